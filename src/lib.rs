@@ -1,0 +1,4 @@
+//! Ordito.
+pub mod matrix;
+pub mod scalar;
+pub use scalar::Scalar;
