@@ -1,0 +1,216 @@
+//! What can go wrong with files and names, each a sentence on one line.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why no matrix came out of a name or a file. Its text is one line, whatever the file holds.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("{}: {reason}", printable(.path))]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// Reading stopped in the middle: a damaged or truncated `.gz`, a failing disk.
+    #[error("{}: line {line}: the file is damaged or cut off here: {reason}", printable(.path))]
+    Interrupted {
+        /// Which file.
+        path: PathBuf,
+        /// The line that could not be read to its end, counted from 1.
+        line: u64,
+        /// What the system or the decompressor said.
+        reason: io::Error,
+    },
+    /// A line does not say what it should.
+    #[error("{}: line {line}: expected {expected}, found {found}", printable(.path))]
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, counted from 1.
+        line: u64,
+        /// The offending text, shortened and in quotes, or "the end of the file".
+        found: String,
+        /// What should stand there.
+        expected: String,
+    },
+    /// The file is sound, but holds something that is not computed with here.
+    #[error("{}: line {line}: {reason}", printable(.path))]
+    Unsupported {
+        /// Which file.
+        path: PathBuf,
+        /// The line that says so, counted from 1.
+        line: u64,
+        /// What it is, and what to do about it.
+        reason: String,
+    },
+    /// A binary file is not what it should be.
+    #[error("{}: {problem}", printable(.path))]
+    Binary {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
+    /// The name is neither a file nor a synthetic matrix.
+    #[error("no matrix {name:?}: {tried}; synthetic matrices are {kinds}{suggestion}")]
+    UnknownName {
+        /// What was asked for.
+        name: String,
+        /// Where it was looked for.
+        tried: String,
+        /// Every synthetic name.
+        kinds: String,
+        /// "; did you mean …?", or nothing.
+        suggestion: String,
+    },
+    /// A synthetic name with parameters that make no matrix.
+    #[error("{name:?}: {problem}; the form is {form} ({about})")]
+    SyntheticName {
+        /// What was asked for.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+        /// How such a name is written.
+        form: &'static str,
+        /// What the name makes.
+        about: &'static str,
+    },
+    /// The matrix would not fit.
+    #[error("{}: {entries} entries take {}, {}", printable(Path::new(.name)), human_bytes(*.bytes), limit_text(*.limit))]
+    TooLarge {
+        /// The file or the synthetic name.
+        name: String,
+        /// Entries that would be stored.
+        entries: u64,
+        /// Bytes they take as triplets; what 64 bits do not hold stands as their largest number.
+        bytes: u64,
+        /// The limit that was set; `None`: the system has no such memory.
+        limit: Option<u64>,
+    },
+}
+
+/// Why a file was not written. Nothing is left behind: the old file, if there was one, is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The system refused.
+    #[error("cannot write {}: {reason}", printable(.path))]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// A file of only the lower triangle was asked for, but the upper one differs.
+    #[error("cannot write {} as symmetric: entry ({row}, {col}), counted from 1, differs from its mirror image", printable(.path))]
+    NotSymmetric {
+        /// Which file.
+        path: PathBuf,
+        /// Row of the first such entry, counted from 1.
+        row: u64,
+        /// Its column, counted from 1.
+        col: u64,
+    },
+    /// Only square matrices can be symmetric.
+    #[error("cannot write {} as symmetric: {rows} × {cols} is not square", printable(.path))]
+    NotSquare {
+        /// Which file.
+        path: PathBuf,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+    },
+    /// A dense file has one number per place.
+    #[error("cannot write {} as array: several entries at ({row}, {col}), counted from 1; sum them first", printable(.path))]
+    Duplicate {
+        /// Which file.
+        path: PathBuf,
+        /// Row, counted from 1.
+        row: u64,
+        /// Column, counted from 1.
+        col: u64,
+    },
+    /// A dense file of this matrix would be absurdly large.
+    #[error("cannot write {} as array: {rows} × {cols} is more than {limit} numbers", printable(.path))]
+    TooManyElements {
+        /// Which file.
+        path: PathBuf,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+        /// The most that is written.
+        limit: u64,
+    },
+}
+
+/// The path as the user typed it, or quoted and escaped where it would not stay on one line.
+pub(super) fn printable(path: &Path) -> Cow<'_, str> {
+    let text = path.to_string_lossy();
+    if text.chars().any(char::is_control) { Cow::Owned(format!("{text:?}")) } else { text }
+}
+
+/// Most characters of a file that an error repeats.
+const QUOTED_CHARACTERS: usize = 40;
+
+/// Text of a file for an error: quoted, escaped, and short.
+pub(super) fn quoted(text: &[u8]) -> String {
+    let text = text.trim_ascii();
+    // No character has more than four bytes: what is cut off here would not be shown.
+    let shown = String::from_utf8_lossy(&text[..text.len().min(4 * QUOTED_CHARACTERS + 4)]);
+    match shown.char_indices().nth(QUOTED_CHARACTERS) {
+        Some((cut, _)) => format!("{:?}…", &shown[..cut]),
+        None => format!("{shown:?}"),
+    }
+}
+
+/// `1.5 GB`, `640 bytes`.
+pub(super) fn human_bytes(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 5] = [
+        (1_000_000_000_000_000, "PB"),
+        (1_000_000_000_000, "TB"),
+        (1_000_000_000, "GB"),
+        (1_000_000, "MB"),
+        (1000, "kB"),
+    ];
+    match UNITS.iter().find(|(size, _)| bytes >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", bytes as f64 / *size as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+fn limit_text(limit: Option<u64>) -> String {
+    match limit {
+        Some(limit) => format!("more than the limit of {}", human_bytes(limit)),
+        None => "more memory than the system gives".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_text_is_short_and_stays_on_its_line() {
+        assert_eq!(quoted(b"  1 2 x\r"), r#""1 2 x""#);
+        assert_eq!(quoted(b"a\nb\x07\xff"), "\"a\\nb\\u{7}\u{fffd}\"");
+        assert_eq!(quoted(&[b'7'; 1000]), format!("\"{}\"…", "7".repeat(40)));
+        assert_eq!(quoted("ä".repeat(41).as_bytes()), format!("\"{}\"…", "ä".repeat(40)));
+    }
+
+    #[test]
+    fn paths_stay_on_one_line() {
+        assert_eq!(printable(Path::new("a b.mtx")), "a b.mtx");
+        assert_eq!(printable(Path::new("a\nb.mtx")), "\"a\\nb.mtx\"");
+    }
+
+    #[test]
+    fn bytes_are_read_by_people() {
+        assert_eq!(human_bytes(640), "640 bytes");
+        assert_eq!(human_bytes(87_000_000_000), "87.0 GB");
+    }
+}

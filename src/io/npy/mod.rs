@@ -1,0 +1,216 @@
+//! Dense matrices as `.npy`, the format of NumPy.
+//!
+//! What is read: f32 and f64, little- and big-endian, row by row (C) or column by column (Fortran), one dimension
+//! (a column) or two. Everything else is refused in one sentence.
+
+mod header;
+
+use super::{ReadError, WriteError, write_atomically};
+use crate::Scalar;
+use crate::matrix::{Dense, DenseView};
+use header::{Header, fits};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// What the numbers of a `.npy` file are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NpyDtype {
+    /// 32-bit floating point.
+    F32,
+    /// 64-bit floating point.
+    F64,
+    /// Anything else, as the file spells it.
+    Other(String),
+}
+
+/// May numbers change their type on the way in?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Conversion {
+    /// No: the file must hold the type asked for.
+    #[default]
+    Refuse,
+    /// Yes: f32 becomes f64 exactly, f64 is rounded to f32 (too large numbers become infinite).
+    Allow,
+}
+
+/// Looks what the numbers of a file are, without reading them.
+pub fn read_npy_dtype(path: &Path) -> Result<NpyDtype, ReadError> {
+    open(path).map(|(_, header)| header.dtype())
+}
+
+/// Reads a matrix. A file with one dimension becomes a single column.
+///
+/// ```
+/// use ordito::io::npy::{Conversion, NpyDtype};
+/// use ordito::io::{read_npy, read_npy_dtype, write_npy};
+/// use ordito::matrix::Dense;
+/// let path = std::env::temp_dir().join(format!("ordito-example-{}.npy", std::process::id()));
+/// let x = Dense::from_rows(2, 3, vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// write_npy(x.view(), &path)?;
+/// assert_eq!(read_npy_dtype(&path)?, NpyDtype::F32);
+/// assert_eq!(read_npy::<f32>(&path, Conversion::Refuse)?, x);
+/// assert_eq!(read_npy::<f64>(&path, Conversion::Allow)?.view().row(1), &[4.0, 5.0, 6.0]);
+/// assert!(read_npy::<f64>(&path, Conversion::Refuse).is_err());
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_npy<S: Scalar>(path: &Path, conversion: Conversion) -> Result<Dense<S>, ReadError> {
+    let (file, header) = open(path)?;
+    let (dtype, shape) = (header.dtype(), header.matrix_shape().map_err(|problem| bad(path, problem))?);
+    let same = dtype == if size_of::<S>() == 4 { NpyDtype::F32 } else { NpyDtype::F64 };
+    match dtype {
+        _ if same => read_body::<S>(path, file, &header, shape),
+        NpyDtype::Other(descr) => {
+            Err(bad(path, format!("holds numbers of type {descr}; expected f32 ('<f4') or f64 ('<f8')")))
+        }
+        _ if conversion == Conversion::Refuse => {
+            let found = if dtype == NpyDtype::F32 { "f32" } else { "f64" };
+            Err(bad(path, format!("holds {found}, and {} was asked for", S::NAME)))
+        }
+        NpyDtype::F32 => Ok(convert(&read_body::<f32>(path, file, &header, shape)?)),
+        NpyDtype::F64 => Ok(convert(&read_body::<f64>(path, file, &header, shape)?)),
+    }
+}
+
+fn bad(path: &Path, problem: String) -> ReadError {
+    ReadError::Binary { path: path.to_owned(), problem }
+}
+
+fn open(path: &Path) -> Result<(File, Header), ReadError> {
+    let failed = |reason| ReadError::Io { path: path.to_owned(), reason };
+    let mut file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(bad(path, "not a regular file; expected a .npy file".to_owned()));
+    }
+    let header = Header::read(&mut file, metadata.len()).map_err(failed)?;
+    header.map(|header| (file, header)).map_err(|problem| bad(path, problem))
+}
+
+/// The numbers in one read, straight into the memory where they stay. The file's length is known to fit.
+fn read_body<S: Scalar>(
+    path: &Path,
+    mut file: File,
+    header: &Header,
+    (rows, cols): (usize, usize),
+) -> Result<Dense<S>, ReadError> {
+    let elements =
+        fits(rows, cols, size_of::<S>(), header.body_bytes).map_err(|problem| bad(path, problem))?;
+    let mut numbers = Vec::new();
+    let no_memory = || bad(path, format!("{elements} numbers need more memory than the system gives"));
+    numbers.try_reserve_exact(elements).map_err(|_| no_memory())?;
+    numbers.resize(elements, S::ZERO);
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut numbers);
+    file.read_exact(bytes).map_err(|reason| ReadError::Io { path: path.to_owned(), reason })?;
+    if header.is_big_endian != cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(size_of::<S>()).for_each(<[u8]>::reverse);
+    }
+    let dense = match header.is_fortran {
+        true => Dense::from_columns(rows, cols, &numbers),
+        false => Dense::from_rows(rows, cols, numbers),
+    };
+    dense.map_err(|error| bad(path, error.to_string()))
+}
+
+fn convert<S: Scalar, T: Scalar>(dense: &Dense<S>) -> Dense<T> {
+    let numbers = dense.data().iter().map(|number| T::from_f64(number.to_f64())).collect();
+    Dense::from_rows(dense.rows(), dense.cols(), numbers).expect("the shape stays")
+}
+
+/// Writes a matrix of two dimensions, row by row, in the byte order of this machine. Gaps between rows are left
+/// out. The file appears whole or not at all.
+pub fn write_npy<S: Scalar>(matrix: DenseView<'_, S>, path: &Path) -> Result<(), WriteError> {
+    write_atomically(path, |file| {
+        file.write_all(&Header::bytes_for::<S>(matrix.rows(), matrix.cols()))?;
+        (0..matrix.rows()).try_for_each(|row| file.write_all(bytemuck::cast_slice(matrix.row(row))))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn file(descr: &str, rest: &str, body: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let dictionary = format!("{{'descr': {descr}, {rest}}}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((dictionary.len() as u16).to_le_bytes());
+        bytes.extend(dictionary.as_bytes());
+        bytes.extend(body);
+        fs::write(&path, bytes).unwrap();
+        (folder, path)
+    }
+
+    fn read(descr: &str, rest: &str, body: &[u8]) -> Result<Dense<f64>, String> {
+        let (_folder, path) = file(descr, rest, body);
+        read_npy(&path, Conversion::Refuse).map_err(|error| {
+            let text = error.to_string();
+            assert!(!text.contains('\n'));
+            text.split_once("x.npy: ").unwrap().1.to_owned()
+        })
+    }
+
+    fn bytes(numbers: impl IntoIterator<Item = f64>) -> Vec<u8> {
+        numbers.into_iter().flat_map(f64::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn orders_and_byte_orders_give_the_same_matrix() {
+        let expected = Dense::from_rows(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let c = bytes([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(read("'<f8'", "'fortran_order': False, 'shape': (2, 3), ", &c).unwrap(), expected);
+        let fortran = bytes([1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+        assert_eq!(read("'<f8'", "'shape': (2,3), 'fortran_order': True", &fortran).unwrap(), expected);
+        let big: Vec<u8> = (1..=6).flat_map(|number| f64::from(number).to_be_bytes()).collect();
+        assert_eq!(read("\">f8\"", "'shape': (2L, 3L), 'fortran_order': False", &big).unwrap(), expected);
+        let column = read("'<f8'", "'shape': (6,), 'fortran_order': False", &c).unwrap();
+        assert_eq!((column.rows(), column.cols()), (6, 1));
+        let nothing = read("'<f8'", "'shape': (0, 4), 'fortran_order': False", &[]).unwrap();
+        assert_eq!((nothing.rows(), nothing.cols()), (0, 4));
+    }
+
+    #[test]
+    fn what_is_no_matrix_of_floats_is_refused_in_one_sentence() {
+        let order = "'fortran_order': False, 'shape':";
+        let fault = |descr, shape: &str| read(descr, &format!("{order} {shape}"), &[0; 16]).unwrap_err();
+        for descr in ["'<i8'", "'|b1'", "'<c16'", "'<f2'", "'<f16'", "'|O'", "[('a', '<f8'), ('b', '<i4')]"] {
+            assert!(
+                fault(descr, "(2,)").contains("expected f32 ('<f4') or f64 ('<f8')"),
+                "{}",
+                fault(descr, "(2,)")
+            );
+        }
+        assert_eq!(fault("'<f4'", "(4,)"), "holds f32, and f64 was asked for");
+        assert_eq!(fault("'<f8'", "()"), "has 0 dimensions; expected 1 or 2");
+        assert_eq!(fault("'<f8'", "(1, 1, 2)"), "has 3 dimensions; expected 1 or 2");
+        assert_eq!(fault("'<f8'", "(3, 1)"), "24 bytes of numbers expected for 3 × 1 of 8 bytes, found 16");
+        assert_eq!(fault("'<f8'", "(1,)"), "8 bytes of numbers expected for 1 × 1 of 8 bytes, found 16");
+        assert!(fault("'<f8'", "(4294967296, 4294967296)").contains("found 16"));
+        assert!(fault("'<f8'", "(99999999999999999999, 1)").contains("not a .npy header"));
+        assert!(fault("'<f8'", "(-1, 1)").contains("not a .npy header"));
+    }
+
+    #[test]
+    fn conversion_rounds_only_when_allowed() {
+        let (_folder, path) = file("'<f8'", "'shape': (2,), 'fortran_order': False", &bytes([0.1, 1e300]));
+        assert!(read_npy::<f32>(&path, Conversion::Refuse).is_err());
+        assert_eq!(read_npy::<f32>(&path, Conversion::Allow).unwrap().data(), [0.1f32, f32::INFINITY]);
+        assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::F64);
+        let (_folder, path) = file("'<i4'", "'shape': (2,), 'fortran_order': False", &[]);
+        assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::Other("'<i4'".into()));
+    }
+
+    #[test]
+    fn gaps_between_rows_are_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("y.npy");
+        let data = [1.0, 2.0, f64::NAN, 3.0, 4.0, f64::NAN];
+        write_npy(DenseView::new(&data, 2, 2, 3).unwrap(), &path).unwrap();
+        assert_eq!(read_npy::<f64>(&path, Conversion::Refuse).unwrap().data(), [1.0, 2.0, 3.0, 4.0]);
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!((bytes.len(), bytes[127]), (128 + 4 * 8, b'\n'), "the numbers start at a multiple of 64");
+    }
+}
