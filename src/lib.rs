@@ -1,4 +1,5 @@
 //! Ordito.
+pub mod io;
 pub mod matrix;
 pub mod scalar;
 pub use scalar::Scalar;
