@@ -1,0 +1,43 @@
+//! Results on their way out: one flat record per measured thing, and its shapes on disk and on the screen.
+//! Knows nothing of how a record came about.
+
+pub mod csv;
+pub mod fingerprint;
+pub mod html;
+pub mod json;
+pub mod outcome;
+pub mod record;
+pub mod table;
+pub mod units;
+
+pub use fingerprint::Fingerprint;
+pub use outcome::{Outcome, Param};
+pub use record::{Record, SCHEMA};
+
+use std::path::PathBuf;
+
+/// Results of one run, as read from a file: its label, where it was measured, what came out.
+pub type Run = (String, Fingerprint, Vec<Record>);
+
+/// Why kept results cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// No such file, no permission, …
+    #[error("{}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A line that is no record.
+    #[error("{}:{line}: {message}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+}
