@@ -1,5 +1,101 @@
-//! What this computer offers.
-pub mod cache_dir;
+//! What this computer offers: threads, vector instructions, memory, and the limits a run may not pass.
+
+mod cache_dir;
 pub mod cpu;
+mod pool;
+mod refusal;
+
 pub use cache_dir::cache_dir;
 pub use cpu::{CpuInfo, SimdLevel};
+pub use pool::Pool;
+pub use refusal::Refusal;
+
+use std::sync::{Arc, LazyLock};
+
+/// How much a run may take before it is refused with a sentence instead of tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that one variant may allocate for its format.
+    pub memory_bytes: u64,
+    /// Steps of the conversions that scan all nonzeros for every row (rows × nonzeros).
+    pub conversion_steps: u64,
+}
+
+impl Limits {
+    /// About a second of scanning on one core.
+    pub const CONVERSION_STEPS: u64 = 2_000_000_000;
+    /// Where the free memory of the machine is not known.
+    const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
+
+    /// A quarter of the memory that is free now (several variants are held at a time), and [`CONVERSION_STEPS`](Self::CONVERSION_STEPS).
+    pub fn of(cpu: &CpuInfo) -> Self {
+        let memory_bytes = cpu.available_memory_bytes.map_or(Self::MEMORY_BYTES_UNKNOWN, |free| free / 4);
+        Limits { memory_bytes, conversion_steps: Self::CONVERSION_STEPS }
+    }
+}
+
+/// A computer, and the share of it that may be used.
+///
+/// ```
+/// use ordito::machine::Machine;
+/// let machine = Machine::with_threads(2)?;
+/// assert_eq!(machine.threads(), 2);
+/// # Ok::<(), ordito::machine::Refusal>(())
+/// ```
+#[derive(Debug)]
+pub struct Machine {
+    cpu: CpuInfo,
+    pool: Pool,
+    limits: Limits,
+}
+
+static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(|| {
+    let cpu = CpuInfo::detect();
+    let (threads, limits) = (cpu.logical_cores, Limits::of(&cpu));
+    Machine::new(cpu, threads, limits)
+});
+
+impl Machine {
+    /// `threads` threads of this computer under the given limits.
+    pub fn new(cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
+        Ok(Arc::new(Machine { cpu, pool: Pool::new(threads)?, limits }))
+    }
+
+    /// `threads` threads of this computer, limits by its free memory.
+    pub fn with_threads(threads: usize) -> Result<Arc<Self>, Refusal> {
+        let cpu = CpuInfo::detect();
+        let limits = Limits::of(&cpu);
+        Machine::new(cpu, threads, limits)
+    }
+
+    /// All of it; made on first use and shared.
+    pub fn whole() -> Result<Arc<Self>, Refusal> {
+        WHOLE_MACHINE.clone()
+    }
+
+    /// Facts about the processor.
+    pub fn cpu(&self) -> &CpuInfo {
+        &self.cpu
+    }
+    /// The threads.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+    /// How many of them.
+    pub fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+    /// What a run may take.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Refuses what needs more memory than the budget. `needed` is `None` when not even 64 bits hold it.
+    pub fn check_memory(&self, what: impl Into<String>, needed: Option<u64>) -> Result<(), Refusal> {
+        let budget = self.limits.memory_bytes;
+        match needed {
+            Some(bytes) if bytes <= budget => Ok(()),
+            _ => Err(Refusal::Memory { what: what.into(), needed, budget }),
+        }
+    }
+}

@@ -9,12 +9,14 @@ mod counting_sort;
 mod csr;
 mod dense;
 mod ell;
+mod statistics;
 
 pub use coo::{Coo, Duplicates};
 pub use counting_sort::sort_entries;
 pub use csr::{Csr, CsrView};
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
+pub use statistics::{LengthBin, Statistics, Symmetry};
 
 // Offsets are `usize`, which is what slices are indexed by; this is what makes them 64 bits wide.
 const _: () = assert!(usize::BITS == 64, "Ordito needs a 64-bit target: offsets are usize");

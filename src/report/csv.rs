@@ -2,7 +2,7 @@
 
 use super::Record;
 use super::record::FIELDS;
-use crate::io::atomic_file::write_atomically;
+use crate::io::{WriteError, write_atomically};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn write_to(writer: &mut dyn Write, records: &[Record]) -> io::Result<()> {
 }
 
 /// Writes `samples.csv`, whole or not at all.
-pub fn write_samples(path: &Path, records: &[Record]) -> io::Result<()> {
+pub fn write_samples(path: &Path, records: &[Record]) -> Result<(), WriteError> {
     write_atomically(path, |file| write_to(file, records))
 }
 

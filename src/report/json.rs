@@ -1,7 +1,7 @@
 //! JSON lines: the fingerprint first, then one record per line. What can be read here can be reported again.
 
 use super::{Fingerprint, Record, ReportError, fingerprint};
-use crate::io::atomic_file::write_atomically;
+use crate::io::{WriteError, write_atomically};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ pub fn write_line<T: Serialize>(writer: &mut (impl Write + ?Sized), object: &T) 
 }
 
 /// Writes `samples.json`, whole or not at all.
-pub fn write_samples(path: &Path, fingerprint: &Fingerprint, records: &[Record]) -> io::Result<()> {
+pub fn write_samples(path: &Path, fingerprint: &Fingerprint, records: &[Record]) -> Result<(), WriteError> {
     write_atomically(path, |file| {
         write_line(file, fingerprint)?;
         records.iter().try_for_each(|record| write_line(file, record))

@@ -96,6 +96,9 @@ record! {
     /// What went wrong and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     error as "error": Option<String>,
+    /// Folder that the failing case was written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dump as "dump": Option<String>,
     /// The variant's parameters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "finite_params")]
     params as "params": BTreeMap<String, Param>,
@@ -233,7 +236,8 @@ impl Record {
         });
         let flags = [(self.sampled, "rows sampled"), (self.cold, "cold caches")];
         let flags = flags.into_iter().filter(|(on, _)| *on).map(|(_, text)| text.to_owned());
-        let texts = [self.refusal.clone(), self.error.clone(), chosen];
+        let dump = self.dump.as_ref().map(|folder| format!("written to {folder}"));
+        let texts = [self.refusal.clone(), self.error.clone(), dump, chosen];
         texts.into_iter().flatten().chain(flags).collect::<Vec<_>>().join("; ")
     }
 }

@@ -112,6 +112,40 @@ pub fn summary(records: &[Record]) -> String {
     shown.map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
 }
 
+/// What `ordito spmm` prints: one product in a few lines.
+pub fn one(record: &Record) -> String {
+    let size = |count: Option<u64>| units::count(count.unwrap_or(0));
+    let variant = record.chosen.as_ref().unwrap_or(&record.variant);
+    let mut lines = vec![
+        format!(
+            "{}: {} × {}, {} nonzeros; K = {}, {}",
+            record.matrix.as_deref().unwrap_or("matrix"),
+            size(record.rows),
+            size(record.cols),
+            size(record.nnz),
+            size(record.k),
+            record.dtype
+        ),
+        format!("variant   {variant}, {}", units::threads(record.threads.unwrap_or(1))),
+    ];
+    lines.extend(record.reason.as_ref().map(|reason| format!("chosen    {reason}")));
+    let rate = shown(record.gflops, |gflops| format!(", {} GFLOP/s", units::number(gflops)));
+    lines.push(format!("time      {}{rate} (one run)", shown(record.median_ns, units::duration)));
+    lines.push(format!("prepare   {}", shown(record.prepare_ns, units::duration)));
+    if record.max_rel_err.is_some() || record.error.is_some() {
+        let errors = shown(record.max_rel_err, |error| {
+            format!(
+                ", largest relative error {} ({} ε)",
+                units::error(error),
+                shown(record.max_err_eps, units::number)
+            )
+        });
+        lines.push(format!("check     {}{errors}", record.outcome));
+        lines.extend(record.error.as_ref().map(|error| format!("          {error}")));
+    }
+    lines.join("\n")
+}
+
 fn tables(columns: &[Column], records: &[Record], width: u16) -> String {
     let tables = by_input(records).into_iter().map(|(input, rows)| one_table(&input, columns, &rows, width));
     tables.collect::<Vec<_>>().join("\n")

@@ -170,12 +170,17 @@ impl<'a> Series<'a> {
         self.times_ns.push(took_ns);
         self.seen.push(took_ns);
         self.stop_reason = self.sampler.rule.check(&self.seen, self.elapsed_ns);
-        (self.sampler.progress)(Progress {
+        (self.sampler.progress)(self.progress());
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        Progress {
             samples: self.times_ns.len(),
             most_samples: self.sampler.rule.most_samples(),
-            last_ns: took_ns,
+            last_ns: self.times_ns.last().copied().unwrap_or(0.0),
             relative_error: self.seen.relative_error(),
-        });
+        }
     }
 
     /// What was taken; an unfinished series counts as interrupted.

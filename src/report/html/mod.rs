@@ -5,9 +5,8 @@ mod chart;
 mod groups;
 
 use super::{Fingerprint, Outcome, Record, Run, table, units};
-use crate::io::atomic_file::write_atomically;
+use crate::io::{WriteError, write_atomically};
 use std::fmt::Write;
-use std::io;
 use std::path::Path;
 
 const STYLE: &str = include_str!("style.css");
@@ -29,7 +28,7 @@ fn escape(text: &str) -> String {
 }
 
 /// Writes the page, whole or not at all.
-pub fn write(path: &Path, runs: &[Run]) -> io::Result<()> {
+pub fn write(path: &Path, runs: &[Run]) -> Result<(), WriteError> {
     write_atomically(path, |file| file.write_all(render(runs).as_bytes()))
 }
 

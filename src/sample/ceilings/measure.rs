@@ -2,9 +2,8 @@
 
 use super::kernels::{self, BLOCK_LINES, Line};
 use super::{Bandwidth, Ceilings};
-use crate::machine::{CpuInfo, SimdLevel};
+use crate::machine::{CpuInfo, Pool, SimdLevel};
 use crate::sample::SampleError;
-use rayon::ThreadPool;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
@@ -30,8 +29,8 @@ pub(super) fn working_sets(available_memory_bytes: Option<u64>) -> impl Iterator
     WORKING_SETS.into_iter().filter(move |&bytes| bytes <= limit.max(WORKING_SETS[0]))
 }
 
-pub(super) fn measure(cpu: &CpuInfo, pool: &ThreadPool) -> Result<Ceilings, SampleError> {
-    let threads = pool.current_num_threads();
+pub(super) fn measure(cpu: &CpuInfo, pool: &Pool) -> Result<Ceilings, SampleError> {
+    let threads = pool.threads();
     let sizes: Vec<u64> = working_sets(cpu.available_memory_bytes).collect();
     let peaks = || {
         let f32 = peak_gflops(pool, |steps| kernels::multiply_add_f32(cpu.simd, steps));
@@ -60,12 +59,8 @@ pub(super) fn measure(cpu: &CpuInfo, pool: &ThreadPool) -> Result<Ceilings, Samp
 
 /// Every thread fills a buffer of its own (so that its pages lie near it) and reads growing parts of it,
 /// all threads at once.
-fn read_bandwidths(
-    level: SimdLevel,
-    pool: &ThreadPool,
-    sizes: &[u64],
-) -> Result<Vec<Bandwidth>, SampleError> {
-    let threads = pool.current_num_threads();
+fn read_bandwidths(level: SimdLevel, pool: &Pool, sizes: &[u64]) -> Result<Vec<Bandwidth>, SampleError> {
+    let threads = pool.threads();
     let most_lines = sizes.iter().map(|&bytes| lines_for(bytes, threads)).max().unwrap_or(0);
     // Counted before the threads meet at the barrier: one that gave up alone would keep the others waiting.
     let buffers: Option<Vec<Vec<Line>>> = pool.broadcast(|_| filled(most_lines)).into_iter().collect();
@@ -116,18 +111,18 @@ fn filled(lines: usize) -> Option<Vec<Line>> {
     Some(buffer)
 }
 
-fn peak_gflops(pool: &ThreadPool, multiply_add: impl Fn(u64) -> u64 + Sync) -> f64 {
+fn peak_gflops(pool: &Pool, multiply_add: impl Fn(u64) -> u64 + Sync) -> f64 {
     let seconds = best_of_passes(FMA_PASSES, pool, |_| {
         black_box(multiply_add(black_box(FMA_STEPS)));
     });
     let flops_per_thread = multiply_add(1) * FMA_STEPS;
-    (flops_per_thread * pool.current_num_threads() as u64) as f64 / seconds / 1e9
+    (flops_per_thread * pool.threads() as u64) as f64 / seconds / 1e9
 }
 
 /// Seconds that the slowest thread took in the best pass. The threads start together, and each reads the
 /// clock itself: waking them is no part of the time.
-fn best_of_passes(passes: usize, pool: &ThreadPool, work: impl Fn(usize) + Sync) -> f64 {
-    let together = Barrier::new(pool.current_num_threads());
+fn best_of_passes(passes: usize, pool: &Pool, work: impl Fn(usize) + Sync) -> f64 {
+    let together = Barrier::new(pool.threads());
     let timed = |thread: usize| {
         together.wait();
         let start = Instant::now();
@@ -135,8 +130,8 @@ fn best_of_passes(passes: usize, pool: &ThreadPool, work: impl Fn(usize) + Sync)
         start.elapsed().as_secs_f64()
     };
     // One broadcast for all passes, and one pass more than counts: the first warms up.
-    let by_thread = pool.broadcast(|context| {
-        let seconds = (0..=passes).map(|_| timed(context.index()));
+    let by_thread = pool.broadcast(|thread| {
+        let seconds = (0..=passes).map(|_| timed(thread));
         seconds.collect::<Vec<f64>>()
     });
     let slowest = |pass: usize| by_thread.iter().map(|seconds| seconds[pass]).fold(0.0, f64::max);
@@ -173,7 +168,7 @@ mod tests {
 
     #[test]
     fn two_threads_give_finite_numbers() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let pool = Pool::new(2).unwrap();
         let read = read_bandwidths(SimdLevel::Portable, &pool, &[64 * KIB]).unwrap();
         assert!(read[0].gbytes_per_s.is_finite() && read[0].gbytes_per_s > 0.0);
     }

@@ -8,9 +8,8 @@ mod kernels;
 mod measure;
 
 use super::SampleError;
-use crate::io::atomic_file::write_atomically;
-use crate::machine::{CpuInfo, SimdLevel};
-use rayon::ThreadPool;
+use crate::io::{WriteError, write_atomically};
+use crate::machine::{CpuInfo, Pool, SimdLevel};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +43,7 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// Measures on every thread of the pool; takes about two seconds and at most a quarter of the memory.
-    pub fn measure(cpu: &CpuInfo, pool: &ThreadPool) -> Result<Self, SampleError> {
+    pub fn measure(cpu: &CpuInfo, pool: &Pool) -> Result<Self, SampleError> {
         measure::measure(cpu, pool)
     }
 
@@ -52,10 +51,10 @@ impl Ceilings {
     /// another machine is replaced; a folder that cannot be written to costs only the time of measuring.
     pub fn load_or_measure(
         cpu: &CpuInfo,
-        pool: &ThreadPool,
+        pool: &Pool,
         cache_dir: Option<&Path>,
     ) -> Result<Self, SampleError> {
-        let threads = pool.current_num_threads();
+        let threads = pool.threads();
         let path = cache_dir.map(|folder| folder.join(file_name(cpu, threads)));
         if let Some(kept) = path.as_deref().and_then(|path| Ceilings::load(path, cpu, threads)) {
             return Ok(kept);
@@ -79,7 +78,7 @@ impl Ceilings {
         (same && kept.is_sound()).then_some(kept)
     }
 
-    fn save(&self, path: &Path) -> std::io::Result<()> {
+    fn save(&self, path: &Path) -> Result<(), WriteError> {
         write_atomically(path, |file| {
             serde_json::to_writer_pretty(&mut *file, self)?;
             writeln!(file)
@@ -206,7 +205,7 @@ mod tests {
     fn this_machine() {
         for level in SimdLevel::ALL {
             for threads in [1, std::thread::available_parallelism().unwrap().get()] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let pool = Pool::new(threads).unwrap();
                 let mut cpu = CpuInfo::detect();
                 cpu.simd = cpu.simd.min(level);
                 let start = std::time::Instant::now();

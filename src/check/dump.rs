@@ -1,0 +1,46 @@
+//! The failing case on disk, so that it can be looked at and sent on.
+
+use super::Findings;
+use crate::io::{WriteError, write_atomically, write_npy};
+use crate::matrix::Dense;
+use crate::ops::{Op, Reference};
+use std::path::{Path, PathBuf};
+
+/// Why a case could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// The folder could not be made.
+    #[error("{}: cannot create the folder: {source}", .folder.display())]
+    Folder {
+        /// Which one.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file in it could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Writes operands, the result, the oracle's answer (`expected.npy`, where it was computed in full) and the
+/// findings (`findings.txt`) into `folder`.
+pub fn dump<O: Op>(
+    subject: &O::Subject,
+    inputs: &O::Inputs,
+    output: &O::Output,
+    reference: &Reference,
+    findings: &Findings,
+    folder: &Path,
+) -> Result<(), DumpError> {
+    std::fs::create_dir_all(folder)
+        .map_err(|source| DumpError::Folder { folder: folder.to_path_buf(), source })?;
+    O::save(subject, inputs, output, folder)?;
+    if reference.listed_rows.is_none() {
+        let expected = Dense::from_rows(reference.rows, reference.cols, reference.expected.clone());
+        if let Ok(expected) = expected {
+            write_npy(expected.view(), &folder.join("expected.npy"))?;
+        }
+    }
+    write_atomically(&folder.join("findings.txt"), |file| writeln!(file, "{}\n{findings:#?}", O::NAME))?;
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! Is a result right? NaN-safe comparison against the oracle, with a verdict from a rigorous bound.
+//!
+//! A sum of n rounded products differs from the exact one by at most γₙ·Σ|a||x|, γₙ = n·u / (1 − n·u), whatever the
+//! order of the additions (Higham, *Accuracy and Stability of Numerical Algorithms*, 3.1). The oracle itself is
+//! such a sum in f64, so its own γₙ is allowed for too. Nothing here knows which operation it judges.
+
+mod dump;
+mod precision;
+
+pub use dump::{DumpError, dump};
+pub use precision::Precision;
+
+use crate::ops::{Observed, Reference};
+
+/// What a comparison found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Findings {
+    /// The judgement.
+    pub verdict: Verdict,
+    /// Largest relative error of an element. Infinite where a number stands that must be 0.
+    pub max_rel_err: f64,
+    /// Mean relative error of all compared elements.
+    pub mean_rel_err: f64,
+    /// Largest error in units of what the bound allows: above 1 is wrong.
+    pub bound_ratio: f64,
+    /// Elements that were compared one by one.
+    pub compared: usize,
+    /// Only some rows were compared element by element, the rest through a projection.
+    pub sampled: bool,
+}
+
+/// Right, wrong, or not to be told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Every element is within its bound.
+    Passed,
+    /// At least one is not; the sentence names the worst.
+    Incorrect(String),
+    /// The oracle has no finite answer (the operands hold infinities or NaN).
+    NotVerified(String),
+}
+
+/// Lays `output` beside `reference`. `error_factor` is the variant's own constant on the bound.
+///
+/// ```
+/// use ordito::check::{Precision, Verdict, compare};
+/// use ordito::matrix::Dense;
+/// use ordito::ops::Reference;
+/// let reference = Reference {
+///     rows: 1, cols: 2, expected: vec![1.0, 2.0], magnitude: vec![1.0, 2.0], terms: vec![3], ..Default::default()
+/// };
+/// let close = Dense::from_rows(1, 2, vec![1.0 + 2.0 * f64::EPSILON, 2.0])?;
+/// assert_eq!(compare(&reference, &close, Precision::of::<f64>(), 1.0).verdict, Verdict::Passed);
+/// let nan = Dense::from_rows(1, 2, vec![1.0, f64::NAN])?;
+/// assert!(matches!(compare(&reference, &nan, Precision::of::<f64>(), 1.0).verdict, Verdict::Incorrect(_)));
+/// # Ok::<(), ordito::matrix::FormatError>(())
+/// ```
+pub fn compare(
+    reference: &Reference,
+    output: &dyn Observed,
+    precision: Precision,
+    error_factor: f64,
+) -> Findings {
+    let mut tally = Tally::default();
+    if let Some(fault) = shape_fault(reference, output).or_else(|| structure_fault(reference, output)) {
+        return tally.findings(Verdict::Incorrect(fault), reference);
+    }
+    let mut found = vec![0.0; reference.cols];
+    let listed = reference.listed_rows.as_deref();
+    for (at, &terms) in reference.terms.iter().enumerate() {
+        let row = listed.map_or(at, |listed| listed[at]);
+        output.copy_row(row, &mut found);
+        for (col, &found) in found.iter().enumerate() {
+            let i = at * reference.cols + col;
+            let (expected, magnitude) = (reference.expected[i], reference.magnitude[i]);
+            let bound = precision.bound(terms, magnitude, error_factor);
+            tally.element(expected, found, magnitude, bound, || output.place(row, col));
+        }
+    }
+    if let Some(projection) = &reference.projection {
+        for row in 0..reference.rows {
+            output.copy_row(row, &mut found);
+            let weighted = found.iter().zip(&projection.weights).map(|(y, w)| y * w).sum();
+            let bound = precision.bound(projection.terms[row], projection.magnitude[row], error_factor);
+            tally.judge(projection.expected[row], weighted, bound, || {
+                format!("row {row}, summed up with random signs")
+            });
+        }
+    }
+    let verdict = match (&tally.worst, &tally.unknown) {
+        (Some(fault), _) => Verdict::Incorrect(fault.clone()),
+        (None, Some(place)) => Verdict::NotVerified(place.clone()),
+        (None, None) => Verdict::Passed,
+    };
+    tally.findings(verdict, reference)
+}
+
+fn shape_fault(reference: &Reference, output: &dyn Observed) -> Option<String> {
+    let (expected, found) = ((reference.rows, reference.cols), (output.rows(), output.cols()));
+    // Entries of a converted matrix are compared as a structure, which says more than a count.
+    (reference.structure.is_empty() && expected != found)
+        .then(|| format!("the result is {}×{}, {}×{} expected", found.0, found.1, expected.0, expected.1))
+}
+
+fn structure_fault(reference: &Reference, output: &dyn Observed) -> Option<String> {
+    let found = output.structure();
+    let expected = &reference.structure;
+    let differs = expected.iter().zip(&found).position(|(expected, found)| expected != found);
+    match differs {
+        Some(at) => Some(format!(
+            "entry {at} stands at {}, {} expected",
+            output.fact(found[at]),
+            output.fact(expected[at])
+        )),
+        None if expected.len() != found.len() => {
+            Some(format!("the result has {} entries, {} expected", found.len(), expected.len()))
+        }
+        None => None,
+    }
+}
+
+/// Errors as they are met.
+#[derive(Default)]
+struct Tally {
+    compared: usize,
+    max_rel_err: f64,
+    sum_rel_err: f64,
+    bound_ratio: f64,
+    worst: Option<String>,
+    unknown: Option<String>,
+}
+
+impl Tally {
+    fn element(&mut self, expected: f64, found: f64, magnitude: f64, bound: f64, place: impl Fn() -> String) {
+        self.compared += 1;
+        self.judge(expected, found, bound, place);
+        let error = (expected - found).abs();
+        let relative = match expected {
+            _ if expected == found => 0.0,
+            0.0 => error / magnitude,
+            _ => error / expected.abs(),
+        };
+        // A NaN here is an infinite error: it must not vanish in a maximum.
+        let relative = if relative.is_nan() { f64::INFINITY } else { relative };
+        self.max_rel_err = self.max_rel_err.max(relative);
+        self.sum_rel_err += relative;
+    }
+
+    /// Only `error <= bound` passes; written so that NaN does not.
+    fn judge(&mut self, expected: f64, found: f64, bound: f64, place: impl Fn() -> String) {
+        if expected.is_nan() || (expected.is_infinite() && expected != found) {
+            self.unknown.get_or_insert_with(|| {
+                format!("the oracle's answer at {} is {expected}: the operands are not finite", place())
+            });
+            return;
+        }
+        if expected == found {
+            return;
+        }
+        let error = (expected - found).abs();
+        if error <= bound {
+            self.bound_ratio = self.bound_ratio.max(error / bound);
+            return;
+        }
+        let ratio = if error.is_nan() { f64::INFINITY } else { error / bound };
+        if self.worst.is_none() || ratio > self.bound_ratio {
+            self.worst =
+                Some(format!("{}: {found:e} found, {expected:e} expected, error bound {bound:.2e}", place()));
+        }
+        self.bound_ratio = self.bound_ratio.max(ratio);
+    }
+
+    fn findings(&self, verdict: Verdict, reference: &Reference) -> Findings {
+        Findings {
+            verdict,
+            max_rel_err: self.max_rel_err,
+            mean_rel_err: self.sum_rel_err / self.compared.max(1) as f64,
+            bound_ratio: self.bound_ratio,
+            compared: self.compared,
+            sampled: reference.projection.is_some(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Dense;
+    use crate::ops::Projection;
+
+    fn judge_f64(expected: Vec<f64>, magnitude: Vec<f64>, found: Vec<f64>) -> Findings {
+        let cols = expected.len();
+        let reference =
+            Reference { rows: 1, cols, expected, magnitude, terms: vec![4], ..Default::default() };
+        let found = Dense::from_rows(1, found.len(), found).unwrap();
+        compare(&reference, &found, Precision::of::<f64>(), 1.0)
+    }
+
+    #[test]
+    fn nothing_but_numbers_within_the_bound_passes() {
+        let passes = |found: f64| judge_f64(vec![1.0], vec![1.0], vec![found]).verdict == Verdict::Passed;
+        assert!(passes(1.0) && passes(1.0 + 4.0 * f64::EPSILON) && passes(1.0 - 2.0 * f64::EPSILON));
+        assert!(!passes(1.0 + 5.0 * f64::EPSILON));
+        for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1.1] {
+            assert!(!passes(wrong), "{wrong} passed");
+        }
+    }
+
+    #[test]
+    fn cancellation_is_judged_by_the_magnitude_of_the_terms() {
+        // 1e8 − 1e8 + tiny: a relative error of 1 is within the bound, but no larger absolute one is.
+        let findings = judge_f64(vec![1e-9], vec![2e8], vec![2e-9]);
+        assert_eq!(findings.verdict, Verdict::Passed);
+        assert!((findings.max_rel_err - 1.0).abs() < 1e-12);
+        assert!(matches!(judge_f64(vec![1e-9], vec![2e8], vec![1e-6]).verdict, Verdict::Incorrect(_)));
+    }
+
+    #[test]
+    fn zeros_are_compared_as_the_mission_says() {
+        let findings = judge_f64(vec![0.0, 0.0], vec![4.0, 0.0], vec![1e-16, 0.0]);
+        assert_eq!(findings.verdict, Verdict::Passed);
+        assert_eq!(findings.max_rel_err, 2.5e-17);
+        let findings = judge_f64(vec![0.0], vec![0.0], vec![1e-30]);
+        assert!(matches!(findings.verdict, Verdict::Incorrect(_)), "an empty row must give 0");
+        assert_eq!(findings.max_rel_err, f64::INFINITY);
+    }
+
+    #[test]
+    fn the_worst_element_is_named() {
+        let findings = judge_f64(vec![1.0, 1.0, 1.0], vec![1.0; 3], vec![1.5, f64::NAN, 3.0]);
+        let Verdict::Incorrect(why) = findings.verdict else { panic!("{findings:?}") };
+        assert!(why.starts_with("row 0, column 1: NaN found, 1e0 expected"), "{why}");
+        assert_eq!(findings.bound_ratio, f64::INFINITY);
+    }
+
+    #[test]
+    fn operands_without_a_finite_answer_cannot_be_judged() {
+        assert_eq!(judge_f64(vec![f64::INFINITY], vec![1.0], vec![f64::INFINITY]).verdict, Verdict::Passed);
+        for expected in [f64::NAN, f64::INFINITY] {
+            let verdict = judge_f64(vec![expected], vec![1.0], vec![1.0]).verdict;
+            assert!(matches!(verdict, Verdict::NotVerified(_)), "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_shapes_are_incorrect() {
+        let verdict = judge_f64(vec![1.0, 2.0], vec![1.0, 2.0], vec![1.0]).verdict;
+        assert_eq!(verdict, Verdict::Incorrect("the result is 1×1, 1×2 expected".into()));
+    }
+
+    #[test]
+    fn a_projection_sees_errors_in_rows_that_are_not_listed() {
+        let projection = Projection {
+            weights: vec![1.0, -1.0],
+            expected: vec![-1.0, -1.0],
+            magnitude: vec![3.0, 7.0],
+            terms: vec![4, 4],
+        };
+        let reference = Reference {
+            rows: 2,
+            cols: 2,
+            listed_rows: Some(vec![0]),
+            expected: vec![1.0, 2.0],
+            magnitude: vec![1.0, 2.0],
+            terms: vec![2],
+            projection: Some(projection),
+            ..Default::default()
+        };
+        let judge = |last: f64| {
+            let found = Dense::from_rows(2, 2, vec![1.0, 2.0, 3.0, last]).unwrap();
+            compare(&reference, &found, Precision::of::<f64>(), 1.0)
+        };
+        assert_eq!(judge(4.0).verdict, Verdict::Passed);
+        assert!(judge(4.0).sampled && judge(4.0).compared == 2);
+        assert!(matches!(judge(4.1).verdict, Verdict::Incorrect(_)));
+        assert!(matches!(judge(f64::NAN).verdict, Verdict::Incorrect(_)));
+    }
+}

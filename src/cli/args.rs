@@ -1,0 +1,164 @@
+//! Arguments that several commands share.
+
+use crate::io::ReadOptions;
+use crate::machine::{CpuInfo, Limits, Machine};
+use crate::matrix::Duplicates;
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// A precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Dtype {
+    F32,
+    F64,
+}
+
+/// Calls a generic function with the scalar type that a [`Dtype`] names.
+macro_rules! with_scalar {
+    ($dtype:expr, $scalar:ident => $call:expr) => {
+        match $dtype {
+            $crate::cli::args::Dtype::F32 => {
+                type $scalar = f32;
+                $call
+            }
+            $crate::cli::args::Dtype::F64 => {
+                type $scalar = f64;
+                $call
+            }
+        }
+    };
+}
+pub(super) use with_scalar;
+
+/// Where variants may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Device {
+    /// Threads of this machine
+    Cpu,
+    /// NVIDIA GPUs (not in this version)
+    Cuda,
+    /// CUDA kernels on the CPU (not in this version)
+    Emulator,
+    /// Everything this machine can run
+    All,
+}
+
+/// The names of devices for [`select`](crate::workbench::select); none stands for all.
+pub(super) fn device_names(devices: &[Device]) -> Vec<String> {
+    if devices.contains(&Device::All) {
+        return Vec::new();
+    }
+    let names = devices.iter().filter_map(ValueEnum::to_possible_value);
+    names.map(|name| name.get_name().to_string()).collect()
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum DuplicatesArg {
+    /// Add up entries at the same place
+    Sum,
+    /// Keep each of them
+    Keep,
+}
+
+/// How matrices are read.
+#[derive(Debug, Args)]
+pub(super) struct ReadArgs {
+    /// Entries at the same place
+    #[arg(long, value_enum, default_value = "sum")]
+    duplicates: DuplicatesArg,
+    /// Seed of synthetic matrices and of X
+    #[arg(long, default_value_t = 0)]
+    pub(super) seed: u64,
+    /// Refuse what would need more memory than this, e.g. 4G [default: a quarter of what is free]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    memory_limit: Option<u64>,
+}
+
+impl ReadArgs {
+    pub(super) fn options(&self) -> ReadOptions {
+        let duplicates = match self.duplicates {
+            DuplicatesArg::Sum => Duplicates::Sum,
+            DuplicatesArg::Keep => Duplicates::Keep,
+        };
+        ReadOptions { duplicates, max_bytes: self.limits().memory_bytes, seed: self.seed }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        let limits = Limits::of(&CpuInfo::detect());
+        Limits { memory_bytes: self.memory_limit.unwrap_or(limits.memory_bytes), ..limits }
+    }
+
+    /// A machine of `threads` threads (all, if not given) under these limits.
+    pub(super) fn machine(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Arc<Machine>> {
+        machine(threads, self.limits())
+    }
+}
+
+pub(super) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::Result<Arc<Machine>> {
+    let cpu = CpuInfo::detect();
+    let threads = threads.map_or(cpu.logical_cores, NonZeroUsize::get);
+    Machine::new(cpu, threads, limits).context("--threads")
+}
+
+/// `4G`, `1.5M`, `800` (decimal units; `Gi` and the like are binary).
+pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match text[digits.len()..].to_ascii_lowercase().trim_end_matches('b') {
+        "" => 1.0,
+        "k" => 1e3,
+        "m" => 1e6,
+        "g" => 1e9,
+        "t" => 1e12,
+        "ki" => 1024.0,
+        "mi" => 1024f64.powi(2),
+        "gi" => 1024f64.powi(3),
+        "ti" => 1024f64.powi(4),
+        unit => return Err(format!("`{unit}` is no unit: k, M, G, T, Ki, Mi, Gi, Ti")),
+    };
+    match digits.parse::<f64>() {
+        Ok(number) if number >= 0.0 && number * factor < 1.8e19 => Ok((number * factor) as u64),
+        _ => Err("a number of bytes such as 4G, 500M or 800".into()),
+    }
+}
+
+/// `2e9`, `1000000`: a count that may be written in exponential notation.
+pub(super) fn parse_count(text: &str) -> Result<u64, String> {
+    if let Ok(count) = text.parse::<u64>() {
+        return Ok(count);
+    }
+    match text.parse::<f64>() {
+        Ok(count) if (0.0..1.8e19).contains(&count) => Ok(count as u64),
+        _ => Err("a count such as 2000000000 or 2e9".into()),
+    }
+}
+
+/// Seconds as a positive number.
+pub(super) fn parse_seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0 && seconds <= 1e9);
+    seconds.map(std::time::Duration::from_secs_f64).ok_or_else(|| "a positive number of seconds".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(parse_bytes("800"), Ok(800));
+        assert_eq!(parse_bytes("1.5M"), Ok(1_500_000));
+        assert_eq!(parse_bytes("4GB"), Ok(4_000_000_000));
+        assert_eq!(parse_bytes("2Gi"), Ok(2 << 30));
+        for wrong in ["", "G", "-1", "4X", "1e30", "nan"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn counts_may_be_exponential() {
+        assert_eq!(parse_count("2e9"), Ok(2_000_000_000));
+        assert_eq!(parse_count("18446744073709551615"), Ok(u64::MAX));
+        assert!(parse_count("-1").is_err() && parse_count("many").is_err());
+    }
+}

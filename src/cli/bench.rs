@@ -1,0 +1,46 @@
+//! `ordito bench OP INPUT…`
+
+use super::args::{Dtype, parse_seconds};
+use super::console::Console;
+use super::session::{MeasureRequest, Session};
+use super::verify::RunArgs;
+use crate::sample::StopRule;
+use clap::Args;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Verify first, then sample.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ordito bench spmm stencil27:40 --k 8,32
+  ordito bench spmm my.mtx.gz --k 3,4,8,12,16,32,64 --threads 1,2 --out results
+  ordito bench convert powerlaw:100000x16 --variant '*-counting,*-cursor'
+  ordito bench spmm --suite cpu --variant auto,csr-threads-rows --json
+
+Defaults: K = 8,32; dtype f64; samples until the standard error of the mean is below 0.5 %,
+10 to 1000 of them, at most 1 s per variant. Variants of one case are sampled in turn.
+Ctrl-C keeps the samples already taken (exit code 1).")]
+pub(super) struct BenchArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// Exactly so many samples
+    #[arg(long, value_name = "N")]
+    samples: Option<NonZeroUsize>,
+    /// At most so long for each variant
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    time: Option<Duration>,
+    /// Empty the caches before every run
+    #[arg(long)]
+    cold: bool,
+    /// Write samples.csv, samples.json and report.html into DIR
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<u8> {
+    let rule = StopRule::from_options(args.samples.map(NonZeroUsize::get), args.time);
+    let measure = MeasureRequest { rule, cold: args.cold, out: args.out.clone() };
+    let request = args.run.request(&[8, 32], &[Dtype::F64], Some(measure))?;
+    Session::run(&request, console)
+}

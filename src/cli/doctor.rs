@@ -1,0 +1,171 @@
+//! `ordito doctor`
+
+use super::console::Console;
+use crate::io::MATRICES_VARIABLE;
+use crate::machine::{CpuInfo, Machine, SimdLevel, cache_dir};
+use crate::matrix::{Coo, Csr, Dense, Duplicates};
+use crate::report::units::bytes as show_bytes;
+use crate::sample::Ceilings;
+use clap::Args;
+use serde_json::json;
+
+/// What of this machine is usable, what was found where, what to do about the rest.
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// One line: a name, how it is, and what to do where it is not well.
+struct Finding {
+    name: &'static str,
+    state: State,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Good,
+    /// Works, with something to know.
+    Note,
+    Bad,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            State::Good => "ok",
+            State::Note => "note",
+            State::Bad => "bad",
+        }
+    }
+}
+
+pub(super) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<u8> {
+    let cpu = CpuInfo::detect();
+    let mut findings =
+        vec![processor(&cpu), vectors(&cpu), memory(&cpu), cache_folder(), matrix_folder(), product()];
+    findings.extend(ceilings());
+    findings.push(Finding {
+        name: "gpu",
+        state: State::Note,
+        text: "this version runs on the CPU only".into(),
+    });
+    if args.json {
+        let lines: serde_json::Map<String, serde_json::Value> = findings
+            .iter()
+            .map(|finding| {
+                (finding.name.into(), json!({ "state": finding.state.name(), "text": finding.text }))
+            })
+            .collect();
+        console.json(&json!({
+            "schema": crate::report::SCHEMA, "version": env!("CARGO_PKG_VERSION"), "cpu": cpu, "findings": lines,
+        }))?;
+    } else {
+        console.line(format!("ordito {}", env!("CARGO_PKG_VERSION")))?;
+        for finding in &findings {
+            console.line(format!("{:>5}  {:<10} {}", finding.state.name(), finding.name, finding.text))?;
+        }
+    }
+    Ok(u8::from(findings.iter().any(|finding| finding.state == State::Bad)))
+}
+
+fn processor(cpu: &CpuInfo) -> Finding {
+    let cache = |name: &str, bytes: Option<u64>| bytes.map(|bytes| format!("{name} {}", show_bytes(bytes)));
+    let caches = [cache("L1", cpu.l1d_bytes), cache("L2", cpu.l2_bytes), cache("L3", cpu.l3_bytes)];
+    let caches = caches.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let caches = if caches.is_empty() { "cache sizes unknown".into() } else { caches };
+    let text = format!("{}, {} threads, {caches}", cpu.model, cpu.logical_cores);
+    Finding { name: "processor", state: State::Good, text }
+}
+
+fn vectors(cpu: &CpuInfo) -> Finding {
+    let (state, text) = match (&cpu.simd_note, cpu.simd) {
+        (Some(note), _) => (State::Note, note.clone()),
+        (None, SimdLevel::Portable) => {
+            (State::Note, "no AVX2: kernels run with 128-bit vectors, correct but slower".into())
+        }
+        (None, level) if level < cpu.simd_supported => {
+            (State::Note, format!("{level} as ORDITO_SIMD asks; this CPU has {}", cpu.simd_supported))
+        }
+        (None, level) => (State::Good, level.to_string()),
+    };
+    Finding { name: "vectors", state, text }
+}
+
+fn memory(cpu: &CpuInfo) -> Finding {
+    let (state, text) = match (cpu.memory_bytes, cpu.available_memory_bytes) {
+        (Some(total), Some(free)) => {
+            (State::Good, format!("{}, {} free", show_bytes(total), show_bytes(free)))
+        }
+        _ => (State::Note, "size unknown: limits assume 4 GB; set --memory-limit".into()),
+    };
+    Finding { name: "memory", state, text }
+}
+
+fn cache_folder() -> Finding {
+    let (state, text) = match cache_dir() {
+        Some(folder) => (State::Good, folder.display().to_string()),
+        None => (
+            State::Note,
+            "none that can be written: set ORDITO_CACHE_DIR, or ceilings are measured every time".into(),
+        ),
+    };
+    Finding { name: "cache", state, text }
+}
+
+fn matrix_folder() -> Finding {
+    let (state, text) = match std::env::var_os(MATRICES_VARIABLE) {
+        None => (
+            State::Note,
+            format!("{MATRICES_VARIABLE} is not set: bare names such as `ML_Laplace` are not found"),
+        ),
+        Some(folder) => match std::fs::read_dir(&folder) {
+            Ok(_) => (State::Good, folder.to_string_lossy().into_owned()),
+            Err(error) => (State::Note, format!("{MATRICES_VARIABLE}={}: {error}", folder.to_string_lossy())),
+        },
+    };
+    Finding { name: "matrices", state, text }
+}
+
+/// One tiny product on all threads.
+fn product() -> Finding {
+    let multiply = || -> anyhow::Result<bool> {
+        let n = 1000;
+        let diagonal: Vec<u32> = (0..n as u32).collect();
+        let twos = Coo::new(n, n, diagonal.clone(), diagonal, vec![2.0; n])?;
+        let x = Dense::from_rows(n, 100, (0..n * 100).map(|i| i as f64).collect())?;
+        let mut y = Dense::filled(n, 100, f64::NAN)?;
+        let a = Csr::from_coo(&twos, Duplicates::Sum);
+        crate::spmm::multiply(1.0, a.view(), x.view(), 0.0, y.view_mut())?;
+        Ok(x.data().iter().zip(y.data()).all(|(x, y)| 2.0 * x == *y))
+    };
+    let (state, text) = match multiply() {
+        Ok(true) => (State::Good, "a small A·X on all threads is right".into()),
+        Ok(false) => (State::Bad, "a small A·X is WRONG on this machine: please report it".into()),
+        Err(error) => (State::Bad, format!("a small A·X failed: {error:#}")),
+    };
+    Finding { name: "product", state, text }
+}
+
+fn ceilings() -> Option<Finding> {
+    let machine = Machine::whole().ok()?;
+    let (state, text) = match Ceilings::load_or_measure(machine.cpu(), machine.pool(), cache_dir().as_deref())
+    {
+        Ok(ceilings) => {
+            let read = ceilings
+                .read
+                .iter()
+                .map(|at| format!("{} {:.0}", show_bytes(at.working_set_bytes), at.gbytes_per_s));
+            let read = read.collect::<Vec<_>>().join(", ");
+            let (single, double) = (ceilings.peak_gflops_f32, ceilings.peak_gflops_f64);
+            (
+                State::Good,
+                format!("read GB/s by working set: {read}; peak {double:.0} GFLOP/s f64, {single:.0} f32"),
+            )
+        }
+        Err(error) => (State::Note, error.to_string()),
+    };
+    Some(Finding { name: "ceilings", state, text })
+}

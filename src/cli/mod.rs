@@ -1,0 +1,88 @@
+//! The command line: arguments, one file per command. `main.rs` only parses, calls and sets the exit code.
+
+mod args;
+mod bench;
+mod completions;
+mod console;
+mod convert;
+mod doctor;
+mod info;
+mod interrupt;
+mod list;
+mod operations;
+mod report;
+mod session;
+mod spmm;
+mod suite;
+mod verify;
+
+use clap::{Parser, Subcommand};
+use console::Console;
+use std::process::ExitCode;
+
+/// Sparse matrix × block of vectors: every kernel verified against a serial oracle and measured honestly.
+#[derive(Debug, Parser)]
+#[command(name = "ordito", version, about, long_about = None, after_help = MATRIX_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const MATRIX_HELP: &str = "\
+A MATRIX is a path (.mtx, .mtx.gz), the bare name of one in $ORDITO_MATRICES, or synthetic:
+  stencil27:S  stencil5:S  uniform:ROWSxNNZ_PER_ROW  powerlaw:ROWSxAVG  band:ROWSxWIDTH
+  blocks:BLOCK_ROWSxBLOCKS_PER_ROWxSIZE  diagonal:N  empty:RxC
+
+Examples:
+  ordito bench spmm stencil27:40 --k 8,32        every kernel, verified and timed
+  ordito verify spmm my.mtx.gz --k 3,8,16        is every kernel right on my matrix?
+  ordito spmm my.mtx --x X.npy -o Y.npy --check  the product itself
+  ordito info my.mtx                             what is in it, and what auto would take
+
+Exit codes: 0 all well; 1 something ran and was wrong or failed; 2 bad usage, unreadable input, or nothing could run.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Shape, row lengths, symmetry, bytes in every format, what auto would choose and why
+    Info(info::InfoArgs),
+    /// Every variant: name, where it runs, one line
+    List(list::ListArgs),
+    /// The product Y = A·X itself
+    Spmm(spmm::SpmmArgs),
+    /// Every selected variant against the serial oracle; exit 1 if any is wrong
+    Verify(verify::VerifyArgs),
+    /// Verify first, then sample; a table on the terminal, files with --out
+    Bench(bench::BenchArgs),
+    /// Rewrite a matrix in another file format
+    Convert(convert::ConvertArgs),
+    /// What of this machine is usable, what was found where, what to do about the rest
+    Doctor(doctor::DoctorArgs),
+    /// An HTML page from kept results, several machines side by side
+    Report(report::ReportArgs),
+    /// Shell completions, to standard output
+    Completions(completions::CompletionsArgs),
+}
+
+/// Runs the command and says how it went.
+pub fn run(cli: Cli) -> ExitCode {
+    let console = Console::new();
+    let outcome = match cli.command {
+        Command::Info(args) => info::run(&args, &console),
+        Command::List(args) => list::run(&args, &console),
+        Command::Spmm(args) => spmm::run(&args, &console),
+        Command::Verify(args) => verify::run(&args, &console),
+        Command::Bench(args) => bench::run(&args, &console),
+        Command::Convert(args) => convert::run(&args, &console),
+        Command::Doctor(args) => doctor::run(&args, &console),
+        Command::Report(args) => report::run(&args, &console),
+        Command::Completions(args) => completions::run(&args, &console),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS, // the reader has seen enough
+        Err(error) => {
+            console.error(&error);
+            ExitCode::from(2)
+        }
+    }
+}

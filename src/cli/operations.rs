@@ -1,0 +1,189 @@
+//! The operations that `list`, `verify` and `bench` know. One entry each.
+
+use super::args::with_scalar;
+use super::session::Session;
+use crate::Scalar;
+use crate::check::Precision;
+use crate::io::{load, random_dense};
+use crate::machine::Machine;
+use crate::matrix::{Coo, Csr, Duplicates};
+use crate::ops::convert::Convert;
+use crate::ops::spmm::{Inputs, Spmm, Subject};
+use crate::ops::{Op, Place};
+use crate::report::Record;
+use crate::workbench::{AUTO, Case, OracleLimits, SelectError, select};
+use anyhow::Context;
+use std::sync::Arc;
+
+/// An operation behind the command line: its name, its variants, and how to run it on inputs.
+pub(super) trait Operation: Sync {
+    fn name(&self) -> &'static str;
+    fn about(&self) -> &'static str;
+    /// Every variant, `auto` last.
+    fn catalogue(&self) -> Vec<Listed>;
+    /// Does the selection hold anything? Asked before any input is read.
+    fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError>;
+    /// Every case that the input, the dtypes and the Ks make.
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()>;
+}
+
+/// A line of `ordito list`.
+pub(super) struct Listed {
+    pub(super) name: &'static str,
+    pub(super) place: Option<Place>,
+    pub(super) about: &'static str,
+    pub(super) source: Option<&'static str>,
+}
+
+/// All there are.
+pub(super) const OPERATIONS: &[&dyn Operation] = &[&ConvertOperation, &SpmmOperation];
+
+/// The operation of this name.
+pub(super) fn find(name: &str) -> Result<&'static dyn Operation, String> {
+    let names = || OPERATIONS.iter().map(|op| op.name()).collect::<Vec<_>>().join(", ");
+    let found = OPERATIONS.iter().copied().find(|op| op.name() == name);
+    found.ok_or_else(|| format!("there is no operation `{name}`; there are: {}", names()))
+}
+
+fn catalogue<O: Op>() -> Vec<Listed> {
+    let listed = |variant: &&'static dyn crate::ops::Variant<O>| Listed {
+        name: variant.name(),
+        place: Some(variant.place()),
+        about: variant.about(),
+        source: Some(variant.source()),
+    };
+    let auto = Listed {
+        name: AUTO,
+        place: None,
+        about: "whatever of these fits the matrix and the machine; says what and why",
+        source: None,
+    };
+    O::variants().iter().map(listed).chain([auto]).collect()
+}
+
+/// A matrix with the name that records give it.
+struct Matrix<S> {
+    name: String,
+    triplets: Arc<Coo<S>>,
+}
+
+impl<S: Scalar> Matrix<S> {
+    fn load(session: &Session<'_>, input: &str) -> anyhow::Result<Self> {
+        session.say(&format!("reading {input}"));
+        let loaded = load::<S>(input, &session.request().read)?;
+        Ok(Matrix { name: loaded.name, triplets: Arc::new(loaded.coo) })
+    }
+
+    /// What a record says of it.
+    fn record(&self, seed: u64) -> Record {
+        Record {
+            matrix: Some(self.name.clone()),
+            rows: Some(self.triplets.rows() as u64),
+            cols: Some(self.triplets.cols() as u64),
+            nnz: Some(self.triplets.nonzeros() as u64),
+            dtype: S::NAME.into(),
+            seed: Some(seed),
+            ..Record::default()
+        }
+    }
+}
+
+/// CSR, unless its row offsets alone pass the memory budget: a file may declare billions of empty rows.
+pub(super) fn to_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> anyhow::Result<Csr<S>> {
+    let bytes = (coo.rows() as u64 + 1) * 8 + coo.nonzeros() as u64 * (4 + size_of::<S>() as u64);
+    machine.check_memory(format!("CSR ({} rows, {} nonzeros)", coo.rows(), coo.nonzeros()), Some(bytes))?;
+    Ok(machine.pool().install(|| Csr::from_coo(coo, Duplicates::Keep)))
+}
+
+/// X and Y must fit beside the matrix.
+pub(super) fn check_dense<S: Scalar>(
+    machine: &Machine,
+    rows: usize,
+    cols: usize,
+    k: usize,
+) -> anyhow::Result<()> {
+    let bytes =
+        (rows as u64 + cols as u64).checked_mul(k as u64).and_then(|n| n.checked_mul(size_of::<S>() as u64));
+    machine.check_memory(format!("X and Y ({cols}×{k} and {rows}×{k})"), bytes)?;
+    Ok(())
+}
+
+struct ConvertOperation;
+
+impl Operation for ConvertOperation {
+    fn name(&self) -> &'static str {
+        Convert::<f64>::NAME
+    }
+    fn about(&self) -> &'static str {
+        Convert::<f64>::ABOUT
+    }
+    fn catalogue(&self) -> Vec<Listed> {
+        catalogue::<Convert<f64>>()
+    }
+    fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError> {
+        select::<Convert<f64>>(patterns, devices).map(drop)
+    }
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+        for dtype in session.request().dtypes.clone() {
+            with_scalar!(dtype, S => {
+                let matrix = Matrix::<S>::load(session, input)?;
+                to_csr(&session.request().machines[0], &matrix.triplets)?; // does it fit at all?
+                let record = matrix.record(session.request().read.seed);
+                let limits = OracleLimits::default();
+                let case =
+                    Case::<Convert<S>>::new(matrix.triplets, (), Precision::of::<S>(), record, limits);
+                session.run_case(&case)?;
+            });
+            if session.interrupted() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct SpmmOperation;
+
+impl Operation for SpmmOperation {
+    fn name(&self) -> &'static str {
+        Spmm::<f64>::NAME
+    }
+    fn about(&self) -> &'static str {
+        Spmm::<f64>::ABOUT
+    }
+    fn catalogue(&self) -> Vec<Listed> {
+        catalogue::<Spmm<f64>>()
+    }
+    fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError> {
+        select::<Spmm<f64>>(patterns, devices).map(drop)
+    }
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+        for dtype in session.request().dtypes.clone() {
+            with_scalar!(dtype, S => run_spmm::<S>(session, input)?);
+        }
+        Ok(())
+    }
+}
+
+fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+    if session.interrupted() {
+        return Ok(());
+    }
+    let matrix = Matrix::<S>::load(session, input)?;
+    let machine = session.request().machines[0].clone();
+    let a = Arc::new(to_csr(&machine, &matrix.triplets)?);
+    for k in session.request().ks.clone() {
+        if session.interrupted() {
+            break;
+        }
+        check_dense::<S>(&machine, a.rows(), a.cols(), k)?;
+        let seed = session.request().read.seed;
+        let x = Arc::new(random_dense::<S>(a.cols(), k, seed).context("X")?);
+        let subject = Subject { a: a.clone(), triplets: Some(matrix.triplets.clone()), k };
+        let record = Record { k: Some(k as u64), ..matrix.record(seed) };
+        let (inputs, limits) = (Inputs::product(x), OracleLimits::default());
+        let case = Case::<Spmm<S>>::new(subject, inputs, Precision::of::<S>(), record, limits);
+        session.run_case(&case)?;
+    }
+    Ok(())
+}

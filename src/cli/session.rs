@@ -1,0 +1,239 @@
+//! One `verify` or `bench`: walks the inputs, shows progress, collects records, prints and keeps them.
+
+use super::args::Dtype;
+use super::console::Console;
+use super::interrupt;
+use super::operations::Operation;
+use crate::io::ReadOptions;
+use crate::machine::{CpuInfo, Machine, cache_dir};
+use crate::ops::{Op, Place};
+use crate::report::{Fingerprint, Record, csv, html, json, table};
+use crate::sample::{CacheFlush, Ceilings, StopRule, WallClock};
+use crate::workbench::{Case, Measuring, Selected, Workbench, exit_code, select};
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What was asked for.
+pub(super) struct Request {
+    pub(super) operation: &'static dyn Operation,
+    pub(super) inputs: Vec<String>,
+    pub(super) patterns: Vec<String>,
+    pub(super) devices: Vec<String>,
+    pub(super) ks: Vec<usize>,
+    pub(super) dtypes: Vec<Dtype>,
+    /// One for each number of threads.
+    pub(super) machines: Vec<Arc<Machine>>,
+    pub(super) read: ReadOptions,
+    pub(super) dump: Option<PathBuf>,
+    pub(super) json: bool,
+    /// How to measure; `None`: verify only.
+    pub(super) measure: Option<MeasureRequest>,
+}
+
+/// What `bench` adds.
+pub(super) struct MeasureRequest {
+    pub(super) rule: StopRule,
+    pub(super) cold: bool,
+    pub(super) out: Option<PathBuf>,
+}
+
+/// The run itself.
+pub(super) struct Session<'a> {
+    console: &'a Console,
+    request: &'a Request,
+    records: Vec<Record>,
+    bar: ProgressBar,
+    flush: Option<CacheFlush>,
+    /// One for each machine of the request.
+    ceilings: Vec<Option<Ceilings>>,
+}
+
+impl<'a> Session<'a> {
+    /// Runs everything; the exit code.
+    pub(super) fn run(request: &'a Request, console: &'a Console) -> anyhow::Result<u8> {
+        request.operation.check_selection(&request.patterns, &request.devices)?;
+        if let Some(out) = request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
+            std::fs::create_dir_all(out).with_context(|| format!("--out {}", out.display()))?;
+        }
+        interrupt::listen();
+        let mut session = Session::new(request, console)?;
+        let mut unreadable = 0;
+        for input in &request.inputs {
+            let first = session.records.len();
+            if let Err(error) = request.operation.run(&mut session, input) {
+                if super::console::is_broken_pipe(&error) {
+                    return Err(error);
+                }
+                session.bar.suspend(|| console.error(&error));
+                unreadable += 1;
+            }
+            session.show(first)?;
+            session.keep()?;
+            if session.interrupted() {
+                break;
+            }
+        }
+        session.finish(unreadable)
+    }
+
+    fn new(request: &'a Request, console: &'a Console) -> anyhow::Result<Self> {
+        let bar = ProgressBar::new_spinner(); // draws to standard error, and only to a terminal
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {msg}").unwrap_or(ProgressStyle::default_spinner()),
+        );
+        bar.enable_steady_tick(Duration::from_millis(120));
+        let mut session =
+            Session { console, request, records: Vec::new(), bar, flush: None, ceilings: Vec::new() };
+        if let Some(measure) = &request.measure {
+            let cpu = request.machines[0].cpu();
+            session.flush =
+                measure.cold.then(|| CacheFlush::new(cpu.l3_bytes)).transpose().context("--cold")?;
+            session.ceilings =
+                request.machines.iter().map(|machine| session.measure_ceilings(machine)).collect();
+        }
+        Ok(session)
+    }
+
+    /// Read bandwidth and peak, from the cache or measured now. Without them only a column is missing.
+    fn measure_ceilings(&self, machine: &Machine) -> Option<Ceilings> {
+        self.say(&format!("ceilings of this machine with {} threads (measured once)", machine.threads()));
+        Ceilings::load_or_measure(machine.cpu(), machine.pool(), cache_dir().as_deref()).ok()
+    }
+
+    pub(super) fn request(&self) -> &'a Request {
+        self.request
+    }
+
+    /// Shows what is being done, to a terminal.
+    pub(super) fn say(&self, what: &str) {
+        self.bar.set_message(what.to_string());
+    }
+
+    pub(super) fn interrupted(&self) -> bool {
+        interrupt::interrupted()
+    }
+
+    /// Verifies or measures one case with every number of threads. Serial variants do not care how many there are:
+    /// they run with the first.
+    pub(super) fn run_case<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
+        let all = select::<O>(&self.request.patterns, &self.request.devices)?;
+        for (index, machine) in self.request.machines.iter().enumerate() {
+            let serial = |selected: &Selected<O>| match selected {
+                Selected::Named(variant) => variant.place() == Place::Serial,
+                Selected::Auto => false,
+            };
+            let selected: Vec<Selected<O>> =
+                all.iter().copied().filter(|selected| index == 0 || !serial(selected)).collect();
+            let records = self.run_on(case, &selected, index, machine);
+            if self.request.json {
+                records.iter().try_for_each(|record| self.console.json(record))?;
+            }
+            self.records.extend(records);
+            if self.interrupted() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_on<O: Op>(
+        &self,
+        case: &Case<O>,
+        selected: &[Selected<O>],
+        index: usize,
+        machine: &Arc<Machine>,
+    ) -> Vec<Record> {
+        let progress = |variant: &str, samples: Option<crate::sample::Progress>| {
+            let record = &case.record;
+            let matrix = record.matrix.as_deref().unwrap_or_default();
+            let k = record.k.map_or(String::new(), |k| format!(" K={k}"));
+            let dtype = &record.dtype;
+            let stage = samples.map_or("verifying".into(), |now| {
+                format!("{} of at most {} samples", now.samples, now.most_samples)
+            });
+            self.say(&format!("{matrix}{k} {dtype} {} threads · {variant} · {stage}", machine.threads()));
+        };
+        let workbench = Workbench {
+            machine,
+            dump: self.request.dump.as_deref(),
+            interrupted: &interrupt::interrupted,
+            progress: &progress,
+        };
+        match &self.request.measure {
+            None => workbench.verify(case, selected),
+            Some(measure) => {
+                let measuring = Measuring {
+                    rule: &measure.rule,
+                    flush: self.flush.as_ref(),
+                    ceilings: self.ceilings[index].as_ref(),
+                };
+                workbench.bench(case, selected, &measuring, &mut WallClock::new())
+            }
+        }
+    }
+
+    /// A table of the records from `first` on.
+    fn show(&self, first: usize) -> anyhow::Result<()> {
+        let records = &self.records[first..];
+        if self.request.json || records.is_empty() {
+            return Ok(());
+        }
+        let width = self.console.width();
+        let table = if self.request.measure.is_some() {
+            table::bench(records, width)
+        } else {
+            table::verify(records, width)
+        };
+        self.bar.suspend(|| self.console.line(table))
+    }
+
+    /// Writes the files again after every input, so that nothing that was measured can be lost.
+    fn keep(&self) -> anyhow::Result<()> {
+        let Some(out) = self.request.measure.as_ref().and_then(|measure| measure.out.as_deref()) else {
+            return Ok(());
+        };
+        keep(out, &self.request.machines, &self.ceilings, &self.records)
+    }
+
+    fn finish(self, unreadable: usize) -> anyhow::Result<u8> {
+        self.bar.finish_and_clear();
+        if !self.request.json && !self.records.is_empty() {
+            self.console.line(table::summary(&self.records))?;
+        }
+        if let Some(out) = self.request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
+            self.console.note(&format!("written: {}/samples.csv, samples.json, report.html", out.display()));
+        }
+        let code = exit_code(&self.records);
+        if self.interrupted() {
+            self.console.error(&anyhow::anyhow!("interrupted: what was taken until then is kept"));
+            return Ok(1);
+        }
+        if unreadable > 0 && code == 0 {
+            return Ok(2);
+        }
+        if code == 2 && unreadable == 0 {
+            self.console.error(&anyhow::anyhow!("nothing could run: every variant refused"));
+        }
+        Ok(code)
+    }
+}
+
+/// `samples.csv`, `samples.json`, `report.html`.
+fn keep(
+    out: &Path,
+    machines: &[Arc<Machine>],
+    ceilings: &[Option<Ceilings>],
+    records: &[Record],
+) -> anyhow::Result<()> {
+    let cpu: &CpuInfo = machines[0].cpu();
+    let command = std::env::args().collect::<Vec<_>>();
+    let ceilings = ceilings.iter().flatten().cloned().collect();
+    let fingerprint = Fingerprint { ceilings, ..Fingerprint::new(cpu, &command) };
+    csv::write_samples(&out.join("samples.csv"), records)?;
+    json::write_samples(&out.join("samples.json"), &fingerprint, records)?;
+    html::write(&out.join("report.html"), &[(out.display().to_string(), fingerprint, records.to_vec())])?;
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! `ordito verify OP INPUT…`
+
+use super::args::{Device, Dtype, ReadArgs, device_names, machine, parse_count};
+use super::console::Console;
+use super::operations;
+use super::session::{MeasureRequest, Request, Session};
+use super::suite::Suite;
+use crate::machine::Limits;
+use clap::Args;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// What `verify` and `bench` have in common.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// The operation: convert, spmm
+    #[arg(value_name = "OP")]
+    operation: String,
+    /// Matrices: paths, bare names or synthetic ones
+    #[arg(value_name = "INPUT", required_unless_present = "suite")]
+    inputs: Vec<String>,
+    /// A fixed list of inputs, K and dtypes
+    #[arg(long, value_enum)]
+    suite: Option<Suite>,
+    /// Variants by name or pattern, e.g. 'csr-*,auto' [default: all]
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    variant: Vec<String>,
+    /// Where to run [default: everything this machine can]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all", hide_default_value = true)]
+    on: Vec<Device>,
+    /// Columns of X
+    #[arg(long, value_name = "K", value_delimiter = ',', hide_default_value = true)]
+    k: Vec<NonZeroUsize>,
+    /// Precisions
+    #[arg(long, value_enum, value_delimiter = ',')]
+    dtype: Vec<Dtype>,
+    /// Numbers of threads [default: all cores]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    threads: Vec<NonZeroUsize>,
+    /// Most steps of the conversions that scan all nonzeros for every row
+    #[arg(long, value_name = "STEPS", value_parser = parse_count, default_value_t = Limits::CONVERSION_STEPS)]
+    work_limit: u64,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// Write operands and result of every incorrect case into folders below DIR
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
+    /// One JSON object per line on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+impl RunArgs {
+    /// Puts arguments, suite and defaults together.
+    pub(super) fn request(
+        &self,
+        default_ks: &[usize],
+        default_dtypes: &[Dtype],
+        measure: Option<MeasureRequest>,
+    ) -> anyhow::Result<Request> {
+        let operation = operations::find(&self.operation).map_err(anyhow::Error::msg)?;
+        let yardstick = self.suite.map(Suite::yardstick);
+        let mut inputs: Vec<String> = self.inputs.clone();
+        inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
+        let given: Vec<usize> = self.k.iter().map(|k| k.get()).collect();
+        let ks = or_else(given, yardstick.as_ref().map_or(default_ks, |suite| suite.ks));
+        let dtypes =
+            or_else(self.dtype.clone(), yardstick.as_ref().map_or(default_dtypes, |suite| suite.dtypes));
+        let limits = Limits { conversion_steps: self.work_limit, ..self.read.limits() };
+        let threads: Vec<Option<NonZeroUsize>> = if self.threads.is_empty() {
+            vec![None]
+        } else {
+            self.threads.iter().copied().map(Some).collect()
+        };
+        let machines = threads.into_iter().map(|threads| machine(threads, limits));
+        Ok(Request {
+            operation,
+            inputs,
+            patterns: self.variant.clone(),
+            devices: device_names(&self.on),
+            ks,
+            dtypes,
+            machines: machines.collect::<anyhow::Result<_>>()?,
+            read: self.read.options(),
+            dump: self.dump.clone(),
+            json: self.json,
+            measure,
+        })
+    }
+}
+
+fn or_else<T: Clone>(given: Vec<T>, default: &[T]) -> Vec<T> {
+    if given.is_empty() { default.to_vec() } else { given }
+}
+
+/// Every selected variant against the oracle; exit 1 if any is wrong.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ordito verify spmm stencil27:20 powerlaw:10000x16 --k 3,8,16
+  ordito verify convert my.mtx.gz --dtype f64 --work-limit 1e10
+  ordito verify spmm my.mtx --variant 'csr-*' --threads 1,2,4 --dump failing --json
+
+Defaults: K = 3,8,16; dtypes f32,f64.")]
+pub(super) struct VerifyArgs {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(super) fn run(args: &VerifyArgs, console: &Console) -> anyhow::Result<u8> {
+    let request = args.run.request(&[3, 8, 16], &[Dtype::F32, Dtype::F64], None)?;
+    Session::run(&request, console)
+}

@@ -1,0 +1,71 @@
+//! Why something was not even tried: a value with a sentence that a person can act on.
+
+/// A variant, a machine or an input that cannot do what was asked, known before anything ran.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// It would not fit.
+    #[error("{what} would need {}, the memory budget is {} (--memory-limit)", bytes(*needed), bytes(Some(*budget)))]
+    Memory {
+        /// What was to be built, and why it is so large.
+        what: String,
+        /// Bytes, or `None` beyond 64 bits.
+        needed: Option<u64>,
+        /// Bytes that are allowed.
+        budget: u64,
+    },
+    /// It would take too long.
+    #[error("{what} would take {steps:.2e} steps, the limit is {limit:.2e} (--work-limit)", steps = *steps as f64, limit = *limit as f64)]
+    Work {
+        /// What would be done, and how its steps are counted.
+        what: String,
+        /// How many.
+        steps: u128,
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// The operating system gave no threads.
+    #[error("{threads} threads could not be started: {why}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the system said.
+        why: String,
+    },
+    /// No variant has this name.
+    #[error("there is no variant `{name}`; `ordito list` shows them all")]
+    UnknownVariant {
+        /// What was asked for.
+        name: String,
+    },
+}
+
+fn bytes(count: Option<u64>) -> String {
+    match count {
+        None => "more than 18 EB".into(),
+        Some(count) if count >= 1_000_000_000 => format!("{:.1} GB", count as f64 / 1e9),
+        Some(count) if count >= 1_000_000 => format!("{:.1} MB", count as f64 / 1e6),
+        Some(count) => format!("{count} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_sentences_to_act_on() {
+        let what = "padded ELLPACK (longest row 93261)".to_string();
+        let refusal = Refusal::Memory { what: what.clone(), needed: Some(87_000_000_000), budget: 8 << 30 };
+        assert_eq!(
+            refusal.to_string(),
+            "padded ELLPACK (longest row 93261) would need 87.0 GB, the memory budget is 8.6 GB (--memory-limit)"
+        );
+        let refusal = Refusal::Memory { what, needed: None, budget: 10 };
+        assert!(refusal.to_string().contains("more than 18 EB, the memory budget is 10 bytes"));
+        let refusal = Refusal::Work { what: "scanning".into(), steps: 1 << 70, limit: 2_000_000_000 };
+        assert_eq!(
+            refusal.to_string(),
+            "scanning would take 1.18e21 steps, the limit is 2.00e9 (--work-limit)"
+        );
+    }
+}

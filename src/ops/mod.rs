@@ -1,0 +1,200 @@
+//! What can be computed, and the ways to compute it. Three traits carry the house:
+//!
+//! * [`Op`]: an operation: its operands, its oracle, its one list of variants;
+//! * [`Variant`]: one way to do it, which either gets ready or refuses with a sentence;
+//! * [`Prepared`]: converted, uploaded, compiled; `run` is the only timed part.
+//!
+//! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
+
+pub mod convert;
+mod reference;
+pub mod spmm;
+
+pub use reference::{Extent, Observed, Projection, Reference};
+
+use crate::io::WriteError;
+use crate::machine::{Machine, Refusal};
+use crate::matrix::FormatError;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An operation: what is computed.
+pub trait Op: Sized + 'static {
+    /// As on the command line.
+    const NAME: &'static str;
+    /// One line for people.
+    const ABOUT: &'static str;
+    /// What `prepare` may look at: the sparse matrix and shapes, never X.
+    type Subject;
+    /// What a run reads beside the subject: X, α, β.
+    type Inputs;
+    /// What comes out.
+    type Output: Observed;
+    /// What `prepare` hands out: `dyn Prepared<Self>`, or more where the library call needs more.
+    type Ready: ?Sized + Prepared<Self>;
+
+    /// Every way to do it. The one list.
+    fn variants() -> &'static [&'static dyn Variant<Self>];
+    /// What `auto` takes here, and why. Nothing runs.
+    fn choose(machine: &Machine, subject: &Self::Subject) -> Choice;
+    /// What the work costs at least.
+    fn cost(subject: &Self::Subject) -> Cost;
+    /// The answer, computed serially in f64 by the simplest loop there is.
+    fn oracle(subject: &Self::Subject, inputs: &Self::Inputs, extent: Extent) -> Reference;
+    /// Writes operands and result into `folder`, so that a failing case can be looked at.
+    fn save(
+        subject: &Self::Subject,
+        inputs: &Self::Inputs,
+        output: &Self::Output,
+        folder: &Path,
+    ) -> Result<(), WriteError>;
+
+    /// The variant of this name.
+    fn variant(name: &str) -> Option<&'static dyn Variant<Self>> {
+        Self::variants().iter().copied().find(|variant| variant.name() == name)
+    }
+}
+
+/// One way to compute an operation.
+pub trait Variant<O: Op>: Sync {
+    /// `<format>-<place>-<who does which work>`.
+    fn name(&self) -> &'static str;
+    /// One line for `ordito list`.
+    fn about(&self) -> &'static str;
+    /// Where it runs.
+    fn place(&self) -> Place;
+    /// The file it is written in, for those who study kernels.
+    fn source(&self) -> &'static str;
+    /// Factor on the error bound; 1 for everything that multiplies and adds in the precision of its data.
+    fn error_factor(&self) -> f64 {
+        1.0
+    }
+    /// Converts, allocates, compiles: all that depends on the subject alone.
+    fn prepare(&self, machine: &Arc<Machine>, subject: &O::Subject) -> Result<Box<O::Ready>, Refusal>;
+}
+
+/// Ready to run, as often as one likes. Owns what it needs.
+pub trait Prepared<O: Op>: Send {
+    /// Takes the inputs to where the kernel reads them.
+    fn load(&mut self, inputs: &O::Inputs) -> Result<(), RunError>;
+    /// Untimed, before every run: poisons the output, or restores what the run adds to.
+    fn reset(&mut self) -> Result<(), RunError>;
+    /// Only that part of `run` that rearranges the inputs; `false` where there is none.
+    fn repack(&mut self) -> Result<bool, RunError> {
+        Ok(false)
+    }
+    /// The work: the only timed part.
+    fn run(&mut self) -> Result<(), RunError>;
+    /// The result of the last run.
+    fn fetch(&mut self) -> Result<O::Output, RunError>;
+}
+
+/// Where a variant runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// One thread of the CPU.
+    Serial,
+    /// All threads of the machine's pool.
+    Threads,
+}
+
+impl Place {
+    /// The part of a variant's name that says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Serial => "serial",
+            Place::Threads => "threads",
+        }
+    }
+    /// The device: what `--on` takes.
+    pub fn device(self) -> &'static str {
+        "cpu"
+    }
+    /// How many of the machine's threads it uses.
+    pub fn threads(self, machine: &Machine) -> usize {
+        match self {
+            Place::Serial => 1,
+            Place::Threads => machine.threads(),
+        }
+    }
+}
+
+/// A decision that can be printed and tested without running anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Name of the variant.
+    pub variant: &'static str,
+    /// Why this one.
+    pub reason: String,
+}
+
+/// What an operation costs at least, on any machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Floating-point operations; 0 where the work is moving data.
+    pub flops: u64,
+    /// Bytes that must move between memory and processor when every operand moves once.
+    pub least_bytes: u64,
+    /// Steps of the serial oracle.
+    pub oracle_steps: u64,
+    /// Bytes of its answer.
+    pub oracle_bytes: u64,
+}
+
+/// What went wrong while running.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// Operands that do not fit each other.
+    #[error("{what} is {found}, {expected} expected")]
+    Shape {
+        /// Which operand.
+        what: &'static str,
+        /// Its shape.
+        found: String,
+        /// The shape that fits.
+        expected: String,
+    },
+    /// `run` or `fetch` before `load`.
+    #[error("no inputs have been loaded")]
+    NotLoaded,
+    /// The machine could not be had.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The result breaks the invariant of its format.
+    #[error("the result is no valid matrix: {0}")]
+    InvalidResult(#[from] FormatError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// `<format>-<place>-<who …>`, in lower case, with the place that the variant declares.
+    fn names_are_well_formed<O: Op>() {
+        let mut seen = HashSet::new();
+        for variant in O::variants() {
+            let name = variant.name();
+            assert!(seen.insert(name), "{name} is listed twice");
+            assert_ne!(name, "auto");
+            assert!(
+                name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+                "{name}"
+            );
+            assert!(name.split('-').any(|part| part == variant.place().name()), "{name} does not say where");
+            assert!(name.split('-').all(|part| !part.is_empty()), "{name}");
+            assert!(!variant.about().is_empty() && !variant.about().contains('\n'), "{name}: about");
+            assert!(variant.source().starts_with("//!"), "{name}: source");
+            assert!(variant.error_factor() >= 1.0);
+        }
+        assert!(!seen.is_empty());
+    }
+
+    #[test]
+    fn every_list_holds_unique_telling_names() {
+        names_are_well_formed::<convert::Convert<f32>>();
+        names_are_well_formed::<convert::Convert<f64>>();
+        names_are_well_formed::<spmm::Spmm<f32>>();
+        names_are_well_formed::<spmm::Spmm<f64>>();
+    }
+}

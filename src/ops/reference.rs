@@ -1,0 +1,73 @@
+//! What the oracle says, in a form that can be compared without knowing the operation.
+
+/// How much of the answer the oracle computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Every element.
+    Whole,
+    /// A seeded choice of rows in full, and all of them together through a random projection (Freivalds):
+    /// for when the whole would take too long.
+    Sampled {
+        /// How many rows.
+        rows: usize,
+        /// Which ones, and the weights of the projection.
+        seed: u64,
+    },
+}
+
+/// The serial f64 answer with what is needed to bound the error of another one.
+///
+/// Element (r, c) of a computed result may differ from `expected` by γₙ·`magnitude`, where n = `terms` of
+/// row r and `magnitude` is Σ|a||x|.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reference {
+    /// Facts that must be equal, not close: where the entries of a converted matrix stand.
+    pub structure: Vec<u64>,
+    /// Rows of the whole answer.
+    pub rows: usize,
+    /// Columns of the answer.
+    pub cols: usize,
+    /// Which rows are listed below; `None` for all of them.
+    pub listed_rows: Option<Vec<usize>>,
+    /// The listed rows, one after the other.
+    pub expected: Vec<f64>,
+    /// Σ|a||x| of each of these elements; 0 asks for equality.
+    pub magnitude: Vec<f64>,
+    /// Rounded operations behind each element of a listed row.
+    pub terms: Vec<u64>,
+    /// All rows at once, weighted: what a sampled answer adds.
+    pub projection: Option<Projection>,
+}
+
+/// Y·w for a vector w of ±1: one number for each row, in which an error anywhere shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Projection {
+    /// w, one weight per column.
+    pub weights: Vec<f64>,
+    /// Y·w, computed as A·(X·w).
+    pub expected: Vec<f64>,
+    /// Σ over the columns of Σ|a||x|.
+    pub magnitude: Vec<f64>,
+    /// Rounded operations behind each row.
+    pub terms: Vec<u64>,
+}
+
+/// A result that can be laid beside a [`Reference`].
+pub trait Observed {
+    /// Facts that must be equal; empty for dense results.
+    fn structure(&self) -> Vec<u64>;
+    /// Rows.
+    fn rows(&self) -> usize;
+    /// Columns.
+    fn cols(&self) -> usize;
+    /// Copies row `row` into `into`, which has [`cols`](Self::cols) elements.
+    fn copy_row(&self, row: usize, into: &mut [f64]);
+    /// Says in words where element (`row`, `col`) is.
+    fn place(&self, row: usize, col: usize) -> String {
+        format!("row {row}, column {col}")
+    }
+    /// Says in words what a number of the structure means.
+    fn fact(&self, fact: u64) -> String {
+        fact.to_string()
+    }
+}

@@ -1,0 +1,62 @@
+//! Serial padded ELLPACK: one thread, one element of Y after the other, every row `width` products long.
+//! Touches the padding too: rows × longest row places, and one element of X per place, K elements apart.
+//! Loses on skewed matrices, where nearly everything is padding (refused above the memory budget), and for K > 1.
+
+use super::host::{HostKernel, OnHost, update};
+use super::{Product, Spmm, Subject};
+use crate::Scalar;
+use crate::machine::{Machine, Refusal};
+use crate::matrix::{Csr, DenseView, DenseViewMut, EllPadded};
+use crate::ops::{Place, Variant};
+use std::sync::Arc;
+
+pub(super) struct EllPaddedSerial;
+
+struct Kernel<S>(EllPadded<S>);
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+        let (width, x_data, distance) = (self.0.width(), x.data(), x.leading_dimension());
+        for row in 0..y.rows() {
+            let places = row * width..(row + 1) * width;
+            let columns = &self.0.columns()[places.clone()];
+            let values = &self.0.values()[places];
+            for (k, y) in y.row_mut(row).iter_mut().enumerate() {
+                let mut sum = S::ZERO;
+                for (&col, &value) in columns.iter().zip(values) {
+                    sum += value * x_data[col as usize * distance + k];
+                }
+                update(y, alpha, sum, beta);
+            }
+        }
+    }
+}
+
+/// Padded ELLPACK, or a refusal that says how large it would be and why.
+pub(super) fn pad<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllPadded<S>, Refusal> {
+    let (rows, width) = (a.rows(), a.longest_row());
+    let what = format!("padded ELLPACK ({rows} rows, longest row {width})");
+    let needed = EllPadded::<S>::bytes_for(rows, width);
+    machine.check_memory(what.clone(), needed)?;
+    let budget = machine.limits().memory_bytes;
+    EllPadded::from_csr(a).map_err(|_| Refusal::Memory { what, needed, budget })
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for EllPaddedSerial {
+    fn name(&self) -> &'static str {
+        "ell-padded-serial"
+    }
+    fn about(&self) -> &'static str {
+        "padded ELLPACK, one thread, one element of Y after the other"
+    }
+    fn place(&self) -> Place {
+        Place::Serial
+    }
+    fn source(&self) -> &'static str {
+        include_str!("ell_padded_serial.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let a = &subject.a;
+        Ok(OnHost::boxed(Kernel(pad(machine, a)?), (a.rows(), a.cols()), subject.k))
+    }
+}

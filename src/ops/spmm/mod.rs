@@ -1,0 +1,168 @@
+//! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
+
+mod csr_serial;
+mod csr_threads_nnz;
+mod csr_threads_rows;
+mod ell_padded_serial;
+mod ell_padded_threads;
+mod ell_ragged_serial;
+mod ell_ragged_threads;
+mod host;
+mod oracle;
+mod plan;
+#[cfg(feature = "wrong-variant")]
+mod wrong;
+
+pub use plan::{Plan, multiply};
+
+use super::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, RunError, Variant};
+use crate::Scalar;
+use crate::io::matrix_market::WriteOptions;
+use crate::io::{WriteError, write_matrix_market, write_npy};
+use crate::machine::Machine;
+use crate::matrix::{Coo, Csr, Dense, DenseView, DenseViewMut};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The operation, in one precision.
+#[derive(Debug)]
+pub struct Spmm<S>(PhantomData<S>);
+
+/// The sparse matrix and the number of columns of X: all that preparing may depend on.
+#[derive(Debug, Clone)]
+pub struct Subject<S> {
+    /// A.
+    pub a: Arc<Csr<S>>,
+    /// A as it was read, where it was: the oracle walks these triplets, so that a wrong conversion to CSR
+    /// cannot hide.
+    pub triplets: Option<Arc<Coo<S>>>,
+    /// Columns of X and Y.
+    pub k: usize,
+}
+
+/// What a run reads beside A.
+#[derive(Debug, Clone)]
+pub struct Inputs<S> {
+    /// X.
+    pub x: Arc<Dense<S>>,
+    /// α.
+    pub alpha: S,
+    /// β; with 0, Y is not read.
+    pub beta: S,
+    /// Y before the run, where β is not 0. Its leading dimension is that of the result.
+    pub y: Option<Arc<Dense<S>>>,
+}
+
+impl<S: Scalar> Inputs<S> {
+    /// Y = A·X.
+    pub fn product(x: Arc<Dense<S>>) -> Self {
+        Inputs { x, alpha: S::ONE, beta: S::ZERO, y: None }
+    }
+}
+
+/// A prepared product: what the workbench runs, and what the library calls on memory of the user.
+pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
+    /// Y = αAX + βY. With β = 0, Y is not read; gaps between rows are never touched.
+    fn apply(
+        &mut self,
+        alpha: S,
+        x: DenseView<'_, S>,
+        beta: S,
+        y: DenseViewMut<'_, S>,
+    ) -> Result<(), RunError>;
+}
+
+impl<S: Scalar> Op for Spmm<S> {
+    const NAME: &'static str = "spmm";
+    const ABOUT: &'static str = "Y = A·X: a sparse matrix times a block of K vectors";
+    type Subject = Subject<S>;
+    type Inputs = Inputs<S>;
+    type Output = Dense<S>;
+    type Ready = dyn Product<S>;
+
+    fn variants() -> &'static [&'static dyn Variant<Self>] {
+        &[
+            &csr_serial::CsrSerial,
+            &ell_padded_serial::EllPaddedSerial,
+            &ell_ragged_serial::EllRaggedSerial,
+            &csr_threads_rows::CsrThreadsRows,
+            &ell_padded_threads::EllPaddedThreads,
+            &ell_ragged_threads::EllRaggedThreads,
+            &csr_threads_nnz::CsrThreadsNnz,
+            #[cfg(feature = "wrong-variant")]
+            &wrong::CsrSerialWrong,
+        ]
+    }
+
+    fn choose(machine: &Machine, subject: &Subject<S>) -> Choice {
+        plan::choose(machine, subject)
+    }
+
+    fn cost(subject: &Subject<S>) -> Cost {
+        let (m, n, k) = (subject.a.rows() as u64, subject.a.cols() as u64, subject.k as u64);
+        let (nonzeros, scalar_bytes) = (subject.a.nonzeros() as u64, size_of::<S>() as u64);
+        let steps = nonzeros.saturating_mul(k);
+        Cost {
+            flops: steps.saturating_mul(2),
+            // As PERFORMANCE counts them: 32-bit columns and row starts, each operand once.
+            least_bytes: nonzeros * (4 + scalar_bytes)
+                + 4 * (m + 1)
+                + (m + n).saturating_mul(k).saturating_mul(scalar_bytes),
+            oracle_steps: steps,
+            oracle_bytes: m.saturating_mul(k).saturating_mul(2 * size_of::<f64>() as u64),
+        }
+    }
+
+    fn oracle(subject: &Subject<S>, inputs: &Inputs<S>, extent: Extent) -> Reference {
+        oracle::oracle(subject, inputs, extent)
+    }
+
+    fn save(
+        subject: &Subject<S>,
+        inputs: &Inputs<S>,
+        output: &Dense<S>,
+        folder: &Path,
+    ) -> Result<(), WriteError> {
+        let triplets = subject.triplets.clone().unwrap_or_else(|| Arc::new(subject.a.to_coo()));
+        write_matrix_market(&triplets, &folder.join("a.mtx"), &WriteOptions::default())?;
+        write_npy(inputs.x.view(), &folder.join("x.npy"))?;
+        if let Some(y) = &inputs.y {
+            write_npy(y.view(), &folder.join("y_before.npy"))?;
+        }
+        write_npy(output.view(), &folder.join("y_found.npy"))
+    }
+}
+
+impl<S: Scalar> Observed for Dense<S> {
+    fn structure(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    fn rows(&self) -> usize {
+        Dense::rows(self)
+    }
+    fn cols(&self) -> usize {
+        Dense::cols(self)
+    }
+    fn copy_row(&self, row: usize, into: &mut [f64]) {
+        for (to, from) in into.iter_mut().zip(self.view().row(row)) {
+            *to = from.to_f64();
+        }
+    }
+}
+
+/// Do X and Y fit A?
+fn check_shapes<S: Scalar>(
+    a: (usize, usize),
+    k: usize,
+    x: &DenseView<'_, S>,
+    y: (usize, usize),
+) -> Result<(), RunError> {
+    let shape = |(rows, cols)| format!("{rows}×{cols}");
+    for (what, found, expected) in [("X", (x.rows(), x.cols()), (a.1, k)), ("Y", y, (a.0, k))] {
+        if found != expected {
+            return Err(RunError::Shape { what, found: shape(found), expected: shape(expected) });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Time what has been verified, variants of one case in turn.
+
+use super::{Case, Judged, Selected, Workbench};
+use crate::ops::{Op, Prepared, RunError};
+use crate::report::{Outcome, Record};
+use crate::sample::{CacheFlush, Ceilings, Quantiles, Sampler, Series, StopRule, Timer};
+
+/// How to measure.
+pub struct Measuring<'a> {
+    /// When to stop.
+    pub rule: &'a StopRule,
+    /// Caches are emptied before every run.
+    pub flush: Option<&'a CacheFlush>,
+    /// What the machine could do at best, for `percent_of_ceiling`.
+    pub ceilings: Option<&'a Ceilings>,
+}
+
+/// Samples that a variant takes before the next one has its turn: enough for its operands to be warm for most of
+/// them, few enough that all variants see the same minutes of the machine.
+const SAMPLES_PER_TURN: usize = 10;
+/// Times that the repacking is run on its own.
+const REPACK_RUNS: usize = 5;
+
+impl Workbench<'_> {
+    /// Verifies every selected variant, then times those that are not wrong.
+    pub fn bench<O: Op>(
+        &self,
+        case: &Case<O>,
+        selected: &[Selected<O>],
+        measuring: &Measuring<'_>,
+        timer: &mut dyn Timer<RunError>,
+    ) -> Vec<Record> {
+        let mut judged = Vec::new();
+        for selected in selected {
+            if (self.interrupted)() {
+                break;
+            }
+            judged.push(self.judge(case, selected));
+        }
+        self.take_turns(case, &mut judged, measuring, timer);
+        judged.into_iter().map(|judged| judged.record).collect()
+    }
+
+    fn take_turns<O: Op>(
+        &self,
+        case: &Case<O>,
+        judged: &mut [Judged<O>],
+        measuring: &Measuring<'_>,
+        timer: &mut dyn Timer<RunError>,
+    ) {
+        let sampler = Sampler::new(measuring.rule).cold(measuring.flush).interrupted_by(self.interrupted);
+        let mut running: Vec<(&mut Judged<O>, Series<'_>)> = Vec::new();
+        for judged in judged.iter_mut().filter(|judged| judged.ready.is_some()) {
+            match Series::start(sampler, timer) {
+                Ok(series) => running.push((judged, series)),
+                Err(error) => fail(&mut judged.record, &error),
+            }
+        }
+        while !running.is_empty() {
+            let mut next = Vec::with_capacity(running.len());
+            for (judged, mut series) in running {
+                (self.progress)(&judged.record.variant, Some(series.progress()));
+                match turn(judged, &mut series, timer) {
+                    Ok(false) => next.push((judged, series)),
+                    Ok(true) => {
+                        if let Err(error) = conclude(case, judged, series, measuring, timer) {
+                            fail(&mut judged.record, &error);
+                        }
+                    }
+                    Err(error) => fail(&mut judged.record, &error),
+                }
+            }
+            running = next;
+        }
+    }
+}
+
+/// A few samples; `true` when the series is over. One untimed run first brings the operands back into the caches
+/// that the other variants have used meanwhile.
+fn turn<O: Op>(
+    judged: &mut Judged<O>,
+    series: &mut Series<'_>,
+    timer: &mut dyn Timer<RunError>,
+) -> Result<bool, RunError> {
+    let Some(ready) = &mut judged.ready else { return Ok(true) };
+    ready.reset()?;
+    ready.run()?;
+    for _ in 0..SAMPLES_PER_TURN {
+        if series.step(timer, &mut **ready, &mut |ready| ready.reset(), &mut |ready| ready.run())? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Turns the samples into the numbers of the record.
+fn conclude<O: Op>(
+    case: &Case<O>,
+    judged: &mut Judged<O>,
+    series: Series<'_>,
+    measuring: &Measuring<'_>,
+    timer: &mut dyn Timer<RunError>,
+) -> Result<(), RunError> {
+    let Some(ready) = &mut judged.ready else { return Ok(()) };
+    let record = &mut judged.record;
+    record.repack_ns = repack_ns(&mut **ready, timer)?;
+    let (samples, cost) = (series.finish(), case.cost());
+    let Some(summary) = samples.summary(cost.flops, cost.least_bytes) else {
+        record.stop_reason = Some(samples.stop_reason.name().into());
+        return Ok(());
+    };
+    record.set_times(&summary, samples.stop_reason, samples.cold);
+    record.percent_of_ceiling = measuring.ceilings.and_then(|ceilings| {
+        ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype)
+    });
+    Ok(())
+}
+
+/// Median time of the repacking alone; `None` where there is none.
+fn repack_ns<O: Op, R: Prepared<O> + ?Sized>(
+    ready: &mut R,
+    timer: &mut dyn Timer<RunError>,
+) -> Result<Option<f64>, RunError> {
+    let mut repacks = false;
+    let mut times = Vec::with_capacity(REPACK_RUNS);
+    for _ in 0..REPACK_RUNS {
+        times.push(timer.time(&mut || {
+            repacks = ready.repack()?;
+            Ok(())
+        })?);
+    }
+    Ok(Quantiles::of(&times).filter(|_| repacks).map(|quantiles| quantiles.median))
+}
+
+fn fail(record: &mut Record, error: &RunError) {
+    record.outcome = Outcome::Failed;
+    record.error = Some(error.to_string());
+}

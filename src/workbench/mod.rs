@@ -1,0 +1,93 @@
+//! Verify, then measure: one operation, one case, any choice of its variants, in; records out.
+//!
+//! This is where the rooms above meet. A variant is prepared, run twice on poisoned output and held against the
+//! oracle; only what is not wrong is timed. Variants of one case are timed in turn, a few samples each, so that a
+//! machine whose speed drifts treats them alike.
+
+mod bench;
+mod case;
+mod select;
+mod verify;
+
+pub use bench::Measuring;
+pub use case::{Case, OracleLimits};
+pub use select::{AUTO, SelectError, Selected, select};
+pub use verify::note_findings;
+
+use crate::machine::Machine;
+use crate::ops::{Choice, Op, Variant};
+use crate::report::{Outcome, Record};
+use crate::sample::Progress;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A machine to run on, and who is told.
+pub struct Workbench<'a> {
+    /// Where things run.
+    pub machine: &'a Arc<Machine>,
+    /// Failing cases are written into folders below this one.
+    pub dump: Option<&'a Path>,
+    /// Asked between runs.
+    pub interrupted: &'a dyn Fn() -> bool,
+    /// Told what is being done: the variant, and how far its samples are.
+    pub progress: &'a dyn Fn(&str, Option<Progress>),
+}
+
+/// A variant that has been prepared and judged.
+struct Judged<O: Op> {
+    record: Record,
+    /// There to be timed: neither refused, nor failed, nor incorrect.
+    ready: Option<Box<O::Ready>>,
+}
+
+impl<'a> Workbench<'a> {
+    /// On this machine, telling nobody.
+    pub fn new(machine: &'a Arc<Machine>) -> Self {
+        Workbench { machine, dump: None, interrupted: &|| false, progress: &|_, _| {} }
+    }
+
+    /// Every selected variant against the oracle.
+    pub fn verify<O: Op>(&self, case: &Case<O>, selected: &[Selected<O>]) -> Vec<Record> {
+        let mut records = Vec::new();
+        for selected in selected {
+            if (self.interrupted)() {
+                break;
+            }
+            records.push(self.judge(case, selected).record);
+        }
+        records
+    }
+
+    /// The variant behind a selection, and the record it starts with.
+    fn resolve<O: Op>(&self, case: &Case<O>, selected: &Selected<O>) -> (&'static dyn Variant<O>, Record) {
+        let (variant, choice): (_, Option<Choice>) = match selected {
+            Selected::Named(variant) => (*variant, None),
+            Selected::Auto => {
+                let choice = O::choose(self.machine, &case.subject);
+                let fallback = O::variants()[0];
+                (O::variant(choice.variant).unwrap_or(fallback), Some(choice))
+            }
+        };
+        let record = Record {
+            variant: selected.name().into(),
+            place: variant.place().device().into(),
+            threads: Some(variant.place().threads(self.machine) as u64),
+            chosen: choice.as_ref().map(|choice| choice.variant.into()),
+            reason: choice.map(|choice| choice.reason),
+            ..case.record.clone()
+        };
+        (variant, record)
+    }
+}
+
+/// 0: all well. 1: something was wrong or failed. 2: nothing could run.
+pub fn exit_code(records: &[Record]) -> u8 {
+    let any = |outcomes: &[Outcome]| records.iter().any(|record| outcomes.contains(&record.outcome));
+    if any(&[Outcome::Incorrect, Outcome::Failed]) {
+        1
+    } else if any(&[Outcome::Passed, Outcome::NotVerified]) {
+        0
+    } else {
+        2
+    }
+}

@@ -1,0 +1,106 @@
+//! Prepare, run twice, compare.
+
+use super::{Case, Judged, Selected, Workbench};
+use crate::check::{Findings, Precision, Verdict, compare, dump};
+use crate::ops::{Op, Prepared, RunError, Variant};
+use crate::report::{Outcome, Record};
+use std::time::Instant;
+
+impl Workbench<'_> {
+    /// Prepares a variant and holds it against the oracle.
+    pub(super) fn judge<O: Op>(&self, case: &Case<O>, selected: &Selected<O>) -> Judged<O> {
+        (self.progress)(selected.name(), None);
+        let (variant, mut record) = self.resolve(case, selected);
+        let start = Instant::now();
+        let mut ready = match variant.prepare(self.machine, &case.subject) {
+            Ok(ready) => ready,
+            Err(refusal) => {
+                record.outcome = Outcome::Refused;
+                record.refusal = Some(refusal.to_string());
+                return Judged { record, ready: None };
+            }
+        };
+        record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
+        match self.findings(case, variant, &mut *ready, &mut record) {
+            Ok(findings) => note_findings(&findings, case.precision, &mut record),
+            Err(error @ RunError::InvalidResult(_)) => {
+                record.outcome = Outcome::Incorrect;
+                record.error = Some(error.to_string());
+            }
+            Err(error) => {
+                record.outcome = Outcome::Failed;
+                record.error = Some(error.to_string());
+            }
+        }
+        let sound = matches!(record.outcome, Outcome::Passed | Outcome::NotVerified);
+        Judged { record, ready: sound.then_some(ready) }
+    }
+
+    /// Two runs, each on a fresh output: what the first leaves behind must not help or harm the second.
+    fn findings<O: Op>(
+        &self,
+        case: &Case<O>,
+        variant: &dyn Variant<O>,
+        ready: &mut O::Ready,
+        record: &mut Record,
+    ) -> Result<Findings, RunError> {
+        let reference = case.reference();
+        ready.load(&case.inputs)?;
+        let mut worst: Option<Findings> = None;
+        for _ in 0..2 {
+            ready.reset()?;
+            ready.run()?;
+            let output = ready.fetch()?;
+            let findings = compare(reference, &output, case.precision, variant.error_factor());
+            let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
+            if let (true, Some(folder)) = (wrong, self.dump) {
+                let name = dump_name(record);
+                let written = dump::<O>(
+                    &case.subject,
+                    &case.inputs,
+                    &output,
+                    reference,
+                    &findings,
+                    &folder.join(&name),
+                );
+                record.dump = Some(match written {
+                    Ok(()) => folder.join(name).display().to_string(),
+                    Err(error) => format!("not written: {error}"),
+                });
+            }
+            if worst.as_ref().is_none_or(|worst| findings.bound_ratio > worst.bound_ratio || wrong) {
+                worst = Some(findings);
+            }
+            if wrong {
+                break;
+            }
+        }
+        worst.ok_or(RunError::NotLoaded)
+    }
+}
+
+/// A folder name for this case, made of what tells cases apart.
+fn dump_name(record: &Record) -> String {
+    let parts = [
+        Some(record.op.clone()),
+        Some(record.variant.clone()),
+        record.matrix.clone(),
+        record.k.map(|k| format!("k{k}")),
+        Some(record.dtype.clone()).filter(|dtype| !dtype.is_empty()),
+        record.threads.map(|threads| format!("t{threads}")),
+    ];
+    let name = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect()
+}
+
+/// Puts what a comparison found into a record.
+pub fn note_findings(findings: &Findings, precision: Precision, record: &mut Record) {
+    record.set_errors(findings.max_rel_err, findings.mean_rel_err, precision.epsilon);
+    record.bound_ratio = Some(findings.bound_ratio);
+    record.sampled = findings.sampled;
+    (record.outcome, record.error) = match &findings.verdict {
+        Verdict::Passed => (Outcome::Passed, None),
+        Verdict::Incorrect(why) => (Outcome::Incorrect, Some(why.clone())),
+        Verdict::NotVerified(why) => (Outcome::NotVerified, Some(why.clone())),
+    };
+}

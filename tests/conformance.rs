@@ -1,0 +1,182 @@
+//! Every variant × every dtype × every case against the oracle. Outputs start as NaN and every run happens twice;
+//! integer-valued operands must match exactly, real ones within the bound.
+
+mod common;
+
+use common::{Shape, Values, fill, shapes};
+use ordito::Scalar;
+use ordito::check::Precision;
+use ordito::io::Random;
+use ordito::machine::Machine;
+use ordito::matrix::{Csr, Dense, Duplicates};
+use ordito::ops::convert::Convert;
+use ordito::ops::spmm::{Inputs, Spmm, Subject};
+use ordito::ops::{Extent, Op, Prepared};
+use ordito::report::{Outcome, Record};
+use ordito::workbench::{Case, OracleLimits, Workbench, select};
+use std::sync::Arc;
+
+const KS: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 64, 65];
+
+fn machines() -> Vec<Arc<Machine>> {
+    [1, 2, 5].into_iter().map(|threads| Machine::with_threads(threads).unwrap()).collect()
+}
+
+/// `rows × cols` numbers with gaps of NaN between the rows.
+fn dense<S: Scalar>(rows: usize, cols: usize, gap: usize, values: Values, seed: u64) -> Dense<S> {
+    let mut random = Random::new(seed, 5);
+    let mut data = vec![S::POISON; rows * (cols + gap)];
+    for row in 0..rows {
+        for col in 0..cols {
+            let number = match values {
+                Values::Integers => random.below(9) as f64 - 4.0,
+                Values::Reals => 2.0 * random.unit() - 1.0,
+            };
+            data[row * (cols + gap) + col] = S::from_f64(number);
+        }
+    }
+    Dense::with_leading_dimension(rows, cols, cols + gap, data).unwrap()
+}
+
+/// Records of all variants; each must have passed.
+fn all_pass<O: Op>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize {
+    let records = Workbench::new(machine).verify(case, &select::<O>(&[], &[]).unwrap());
+    for record in &records {
+        let expected = if record.variant.ends_with("-wrong") { continue } else { Outcome::Passed };
+        let fault = record.error.as_ref().or(record.refusal.as_ref());
+        assert_eq!(record.outcome, expected, "{what}: {}: {fault:?}", record.variant);
+    }
+    records.len()
+}
+
+fn spmm_case<S: Scalar>(shape: &Shape, values: Values, k: usize) -> (Subject<S>, Inputs<S>) {
+    let coo = fill::<S>(shape, values);
+    let a = Arc::new(Csr::from_coo(&coo, Duplicates::Keep));
+    let x = Arc::new(dense::<S>(shape.cols, k, 0, values, k as u64));
+    (Subject { a, triplets: Some(Arc::new(coo)), k }, Inputs::product(x))
+}
+
+fn spmm_within_the_bound<S: Scalar>() {
+    let (machines, mut runs) = (machines(), 0);
+    for shape in shapes() {
+        for k in KS {
+            let (subject, inputs) = spmm_case::<S>(&shape, Values::Reals, k);
+            let precision = Precision::of::<S>();
+            let case =
+                Case::<Spmm<S>>::new(subject, inputs, precision, Record::default(), OracleLimits::default());
+            for machine in &machines {
+                let what = format!("{}, k = {k}, {}, {} threads", shape.name, S::NAME, machine.threads());
+                runs += all_pass(&case, machine, &what);
+            }
+        }
+    }
+    println!("spmm {}: {runs} results within the bound", S::NAME);
+}
+
+/// αAX + βY into rows with gaps: exact for integers, NaN in the gaps untouched.
+fn spmm_exact_with_gaps<S: Scalar>() {
+    let machines = machines();
+    for (index, shape) in shapes().iter().enumerate() {
+        for k in KS {
+            let (subject, _) = spmm_case::<S>(shape, Values::Integers, k);
+            let x = Arc::new(dense::<S>(shape.cols, k, 3, Values::Integers, 1));
+            let y = Arc::new(dense::<S>(shape.rows, k, 2, Values::Integers, 2));
+            for (alpha, beta) in [(1.0, 0.0), (-2.0, 1.0), (3.0, -1.0), (0.0, 2.0)] {
+                let (alpha, beta) = (S::from_f64(alpha), S::from_f64(beta));
+                let inputs = Inputs { x: x.clone(), alpha, beta, y: Some(y.clone()) };
+                let expected = Spmm::oracle(&subject, &inputs, Extent::Whole).expected;
+                let machine = &machines[(index + k) % machines.len()];
+                for variant in
+                    Spmm::<S>::variants().iter().filter(|variant| !variant.name().ends_with("-wrong"))
+                {
+                    let mut ready = variant.prepare(machine, &subject).unwrap();
+                    ready.load(&inputs).unwrap();
+                    for run in 0..2 {
+                        ready.reset().unwrap();
+                        ready.run().unwrap();
+                        let found = ready.fetch().unwrap();
+                        let what = format!("{}, {}, k = {k}, run {run}", variant.name(), shape.name);
+                        for row in 0..shape.rows {
+                            let got: Vec<f64> = found.view().row(row).iter().map(|y| y.to_f64()).collect();
+                            assert_eq!(got, expected[row * k..(row + 1) * k], "{what}, row {row}");
+                        }
+                        let gaps = found.data().chunks(k + 2).flat_map(|row| &row[k..]);
+                        assert!(gaps.clone().all(|gap| gap.to_f64().is_nan()), "{what}: a gap was written");
+                        assert_eq!(gaps.count(), 2 * shape.rows);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// With β = 0 the old Y is not read: NaN there does not spread.
+fn beta_zero_does_not_read_y<S: Scalar>() {
+    let machine = Machine::with_threads(2).unwrap();
+    let shape = &shapes()[12];
+    let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, 5);
+    for variant in Spmm::<S>::variants() {
+        let mut ready = variant.prepare(&machine, &subject).unwrap();
+        let mut y = Dense::filled(shape.rows, 5, S::POISON).unwrap();
+        ready.apply(S::ONE, inputs.x.view(), S::ZERO, y.view_mut()).unwrap();
+        assert!(y.data().iter().all(|y| y.is_finite()), "{} reads Y", variant.name());
+        ready.apply(S::ONE, inputs.x.view(), S::ONE, y.view_mut()).unwrap();
+        let short = Dense::filled(shape.cols + 1, 5, S::ONE).unwrap();
+        assert!(ready.apply(S::ONE, short.view(), S::ZERO, y.view_mut()).is_err());
+    }
+}
+
+fn convert_is_exact<S: Scalar>() {
+    let (machines, mut runs) = (machines(), 0);
+    for shape in shapes() {
+        let coo = Arc::new(fill::<S>(&shape, Values::Reals));
+        let precision = Precision::of::<S>();
+        let case = Case::<Convert<S>>::new(coo, (), precision, Record::default(), OracleLimits::default());
+        for machine in &machines {
+            runs += all_pass(&case, machine, &format!("{}, {} threads", shape.name, machine.threads()));
+        }
+    }
+    println!("convert {}: {runs} results equal", S::NAME);
+}
+
+#[test]
+fn spmm_f32_within_the_bound() {
+    spmm_within_the_bound::<f32>();
+}
+#[test]
+fn spmm_f64_within_the_bound() {
+    spmm_within_the_bound::<f64>();
+}
+#[test]
+fn spmm_f32_exact_with_gaps() {
+    spmm_exact_with_gaps::<f32>();
+}
+#[test]
+fn spmm_f64_exact_with_gaps() {
+    spmm_exact_with_gaps::<f64>();
+}
+#[test]
+fn spmm_with_beta_zero_does_not_read_y() {
+    beta_zero_does_not_read_y::<f32>();
+    beta_zero_does_not_read_y::<f64>();
+}
+#[test]
+fn convert_f32_is_exact() {
+    convert_is_exact::<f32>();
+}
+#[test]
+fn convert_f64_is_exact() {
+    convert_is_exact::<f64>();
+}
+
+/// Above the limits of the oracle a sample of rows and a projection judge.
+#[test]
+fn a_sampled_oracle_passes_what_is_right() {
+    let machine = Machine::with_threads(2).unwrap();
+    for shape in shapes() {
+        let (subject, inputs) = spmm_case::<f32>(&shape, Values::Reals, 12);
+        let (limits, precision) = (OracleLimits { steps: 0, bytes: 0 }, Precision::of::<f32>());
+        let case = Case::<Spmm<f32>>::new(subject, inputs, precision, Record::default(), limits);
+        all_pass(&case, &machine, &shape.name);
+    }
+}
