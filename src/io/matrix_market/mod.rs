@@ -17,6 +17,7 @@
 //!   [`ReadOptions::duplicates`]. In a symmetric file that lists both (i, j) and (j, i), these are such entries.
 
 mod duplicates;
+mod entries;
 mod header;
 mod lines;
 mod numbers;
@@ -119,7 +120,7 @@ fn read_text<S: Scalar, R: Read>(
     options: &ReadOptions,
 ) -> Result<MatrixMarket<S>, ReadError> {
     let header = Header::read(&mut lines)?;
-    let mut entries = read::entries::<S, R>(&mut lines, &header, bytes, options)?;
+    let mut entries = read::read_entries::<S, R>(&mut lines, &header, bytes, options)?;
     let unique = entries.are_clearly_unique(header.symmetry);
     entries.expand(header.symmetry, lines.path(), options)?;
     let coo = Coo::new(header.rows, header.cols, entries.rows, entries.cols, entries.values);

@@ -46,22 +46,27 @@ fn word_ends(text: &[u8]) -> bool {
 /// Digits without a sign; `None` when the next word is anything else or does not fit 64 bits.
 #[inline(always)]
 pub(super) fn unsigned(text: &mut &[u8]) -> Option<u64> {
+    /// So many digits always fit: nothing has to be checked while they are read.
+    const SAFE_DIGITS: usize = 19;
     skip_blanks(text);
-    let mut value = digit(text.first()?)?;
-    *text = &text[1..];
-    while let [first, rest @ ..] = *text
-        && let Some(digit) = digit(first)
+    let (mut value, mut length) = (0u64, 0);
+    while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
     {
-        value = value.checked_mul(10)?.checked_add(digit)?;
-        *text = rest;
+        value = value.wrapping_mul(10).wrapping_add(digit.into());
+        length += 1;
     }
-    word_ends(text).then_some(value)
+    if length == 0 || !word_ends(&text[length..]) {
+        return None;
+    }
+    let digits = &text[..length];
+    *text = &text[length..];
+    if length <= SAFE_DIGITS { Some(value) } else { many_digits(digits) }
 }
 
-#[inline(always)]
-fn digit(byte: &u8) -> Option<u64> {
-    let digit = byte.wrapping_sub(b'0');
-    (digit < 10).then_some(digit.into())
+#[cold]
+fn many_digits(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add((digit - b'0').into()))
 }
 
 /// A number, correctly rounded to `S`.
@@ -134,6 +139,7 @@ mod tests {
         let read = |text: &str| unsigned(&mut text.as_bytes());
         assert_eq!(read("  007 x"), Some(7));
         assert_eq!(read("18446744073709551615"), Some(u64::MAX));
+        assert_eq!(read("000000000000000000000000000012"), Some(12));
         for text in
             ["", " ", "18446744073709551616", "-1", "+1", "1.0", "1e3", "x", "1x", "99999999999999999999999"]
         {

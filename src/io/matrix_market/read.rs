@@ -1,21 +1,13 @@
 //! The entries of a Matrix Market file: one line each, checked against the header as they come.
 
+use super::entries::{Entries, check_limit};
 use super::header::{Field, Format, Header, Object, Symmetry};
 use super::lines::{Lines, is_blank};
 use super::numbers::{ValueFault, Words, integer, real, unsigned};
 use crate::Scalar;
 use crate::io::error::quoted;
-use crate::io::{ReadError, ReadOptions, bytes_per_entry};
+use crate::io::{ReadError, ReadOptions};
 use std::io::Read;
-use std::path::Path;
-
-/// Triplets under construction.
-#[derive(Debug, Default)]
-pub(super) struct Entries<S> {
-    pub(super) rows: Vec<u32>,
-    pub(super) cols: Vec<u32>,
-    pub(super) values: Vec<S>,
-}
 
 /// What is wrong with a line.
 #[derive(Clone, Copy)]
@@ -28,7 +20,7 @@ enum Fault {
 }
 
 /// Reads as many entries as the header declares, and no more.
-pub(super) fn entries<S: Scalar, R: Read>(
+pub(super) fn read_entries<S: Scalar, R: Read>(
     lines: &mut Lines<R>,
     header: &Header,
     bytes: u64,
@@ -64,11 +56,11 @@ fn coordinates<S: Scalar, R: Read>(
     lines: &mut Lines<R>,
     header: &Header,
     entries: &mut Entries<S>,
-    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault>,
+    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault> + Copy,
 ) -> Result<(), ReadError> {
     for read in 0..header.entries {
         let Some(line) = lines.next_data()? else { return Err(ended_early(lines, header, read)) };
-        match coordinate(line.text, header, &value) {
+        match coordinate(line.text, header, value) {
             Ok((row, col, value)) => entries.push(row, col, value),
             Err(fault) => {
                 let (number, found, expected) =
@@ -84,7 +76,7 @@ fn coordinates<S: Scalar, R: Read>(
 fn coordinate<S: Scalar>(
     text: &[u8],
     header: &Header,
-    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault>,
+    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault> + Copy,
 ) -> Result<(u32, u32, S), Fault> {
     let mut rest = text;
     let row = index(&mut rest, header.rows).ok_or(Fault::Row)?;
@@ -114,7 +106,7 @@ fn array<S: Scalar, R: Read>(
     lines: &mut Lines<R>,
     header: &Header,
     entries: &mut Entries<S>,
-    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault>,
+    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault> + Copy,
 ) -> Result<(), ReadError> {
     let mut read = 0;
     // Four billion empty columns are nothing to go through.
@@ -176,67 +168,6 @@ impl Fault {
             Fault::Extra => "nothing after the value".to_owned(),
             Fault::SkewDiagonal => "0 on the diagonal, since the file is skew-symmetric".to_owned(),
         }
-    }
-}
-
-fn check_limit<S>(path: &Path, entries: u64, options: &ReadOptions) -> Result<(), ReadError> {
-    let bytes = entries.saturating_mul(bytes_per_entry::<S>());
-    if bytes > options.max_bytes {
-        let name = path.to_string_lossy().into_owned();
-        return Err(ReadError::TooLarge { name, entries, bytes, limit: Some(options.max_bytes) });
-    }
-    Ok(())
-}
-
-impl<S: Scalar> Entries<S> {
-    #[inline(always)]
-    fn push(&mut self, row: u32, col: u32, value: S) {
-        self.rows.push(row);
-        self.cols.push(col);
-        self.values.push(value);
-    }
-
-    fn reserve(&mut self, path: &Path, entries: u64) -> Result<(), ReadError> {
-        let count = usize::try_from(entries).unwrap_or(usize::MAX);
-        let reserved = self.rows.try_reserve_exact(count);
-        let reserved = reserved.and_then(|()| self.cols.try_reserve_exact(count));
-        reserved.and_then(|()| self.values.try_reserve_exact(count)).map_err(|_| {
-            let bytes = entries.saturating_mul(bytes_per_entry::<S>());
-            ReadError::TooLarge { name: path.to_string_lossy().into_owned(), entries, bytes, limit: None }
-        })
-    }
-
-    /// Appends the mirror image of every entry that is not on the diagonal.
-    pub(super) fn expand(
-        &mut self,
-        symmetry: Symmetry,
-        path: &Path,
-        options: &ReadOptions,
-    ) -> Result<(), ReadError> {
-        if symmetry == Symmetry::General {
-            return Ok(());
-        }
-        let listed = self.rows.len();
-        let mirrored = self.rows.iter().zip(&self.cols).filter(|(row, col)| row != col).count();
-        check_limit::<S>(path, (listed + mirrored) as u64, options)?;
-        self.reserve(path, mirrored as u64)?;
-        for entry in 0..listed {
-            let (row, col, value) = (self.rows[entry], self.cols[entry], self.values[entry]);
-            if row != col {
-                self.push(col, row, if symmetry == Symmetry::SkewSymmetric { -value } else { value });
-            }
-        }
-        Ok(())
-    }
-
-    /// Does the order alone show that no place is listed twice, not even after mirroring? Files are nearly always
-    /// sorted by column or by row, and symmetric ones within one triangle; then nothing has to be searched.
-    pub(super) fn are_clearly_unique(&self, symmetry: Symmetry) -> bool {
-        let places = || self.rows.iter().zip(&self.cols);
-        let by_column = places().is_sorted_by(|a, b| (a.1, a.0) < (b.1, b.0));
-        let sorted = by_column || places().is_sorted_by(|a, b| a < b);
-        let one_triangle = || places().all(|(row, col)| row >= col) || places().all(|(row, col)| row <= col);
-        sorted && (symmetry == Symmetry::General || one_triangle())
     }
 }
 
@@ -326,18 +257,5 @@ mod tests {
             read("matrix coordinate real general", "4294967295 4294967295 0\n").unwrap().rows(),
             4294967295
         );
-    }
-
-    #[test]
-    fn what_is_over_the_limit_is_refused_before_and_after_mirroring() {
-        let read = |max_bytes| {
-            let text = "%%MatrixMarket matrix coordinate real symmetric\n9 9 2\n2 1 1\n3 1 1\n";
-            let options = ReadOptions { max_bytes, ..ReadOptions::default() };
-            read_matrix_market_from::<f64>(text.as_bytes(), Path::new("t"), &options)
-                .map_err(|e| e.to_string())
-        };
-        assert!(read(64).is_ok());
-        assert_eq!(read(63).unwrap_err(), "t: 4 entries take 64 bytes, more than the limit of 63 bytes");
-        assert_eq!(read(31).unwrap_err(), "t: 2 entries take 32 bytes, more than the limit of 31 bytes");
     }
 }

@@ -24,6 +24,13 @@ pub enum NpyDtype {
     Other(String),
 }
 
+impl NpyDtype {
+    /// The one that holds numbers of this type.
+    fn of<S: Scalar>() -> Self {
+        if size_of::<S>() == size_of::<f32>() { NpyDtype::F32 } else { NpyDtype::F64 }
+    }
+}
+
 /// May numbers change their type on the way in?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Conversion {
@@ -58,9 +65,8 @@ pub fn read_npy_dtype(path: &Path) -> Result<NpyDtype, ReadError> {
 pub fn read_npy<S: Scalar>(path: &Path, conversion: Conversion) -> Result<Dense<S>, ReadError> {
     let (file, header) = open(path)?;
     let (dtype, shape) = (header.dtype(), header.matrix_shape().map_err(|problem| bad(path, problem))?);
-    let same = dtype == if size_of::<S>() == 4 { NpyDtype::F32 } else { NpyDtype::F64 };
     match dtype {
-        _ if same => read_body::<S>(path, file, &header, shape),
+        _ if dtype == NpyDtype::of::<S>() => read_body::<S>(path, file, &header, shape),
         NpyDtype::Other(descr) => {
             Err(bad(path, format!("holds numbers of type {descr}; expected f32 ('<f4') or f64 ('<f8')")))
         }
