@@ -11,7 +11,7 @@ use ordito::machine::Machine;
 use ordito::matrix::{Csr, Dense, Duplicates};
 use ordito::ops::convert::Convert;
 use ordito::ops::spmm::{Inputs, Spmm, Subject};
-use ordito::ops::{Extent, Op, Prepared};
+use ordito::ops::{Extent, Op};
 use ordito::report::{Outcome, Record};
 use ordito::workbench::{Case, OracleLimits, Workbench, select};
 use std::sync::Arc;

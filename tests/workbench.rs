@@ -1,7 +1,8 @@
 //! The workbench itself, tried on an operation whose variants are wrong on purpose: it must call wrong wrong.
 
 use ordito::check::Precision;
-use ordito::io::WriteError;
+use ordito::io::npy::Conversion;
+use ordito::io::{WriteError, read_npy};
 use ordito::machine::{Machine, Refusal};
 use ordito::matrix::Dense;
 use ordito::ops::{Choice, Cost, Extent, Op, Place, Prepared, Reference, RunError, Variant};
@@ -145,7 +146,7 @@ impl Prepared<Doubling> for Ready {
 }
 
 fn case(numbers: Vec<f64>) -> Case<Doubling> {
-    let record = Record { matrix: Some("numbers".into()), dtype: Some("f64".into()), ..Record::default() };
+    let record = Record { matrix: Some("numbers".into()), dtype: "f64".into(), ..Record::default() };
     Case::new(numbers.len(), numbers, Precision::of::<f64>(), record, OracleLimits::default())
 }
 
@@ -174,7 +175,9 @@ fn wrong_is_called_wrong() {
     assert_eq!(exit_code(&records), 1);
     let nan = &records[3];
     assert!(nan.error.as_ref().unwrap().contains("NaN found"), "{:?}", nan.error);
-    assert_eq!(nan.max_rel_err, None, "an infinite error is no JSON number");
+    assert_eq!(nan.max_rel_err, Some(f64::INFINITY));
+    let line = serde_json::to_string(nan).unwrap();
+    assert!(!line.contains("max_rel_err"), "an infinite error is no JSON number: {line}");
     let refused = &records[7];
     assert!(refused.refusal.as_ref().unwrap().contains("doubling would need 100 bytes"));
     let auto = &records[9];
@@ -244,8 +247,9 @@ fn failing_cases_are_written_to_disk() {
     let records = workbench.verify(&case(vec![1.0, 2.0]), &selected);
     assert_eq!(records[0].dump, None);
     let written = Path::new(records[1].dump.as_ref().unwrap());
-    let found = ordito::io::read_npy::<f64>(&written.join("found.npy")).unwrap();
-    let expected = ordito::io::read_npy::<f64>(&written.join("expected.npy")).unwrap();
+    let read = |name: &str| read_npy::<f64>(&written.join(name), Conversion::Refuse).unwrap();
+    let found = read("found.npy");
+    let expected = read("expected.npy");
     assert_eq!((found.data(), expected.data()), (&[3.0, 5.0][..], &[2.0, 4.0][..]));
     assert!(std::fs::read_to_string(written.join("findings.txt")).unwrap().contains("Incorrect"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

@@ -255,6 +255,7 @@ pub(crate) mod tests {
         (record.n, record.m, record.p, record.bytes) = (Some(1), Some(2), Some(3), Some(4));
         (record.threads, record.seed) = (Some(2), Some(42));
         (record.refusal, record.error) = (Some("too large".to_owned()), Some("row 3".to_owned()));
+        record.dump = Some("failing/case".to_owned());
         (record.chosen, record.reason) = (Some("csr".to_owned()), Some("short rows".to_owned()));
         record.params =
             [("lanes".to_owned(), Param::from(4)), ("kind".to_owned(), Param::from("a,b"))].into();
@@ -324,7 +325,10 @@ pub(crate) mod tests {
 
     #[test]
     fn notes_say_what_matters() {
-        assert_eq!(full().note(), "too large; row 3; chose csr: short rows; rows sampled; cold caches");
+        assert_eq!(
+            full().note(),
+            "too large; row 3; written to failing/case; chose csr: short rows; rows sampled; cold caches"
+        );
         assert_eq!(Record::new("a", "b", Outcome::Passed).note(), "");
     }
 }

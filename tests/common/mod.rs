@@ -5,16 +5,16 @@ use ordito::io::Random;
 use ordito::matrix::Coo;
 
 /// A named matrix: shape and entries (row, column), values are added by [`fill`].
-pub struct Shape {
-    pub name: String,
-    pub rows: usize,
-    pub cols: usize,
-    pub places: Vec<(u32, u32)>,
+pub(crate) struct Shape {
+    pub(crate) name: String,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) places: Vec<(u32, u32)>,
 }
 
 /// What values a test wants.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Values {
+pub(crate) enum Values {
     /// Integers from −4 to 4: every sum is exact in f32 and f64, so results must be equal, not close.
     Integers,
     /// Numbers between −1 and 1, a few of them explicit zeros.
@@ -22,7 +22,7 @@ pub enum Values {
 }
 
 /// The matrix with values, the same for the same name.
-pub fn fill<S: Scalar>(shape: &Shape, values: Values) -> Coo<S> {
+pub(crate) fn fill<S: Scalar>(shape: &Shape, values: Values) -> Coo<S> {
     let mut random = Random::new(shape.name.len() as u64, 7);
     let numbers = shape.places.iter().enumerate().map(|(i, _)| match values {
         Values::Integers => S::from_f64(random.below(9) as f64 - 4.0),
@@ -35,7 +35,7 @@ pub fn fill<S: Scalar>(shape: &Shape, values: Values) -> Coo<S> {
 }
 
 /// Every kind of matrix that has ever broken a kernel.
-pub fn shapes() -> Vec<Shape> {
+pub(crate) fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
     let mut add = |name: &str, rows: usize, cols: usize, places: Vec<(u32, u32)>| {
         shapes.push(Shape { name: format!("{name} {rows}x{cols}"), rows, cols, places });
