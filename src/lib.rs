@@ -22,7 +22,7 @@
 //! The rooms of the house, in the order in which data flow through them; a room uses only rooms above it:
 //!
 //! ```text
-//!  scalar     f32, f64
+//!  scalar     f32, f64;  units: numbers as people read them
 //!    ↓
 //!  matrix     COO, CSR, ELLPACK, dense: storage and its invariants
 //!    ↓
@@ -43,6 +43,7 @@
 //! ```
 
 pub mod scalar;
+pub mod units;
 pub mod matrix;
 pub mod io;
 pub mod machine;

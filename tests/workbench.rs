@@ -1,5 +1,7 @@
 //! The workbench itself, tried on an operation whose variants are wrong on purpose: it must call wrong wrong.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
 use ordito::check::Precision;
 use ordito::io::npy::Conversion;
 use ordito::io::{WriteError, read_npy};
@@ -179,7 +181,7 @@ fn wrong_is_called_wrong() {
     let line = serde_json::to_string(nan).unwrap();
     assert!(!line.contains("max_rel_err"), "an infinite error is no JSON number: {line}");
     let refused = &records[7];
-    assert!(refused.refusal.as_ref().unwrap().contains("doubling would need 100 bytes"));
+    assert!(refused.refusal.as_ref().unwrap().contains("doubling would need 100 B"));
     let auto = &records[9];
     assert_eq!((auto.chosen.as_deref(), auto.reason.as_deref()), (Some("right"), Some("the others are not")));
 }

@@ -1,5 +1,7 @@
 //! With a wrong kernel compiled in (`--features wrong-variant`), `ordito verify` names it and exits 1.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
 #[cfg(feature = "wrong-variant")]
 #[test]
 fn a_wrong_variant_is_found_out() {

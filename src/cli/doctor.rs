@@ -4,8 +4,8 @@ use super::console::Console;
 use crate::io::MATRICES_VARIABLE;
 use crate::machine::{CpuInfo, Machine, SimdLevel, cache_dir};
 use crate::matrix::{Coo, Csr, Dense, Duplicates};
-use crate::report::units::bytes as show_bytes;
 use crate::sample::Ceilings;
+use crate::units::binary_bytes;
 use clap::Args;
 use serde_json::json;
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn processor(cpu: &CpuInfo) -> Finding {
-    let cache = |name: &str, bytes: Option<u64>| bytes.map(|bytes| format!("{name} {}", show_bytes(bytes)));
+    let cache = |name: &str, bytes: Option<u64>| bytes.map(|bytes| format!("{name} {}", binary_bytes(bytes)));
     let caches = [cache("L1", cpu.l1d_bytes), cache("L2", cpu.l2_bytes), cache("L3", cpu.l3_bytes)];
     let caches = caches.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let caches = if caches.is_empty() { "cache sizes unknown".into() } else { caches };
@@ -97,7 +97,7 @@ fn vectors(cpu: &CpuInfo) -> Finding {
 fn memory(cpu: &CpuInfo) -> Finding {
     let (state, text) = match (cpu.memory_bytes, cpu.available_memory_bytes) {
         (Some(total), Some(free)) => {
-            (State::Good, format!("{}, {} free", show_bytes(total), show_bytes(free)))
+            (State::Good, format!("{}, {} free", binary_bytes(total), binary_bytes(free)))
         }
         _ => (State::Note, "size unknown: limits assume 4 GB; set --memory-limit".into()),
     };
@@ -157,7 +157,7 @@ fn ceilings() -> Option<Finding> {
             let read = ceilings
                 .read
                 .iter()
-                .map(|at| format!("{} {:.0}", show_bytes(at.working_set_bytes), at.gbytes_per_s));
+                .map(|at| format!("{} {:.0}", binary_bytes(at.working_set_bytes), at.gbytes_per_s));
             let read = read.collect::<Vec<_>>().join(", ");
             let (single, double) = (ceilings.peak_gflops_f32, ceilings.peak_gflops_f64);
             (

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::matrix::{Csr, EllPadded, EllRagged, Statistics};
 use crate::ops::Op;
 use crate::ops::spmm::{Spmm, Subject};
-use crate::report::units::{bytes as show_bytes, count};
+use crate::units::{bytes as show_bytes, count};
 use clap::Args;
 use serde_json::json;
 use std::num::NonZeroUsize;

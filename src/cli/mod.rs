@@ -16,23 +16,29 @@ mod spmm;
 mod suite;
 mod verify;
 
+use crate::io::synthetic::KINDS;
 use clap::{Parser, Subcommand};
 use console::Console;
 use std::process::ExitCode;
 
 /// Sparse matrix × block of vectors: every kernel verified against a serial oracle and measured honestly.
 #[derive(Debug, Parser)]
-#[command(name = "ordito", version, about, long_about = None, after_help = MATRIX_HELP)]
+#[command(name = "ordito", version, about, long_about = None, after_help = matrix_help())]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const MATRIX_HELP: &str = "\
-A MATRIX is a path (.mtx, .mtx.gz), the bare name of one in $ORDITO_MATRICES, or synthetic:
-  stencil27:S  stencil5:S  uniform:ROWSxNNZ_PER_ROW  powerlaw:ROWSxAVG  band:ROWSxWIDTH
-  blocks:BLOCK_ROWSxBLOCKS_PER_ROWxSIZE  diagonal:N  empty:RxC
+/// What a MATRIX is, and where to start.
+fn matrix_help() -> String {
+    let kinds = KINDS.iter().map(|kind| format!("  {}\n      {}", kind.form, kind.about));
+    let kinds = kinds.collect::<Vec<_>>().join("\n");
+    format!(
+        "A MATRIX is a path (.mtx, .mtx.gz), the bare name of one in $ORDITO_MATRICES, or synthetic:\n{kinds}\n\n{EXAMPLES}"
+    )
+}
 
+const EXAMPLES: &str = "\
 Examples:
   ordito bench spmm stencil27:40 --k 8,32        every kernel, verified and timed
   ordito verify spmm my.mtx.gz --k 3,8,16        is every kernel right on my matrix?

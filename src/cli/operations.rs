@@ -38,9 +38,13 @@ pub(super) struct Listed {
 /// All there are.
 pub(super) const OPERATIONS: &[&dyn Operation] = &[&ConvertOperation, &SpmmOperation];
 
+/// Their names, for people.
+pub(super) fn names() -> String {
+    OPERATIONS.iter().map(|op| op.name()).collect::<Vec<_>>().join(", ")
+}
+
 /// The operation of this name.
 pub(super) fn find(name: &str) -> Result<&'static dyn Operation, String> {
-    let names = || OPERATIONS.iter().map(|op| op.name()).collect::<Vec<_>>().join(", ");
     let found = OPERATIONS.iter().copied().find(|op| op.name() == name);
     found.ok_or_else(|| format!("there is no operation `{name}`; there are: {}", names()))
 }

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 /// What `verify` and `bench` have in common.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// The operation: convert, spmm
-    #[arg(value_name = "OP")]
+    /// The operation
+    #[arg(value_name = "OP", help = format!("The operation: {}", operations::names()))]
     operation: String,
     /// Matrices: paths, bare names or synthetic ones
     #[arg(value_name = "INPUT", required_unless_present = "suite")]

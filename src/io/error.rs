@@ -1,5 +1,6 @@
 //! What can go wrong with files and names, each a sentence on one line.
 
+use crate::units;
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ pub enum ReadError {
         about: &'static str,
     },
     /// The matrix would not fit.
-    #[error("{}: {entries} entries take {}, {}", printable(Path::new(.name)), human_bytes(*.bytes), limit_text(*.limit))]
+    #[error("{}: {entries} entries take {}, {}", printable(Path::new(.name)), units::bytes(*.bytes), limit_text(*.limit))]
     TooLarge {
         /// The file or the synthetic name.
         name: String,
@@ -168,24 +169,9 @@ pub(super) fn quoted(text: &[u8]) -> String {
     }
 }
 
-/// `1.5 GB`, `640 bytes`.
-pub(super) fn human_bytes(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 5] = [
-        (1_000_000_000_000_000, "PB"),
-        (1_000_000_000_000, "TB"),
-        (1_000_000_000, "GB"),
-        (1_000_000, "MB"),
-        (1000, "kB"),
-    ];
-    match UNITS.iter().find(|(size, _)| bytes >= *size) {
-        Some((size, unit)) => format!("{:.1} {unit}", bytes as f64 / *size as f64),
-        None => format!("{bytes} bytes"),
-    }
-}
-
 fn limit_text(limit: Option<u64>) -> String {
     match limit {
-        Some(limit) => format!("more than the limit of {}", human_bytes(limit)),
+        Some(limit) => format!("more than the limit of {}", units::bytes(limit)),
         None => "more memory than the system gives".to_owned(),
     }
 }
@@ -206,11 +192,5 @@ mod tests {
     fn paths_stay_on_one_line() {
         assert_eq!(printable(Path::new("a b.mtx")), "a b.mtx");
         assert_eq!(printable(Path::new("a\nb.mtx")), "\"a\\nb.mtx\"");
-    }
-
-    #[test]
-    fn bytes_are_read_by_people() {
-        assert_eq!(human_bytes(640), "640 bytes");
-        assert_eq!(human_bytes(87_000_000_000), "87.0 GB");
     }
 }

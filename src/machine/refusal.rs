@@ -1,5 +1,7 @@
 //! Why something was not even tried: a value with a sentence that a person can act on.
 
+use crate::units;
+
 /// A variant, a machine or an input that cannot do what was asked, known before anything ran.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refusal {
@@ -40,12 +42,7 @@ pub enum Refusal {
 }
 
 fn bytes(count: Option<u64>) -> String {
-    match count {
-        None => "more than 18 EB".into(),
-        Some(count) if count >= 1_000_000_000 => format!("{:.1} GB", count as f64 / 1e9),
-        Some(count) if count >= 1_000_000 => format!("{:.1} MB", count as f64 / 1e6),
-        Some(count) => format!("{count} bytes"),
-    }
+    count.map_or("more than 18 EB".into(), units::bytes)
 }
 
 #[cfg(test)]
@@ -58,10 +55,10 @@ mod tests {
         let refusal = Refusal::Memory { what: what.clone(), needed: Some(87_000_000_000), budget: 8 << 30 };
         assert_eq!(
             refusal.to_string(),
-            "padded ELLPACK (longest row 93261) would need 87.0 GB, the memory budget is 8.6 GB (--memory-limit)"
+            "padded ELLPACK (longest row 93261) would need 87.0 GB, the memory budget is 8.59 GB (--memory-limit)"
         );
         let refusal = Refusal::Memory { what, needed: None, budget: 10 };
-        assert!(refusal.to_string().contains("more than 18 EB, the memory budget is 10 bytes"));
+        assert!(refusal.to_string().contains("more than 18 EB, the memory budget is 10 B"));
         let refusal = Refusal::Work { what: "scanning".into(), steps: 1 << 70, limit: 2_000_000_000 };
         assert_eq!(
             refusal.to_string(),

@@ -1,7 +1,8 @@
 //! Triplets sorted by row and column, in parallel, without locks: what turns [`Coo`] into CSR.
 //!
 //! 1. The entries are cut into one contiguous part per thread; each thread deals its part into buckets of
-//!    neighbouring rows, in memory of its own.
+//!    neighbouring rows, in memory of its own. Entries that already stand row by row need no dealing: a bucket
+//!    is a stretch of them.
 //! 2. Each bucket (about 16 K entries: they fit the L2 cache) gathers its share of every part, in order,
 //!    counts per row, sorts each row by column and writes its own stretch of the result.
 //!
@@ -10,6 +11,7 @@
 use super::{Coo, Duplicates};
 use crate::Scalar;
 use rayon::prelude::*;
+use std::ops::Range;
 
 #[derive(Clone, Copy, Default)]
 struct Entry<S> {
@@ -41,17 +43,11 @@ pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates) -> (Vec<usi
     let shift = bucket_shift(rows, nonzeros);
     let bucket_count = if rows == 0 { 0 } else { ((rows - 1) >> shift) + 1 };
 
-    let parts = rayon::current_num_threads().min(nonzeros / ENTRIES_PER_BUCKET + 1);
-    let dealt: Vec<Dealt<S>> = (0..parts)
-        .into_par_iter()
-        .map(|part| deal(coo, nonzeros * part / parts..nonzeros * (part + 1) / parts, shift, bucket_count))
-        .collect();
+    let buckets = Buckets::of(coo, shift, bucket_count);
 
     let mut offsets = vec![0; rows + 1];
     let mut columns = vec![0u32; nonzeros];
     let mut values = vec![S::ZERO; nonzeros];
-    let bucket_length =
-        |b: usize| dealt.iter().map(|part| part.starts[b + 1] - part.starts[b]).sum::<usize>();
 
     let mut tasks = Vec::with_capacity(bucket_count);
     let (mut lengths_left, mut columns_left, mut values_left) =
@@ -60,7 +56,7 @@ pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates) -> (Vec<usi
         let first_row = bucket << shift;
         let (lengths, rest) = lengths_left.split_at_mut((rows - first_row).min(1 << shift));
         lengths_left = rest;
-        let length = bucket_length(bucket);
+        let length = buckets.length(bucket);
         let (bucket_columns, rest) = columns_left.split_at_mut(length);
         columns_left = rest;
         let (bucket_values, rest) = values_left.split_at_mut(length);
@@ -70,13 +66,12 @@ pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates) -> (Vec<usi
     let kept: Vec<usize> = tasks
         .into_par_iter()
         .map(|(bucket, first_row, lengths, columns, values)| {
-            let shares = dealt.iter().map(|part| &part.entries[part.starts[bucket]..part.starts[bucket + 1]]);
-            let grouped = group_by_row(shares, first_row, lengths);
+            let grouped = buckets.group_by_row(bucket, first_row, lengths);
             write_rows(grouped, duplicates, lengths, columns, values)
         })
         .collect();
 
-    close_gaps(&kept, (0..bucket_count).map(bucket_length), &mut columns, &mut values);
+    close_gaps(&kept, (0..bucket_count).map(|bucket| buckets.length(bucket)), &mut columns, &mut values);
     let mut end = 0;
     for offset in &mut offsets[1..] {
         end += *offset;
@@ -85,8 +80,62 @@ pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates) -> (Vec<usi
     (offsets, columns, values)
 }
 
+/// The entries by bucket.
+enum Buckets<'a, S> {
+    /// Row by row already: bucket `b` is entries `starts[b]..starts[b + 1]` as they stand.
+    InOrder { coo: &'a Coo<S>, starts: Vec<usize> },
+    /// Dealt out by each thread.
+    Dealt(Vec<Dealt<S>>),
+}
+
+impl<'a, S: Scalar> Buckets<'a, S> {
+    fn of(coo: &'a Coo<S>, shift: u32, bucket_count: usize) -> Self {
+        let (row_indices, nonzeros) = (coo.row_indices(), coo.nonzeros());
+        if row_indices.is_sorted() {
+            let start = |bucket: usize| row_indices.partition_point(|&row| (row as usize >> shift) < bucket);
+            return Buckets::InOrder { coo, starts: (0..=bucket_count).map(start).collect() };
+        }
+        let parts = rayon::current_num_threads().min(nonzeros / ENTRIES_PER_BUCKET + 1);
+        let part = |part: usize| nonzeros * part / parts..nonzeros * (part + 1) / parts;
+        let dealt = (0..parts).into_par_iter().map(|p| deal(coo, part(p), shift, bucket_count));
+        Buckets::Dealt(dealt.collect())
+    }
+
+    /// Entries of a bucket.
+    fn length(&self, bucket: usize) -> usize {
+        match self {
+            Buckets::InOrder { starts, .. } => starts[bucket + 1] - starts[bucket],
+            Buckets::Dealt(parts) => parts.iter().map(|part| part.bucket(bucket).len()).sum(),
+        }
+    }
+
+    /// A bucket's entries row by row; leaves the row lengths in `lengths`.
+    fn group_by_row(&self, bucket: usize, first_row: usize, lengths: &mut [usize]) -> Vec<Entry<S>> {
+        match self {
+            Buckets::InOrder { coo, starts } => {
+                let range = starts[bucket]..starts[bucket + 1];
+                let rows = &coo.row_indices()[range.clone()];
+                rows.iter().for_each(|&row| lengths[row as usize - first_row] += 1);
+                let columns = &coo.column_indices()[range.clone()];
+                let entries = rows.iter().zip(columns).zip(&coo.values()[range]);
+                entries.map(|((&row, &col), &value)| Entry { row, col, value }).collect()
+            }
+            Buckets::Dealt(parts) => {
+                let shares: Vec<&[Entry<S>]> = parts.iter().map(|part| part.bucket(bucket)).collect();
+                sort_by_row(&shares, first_row, lengths)
+            }
+        }
+    }
+}
+
+impl<S> Dealt<S> {
+    fn bucket(&self, bucket: usize) -> &[Entry<S>] {
+        &self.entries[self.starts[bucket]..self.starts[bucket + 1]]
+    }
+}
+
 /// Counting sort of one part by bucket.
-fn deal<S: Scalar>(coo: &Coo<S>, range: std::ops::Range<usize>, shift: u32, bucket_count: usize) -> Dealt<S> {
+fn deal<S: Scalar>(coo: &Coo<S>, range: Range<usize>, shift: u32, bucket_count: usize) -> Dealt<S> {
     let row_indices = &coo.row_indices()[range.clone()];
     let mut starts = vec![0usize; bucket_count + 1];
     for &row in row_indices {
@@ -106,15 +155,12 @@ fn deal<S: Scalar>(coo: &Coo<S>, range: std::ops::Range<usize>, shift: u32, buck
     Dealt { starts, entries }
 }
 
-/// Counting sort of one bucket by row; leaves the row lengths in `lengths`.
-fn group_by_row<'a, S: Scalar>(
-    shares: impl Iterator<Item = &'a [Entry<S>]> + Clone,
-    first_row: usize,
-    lengths: &mut [usize],
-) -> Vec<Entry<S>> {
-    let entries = || shares.clone().flatten();
-    for entry in entries() {
-        lengths[entry.row as usize - first_row] += 1;
+/// Counting sort of one bucket's shares by row; leaves the row lengths in `lengths`.
+fn sort_by_row<S: Scalar>(shares: &[&[Entry<S>]], first_row: usize, lengths: &mut [usize]) -> Vec<Entry<S>> {
+    for share in shares {
+        for entry in *share {
+            lengths[entry.row as usize - first_row] += 1;
+        }
     }
     let mut cursors = Vec::with_capacity(lengths.len());
     let mut end = 0;
@@ -123,10 +169,12 @@ fn group_by_row<'a, S: Scalar>(
         end += length;
     }
     let mut grouped = vec![Entry::default(); end];
-    for &entry in entries() {
-        let cursor = &mut cursors[entry.row as usize - first_row];
-        grouped[*cursor] = entry;
-        *cursor += 1;
+    for share in shares {
+        for &entry in *share {
+            let cursor = &mut cursors[entry.row as usize - first_row];
+            grouped[*cursor] = entry;
+            *cursor += 1;
+        }
     }
     grouped
 }
@@ -149,9 +197,16 @@ fn write_rows<S: Scalar>(
             row.sort_by_key(|entry| entry.col);
         }
         let row_start = written;
+        if duplicates == Duplicates::Keep {
+            let places = columns[written..].iter_mut().zip(&mut values[written..]);
+            for (entry, (column, value)) in row.iter().zip(places) {
+                (*column, *value) = (entry.col, entry.value);
+            }
+            written += row.len();
+            continue;
+        }
         for entry in row {
-            let repeats = written > row_start && columns[written - 1] == entry.col;
-            if repeats && duplicates == Duplicates::Sum {
+            if written > row_start && columns[written - 1] == entry.col {
                 values[written - 1] += entry.value;
             } else {
                 columns[written] = entry.col;
@@ -210,12 +265,17 @@ mod tests {
     #[test]
     fn equals_a_stable_sort_for_any_number_of_threads() {
         let coo = scrambled(5000, 40, 100_000);
-        for threads in [1, 2, 3, 8] {
+        let mut by_row: Vec<_> = coo.entries().collect();
+        by_row.sort_by_key(|&(row, _, _)| row);
+        let (rows, rest): (Vec<u32>, Vec<(u32, f64)>) = by_row.iter().map(|&(r, c, v)| (r, (c, v))).unzip();
+        let (cols, values) = rest.into_iter().unzip();
+        let by_row = Coo::new(5000, 40, rows, cols, values).unwrap();
+        for (threads, coo) in [1, 2, 3, 8].into_iter().flat_map(|t| [(t, &coo), (t, &by_row)]) {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let (offsets, columns, values) = pool.install(|| sort_entries(&coo, Duplicates::Keep));
+            let (offsets, columns, values) = pool.install(|| sort_entries(coo, Duplicates::Keep));
             let rows = (0..5000u32).flat_map(|r| vec![r; offsets[r as usize + 1] - offsets[r as usize]]);
             let found: Vec<_> = rows.zip(columns).zip(values).map(|((r, c), v)| (r, c, v)).collect();
-            assert_eq!(found, expected(&coo), "{threads} threads");
+            assert_eq!(found, expected(coo), "{threads} threads");
         }
     }
 

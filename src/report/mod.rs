@@ -8,7 +8,6 @@ pub mod json;
 pub mod outcome;
 pub mod record;
 pub mod table;
-pub mod units;
 
 pub use fingerprint::Fingerprint;
 pub use outcome::{Outcome, Param};

@@ -1,7 +1,8 @@
 //! Tables for the terminal: one per input, with a heading, only the columns that say something, and a line
 //! that counts the outcomes. The same records always give the same text.
 
-use super::{Outcome, Record, units};
+use super::{Outcome, Record};
+use crate::units;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 
 /// One column: its title and what it shows of a record.
@@ -73,6 +74,8 @@ const VERIFY: &[Column] = &[
     numeric("mean rel err", |r| shown(r.mean_rel_err, units::error)),
     numeric("in ε", |r| shown(r.mean_err_eps, units::number)),
     numeric("error/bound", |r| shown(r.bound_ratio, units::number)),
+    numeric("best of 2", |r| shown(r.min_ns, units::duration)),
+    numeric("prepare", |r| shown(r.prepare_ns, units::duration)),
     NOTE,
 ];
 

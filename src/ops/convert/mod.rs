@@ -49,15 +49,14 @@ impl<S: Scalar> Op for Convert<S> {
     }
 
     fn choose(machine: &Machine, subject: &Arc<Coo<S>>) -> Choice {
-        let (variant, reason) = if machine.threads() == 1 {
+        let (threads, nonzeros) = (machine.threads(), subject.nonzeros());
+        let (variant, reason) = if threads == 1 {
             ("csr-serial-counting", "one thread: two counting passes, sorted columns".into())
+        } else if nonzeros < SERIAL_BELOW {
+            ("csr-serial-counting", format!("{nonzeros} entries are too few to wake a second thread"))
         } else {
-            let threads = machine.threads();
-            let nonzeros = subject.nonzeros();
-            (
-                "csr-threads-counting",
-                format!("{nonzeros} entries over {threads} threads: no locks, sorted columns"),
-            )
+            let reason = format!("{nonzeros} entries over {threads} threads: no locks, sorted columns");
+            ("csr-threads-counting", reason)
         };
         Choice { variant, reason }
     }
@@ -83,6 +82,9 @@ impl<S: Scalar> Op for Convert<S> {
         write_matrix_market(&output.to_coo(), &folder.join("a_found.mtx"), &WriteOptions::default())
     }
 }
+
+/// Below this many entries a second thread costs more than it brings: they take about as long as waking it.
+const SERIAL_BELOW: usize = 16 * 1024;
 
 /// What a conversion leaves: the arrays of a format, not yet checked.
 enum Parts<S> {

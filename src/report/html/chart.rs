@@ -1,7 +1,7 @@
 //! A line chart as inline SVG: a rate over K, one line per series. Plain data in, text out.
 
 use super::escape;
-use crate::report::units;
+use crate::units;
 use std::fmt::Write;
 
 /// One line of a chart.

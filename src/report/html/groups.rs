@@ -2,7 +2,8 @@
 
 use super::chart::{self, Series};
 use super::escape;
-use crate::report::{Record, Run, table, units};
+use crate::report::{Record, Run, table};
+use crate::units;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

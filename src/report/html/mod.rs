@@ -4,8 +4,9 @@
 mod chart;
 mod groups;
 
-use super::{Fingerprint, Outcome, Record, Run, table, units};
+use super::{Fingerprint, Outcome, Record, Run, table};
 use crate::io::{WriteError, write_atomically};
+use crate::units;
 use std::fmt::Write;
 use std::path::Path;
 

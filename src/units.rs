@@ -23,7 +23,7 @@ pub fn number(value: f64) -> String {
 /// Nanoseconds in a unit that keeps the number short: `840 ns`, `12.3 µs`, `1.24 ms`, `75.0 s`.
 ///
 /// ```
-/// assert_eq!(ordito::report::units::duration(12_345.0), "12.3 µs");
+/// assert_eq!(ordito::units::duration(12_345.0), "12.3 µs");
 /// ```
 pub fn duration(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])

@@ -1,0 +1,176 @@
+//! What the commands print, times blanked: `tests/cmd/*.trycmd`.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::process::{Command, Output};
+
+#[test]
+fn commands_print_what_is_written_down() {
+    let cache = tempfile::tempdir().unwrap();
+    trycmd::TestCases::new()
+        .env("ORDITO_CACHE_DIR", cache.path().to_str().unwrap())
+        .case("tests/cmd/*.trycmd");
+}
+
+/// Runs `ordito` in a folder of its own.
+fn ordito(folder: &tempfile::TempDir, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ordito"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
+        .output()
+        .unwrap()
+}
+
+fn json_lines(output: &Output) -> Vec<serde_json::Value> {
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn bench_writes_every_file_with_every_field() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        ["bench", "spmm", "stencil5:20", "--k", "3,8", "--threads", "1,2", "--samples", "5", "--out", "r"];
+    let output = ordito(&folder, &arguments);
+    assert!(output.status.success(), "{output:?}");
+    let csv = std::fs::read_to_string(folder.path().join("r/samples.csv")).unwrap();
+    let json = std::fs::read_to_string(folder.path().join("r/samples.json")).unwrap();
+    let html = std::fs::read_to_string(folder.path().join("r/report.html")).unwrap();
+
+    let mut lines = json.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let fingerprint = lines.next().unwrap();
+    for field in ["version", "date", "command", "cpu", "threads", "compiler", "profile", "ceilings"] {
+        assert!(!fingerprint[field].is_null(), "fingerprint has no {field}");
+    }
+    let records: Vec<_> = lines.collect();
+    // 3 serial variants once, 4 threaded ones and auto for each number of threads; two Ks.
+    assert_eq!(records.len(), 2 * (3 + 2 * 5));
+    for record in &records {
+        assert_eq!(record["outcome"], "passed", "{record}");
+        for field in [
+            "schema",
+            "op",
+            "variant",
+            "where",
+            "matrix",
+            "rows",
+            "cols",
+            "nnz",
+            "k",
+            "dtype",
+            "threads",
+            "seed",
+            "max_rel_err",
+            "mean_rel_err",
+            "samples",
+            "gflops_mean",
+            "gflops_stddev",
+            "mean_ns",
+            "stddev_ns",
+            "min_ns",
+            "median_ns",
+            "p05_ns",
+            "p95_ns",
+            "gflops",
+            "gbytes_per_s",
+            "percent_of_ceiling",
+            "prepare_ns",
+            "stop_reason",
+        ] {
+            assert!(!record[field].is_null(), "no {field} in {record}");
+        }
+        let name = record["variant"].as_str().unwrap();
+        assert_eq!(record["repack_ns"].is_null(), !name.ends_with("-elements"), "{name}");
+        assert_eq!(record["chosen"].is_null(), name != "auto", "{name}");
+        assert!(html.contains(name) && csv.contains(name));
+    }
+    assert_eq!(csv.lines().count(), records.len() + 1);
+
+    let page = ordito(&folder, &["report", "r/samples.json", "r/samples.json", "-o", "both.html"]);
+    assert!(page.status.success(), "{page:?}");
+    assert!(std::fs::read_to_string(folder.path().join("both.html")).unwrap().contains("stencil5:20"));
+}
+
+#[test]
+fn json_goes_to_standard_output_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["list", "--json"][..],
+        &["info", "stencil5:4", "diagonal:3", "--json"],
+        &["verify", "spmm", "stencil5:4", "--json"],
+        &["verify", "convert", "stencil5:4", "--json"],
+        &["bench", "spmm", "stencil5:4", "--k", "2", "--samples", "2", "--json"],
+        &["spmm", "stencil5:4", "--k", "2", "--check", "--json"],
+        &["doctor", "--json"],
+    ] {
+        let output = ordito(&folder, arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        let lines = json_lines(&output);
+        assert!(!lines.is_empty() && lines.iter().all(|line| line["schema"] == 1), "{arguments:?}");
+        assert!(output.stderr.is_empty(), "{arguments:?}: {output:?}");
+    }
+}
+
+#[test]
+fn auto_says_what_it_chose_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ordito(&folder, &["spmm", "stencil5:50", "--k", "16", "--variant", "auto", "--json"]);
+    let record = &json_lines(&output)[0];
+    assert_eq!(record["variant"], "auto");
+    assert_eq!(record["chosen"], "csr-threads-nnz");
+    assert!(record["reason"].as_str().unwrap().len() > 10, "{record}");
+    assert_eq!(record["outcome"], "not-verified");
+}
+
+#[test]
+fn products_take_x_and_leave_y() {
+    let folder = tempfile::tempdir().unwrap();
+    let x = ordito::matrix::Dense::from_rows(3, 2, vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    ordito::io::write_npy(x.view(), &folder.path().join("x.npy")).unwrap();
+    let matrix = "%%MatrixMarket matrix coordinate integer general\n2 3 2\n1 3 10\n2 1 -1\n";
+    std::fs::write(folder.path().join("a.mtx"), matrix).unwrap();
+    let output = ordito(&folder, &["spmm", "a.mtx", "--x", "x.npy", "-o", "y.npy", "--json"]);
+    assert_eq!(json_lines(&output)[0]["dtype"], "f32", "the precision of X");
+    let read = ordito::io::npy::Conversion::Refuse;
+    let y = ordito::io::read_npy::<f32>(&folder.path().join("y.npy"), read).unwrap();
+    assert_eq!(y.data(), &[50.0, 60.0, -1.0, -2.0]);
+
+    let wrong = ordito(&folder, &["spmm", "stencil5:4", "--x", "x.npy", "-o", "z.npy"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("X has 3 rows, A has 16 columns"));
+    assert!(!folder.path().join("z.npy").exists());
+}
+
+#[test]
+fn converting_there_and_back_keeps_every_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    for (from, to) in
+        [("powerlaw:200x5", "a.mtx"), ("a.mtx", "b.mtx.gz"), ("b.mtx.gz", "c.mtx"), ("a.mtx", "d.npy")]
+    {
+        let output = ordito(&folder, &["convert", from, "-o", to]);
+        assert!(output.status.success(), "{from} → {to}: {output:?}");
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("a.mtx"), read("c.mtx"));
+    for (from, to, fault) in [
+        ("powerlaw:200x5", "e.txt", ".mtx, .mtx.gz or .npy"),
+        ("empty:4000000000x4000000000", "e.npy", "memory budget"),
+        ("nowhere.mtx", "e.mtx", "nowhere.mtx"),
+    ] {
+        let output = ordito(&folder, &["convert", from, "-o", to]);
+        assert_eq!(output.status.code(), Some(2), "{from} → {to}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains(fault) && message.lines().count() == 1, "{message}");
+        assert!(!folder.path().join(to).exists());
+    }
+}
+
+#[test]
+fn unreadable_inputs_do_not_keep_the_others_from_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ordito(&folder, &["verify", "spmm", "nowhere.mtx", "stencil5:4", "--k", "2", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(json_lines(&output).len() > 5);
+    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
+}
