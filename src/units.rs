@@ -31,6 +31,9 @@ pub fn duration(ns: f64) -> String {
 
 /// Bytes in decimal units: `512 B`, `3.40 GB`.
 pub fn bytes(count: u64) -> String {
+    if count < 1000 {
+        return format!("{count} B"); // there are no tenths of a byte
+    }
     scaled(count as f64, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")])
 }
 
@@ -117,7 +120,7 @@ mod tests {
         assert_eq!((bytes(512), bytes(3_400_000_000)), ("512 B".to_owned(), "3.40 GB".to_owned()));
         assert_eq!((binary_bytes(48 << 10), binary_bytes(300 << 20)), ("48 KiB".into(), "300 MiB".into()));
         assert_eq!(binary_bytes(25_232_932_864), "23.5 GiB");
-        assert_eq!(bytes(u64::MAX), "1.8e7 TB");
+        assert_eq!((bytes(64), bytes(u64::MAX)), ("64 B".to_owned(), "1.8e7 TB".to_owned()));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Standard output for results, standard error for everything else.
 
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// The two streams. Results go to standard output, one JSON object per line where that was asked for; errors and
 /// notes go to standard error.
@@ -32,6 +34,23 @@ impl Console {
         terminal_size::terminal_size().map_or(120, |(width, _)| width.0)
     }
 
+    /// A spinner with a text, on standard error and only on a terminal, until it is dropped.
+    pub(super) fn busy(&self, what: impl Into<String>) -> Busy {
+        let bar = ProgressBar::new_spinner();
+        bar.set_message(what.into());
+        bar.enable_steady_tick(TICK);
+        Busy(bar)
+    }
+
+    /// The same with a bar that fills in `steps` steps.
+    pub(super) fn progress(&self, steps: usize) -> Busy {
+        let bar = ProgressBar::new(steps as u64);
+        let template = "{spinner} {bar:24} {pos}/{len} {elapsed} {wide_msg}";
+        bar.set_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()));
+        bar.enable_steady_tick(TICK);
+        Busy(bar)
+    }
+
     /// What went wrong, on one line.
     pub(super) fn error(&self, error: &anyhow::Error) {
         // There is nobody left to tell when standard error is closed.
@@ -43,6 +62,32 @@ impl Console {
         if io::IsTerminal::is_terminal(&io::stderr()) {
             let _ = writeln!(io::stderr(), "{text}");
         }
+    }
+}
+
+/// Something is being done.
+pub(super) struct Busy(ProgressBar);
+
+const TICK: Duration = Duration::from_millis(120);
+
+impl Busy {
+    /// Shows another text.
+    pub(super) fn say(&self, what: impl Into<String>) {
+        self.0.set_message(what.into());
+    }
+    /// One step is done.
+    pub(super) fn step(&self) {
+        self.0.inc(1);
+    }
+    /// Prints without the bar in the way.
+    pub(super) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.0.suspend(print)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -51,8 +51,10 @@ fn convert<S: Scalar>(args: &ConvertArgs, console: &Console) -> anyhow::Result<u
         args.output.display()
     );
     anyhow::ensure!(!(npy && args.symmetric), "--symmetric: a .npy file always holds every element");
+    let busy = console.busy(format!("reading {}", args.matrix));
     let loaded = load::<S>(&args.matrix, &args.read.options())?;
     let coo = &loaded.coo;
+    busy.say(format!("writing {}", args.output.display()));
     if npy {
         let elements = (coo.rows() as u64).checked_mul(coo.cols() as u64);
         let bytes = elements.and_then(|count| count.checked_mul(size_of::<S>() as u64));
@@ -74,6 +76,7 @@ fn convert<S: Scalar>(args: &ConvertArgs, console: &Console) -> anyhow::Result<u
         let options = WriteOptions { layout, ..WriteOptions::default() };
         write_matrix_market(coo, &args.output, &options)?;
     }
+    drop(busy);
     console.note(&format!(
         "{}: {}×{}, {} entries, written",
         args.output.display(),

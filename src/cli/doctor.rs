@@ -46,7 +46,7 @@ pub(super) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<u8> {
     let cpu = CpuInfo::detect();
     let mut findings =
         vec![processor(&cpu), vectors(&cpu), memory(&cpu), cache_folder(), matrix_folder(), product()];
-    findings.extend(ceilings());
+    findings.extend(ceilings(console));
     findings.push(Finding {
         name: "gpu",
         state: State::Note,
@@ -149,8 +149,9 @@ fn product() -> Finding {
     Finding { name: "product", state, text }
 }
 
-fn ceilings() -> Option<Finding> {
+fn ceilings(console: &Console) -> Option<Finding> {
     let machine = Machine::whole().ok()?;
+    let _busy = console.busy("measuring this machine's ceilings (once)");
     let (state, text) = match Ceilings::load_or_measure(machine.cpu(), machine.pool(), cache_dir().as_deref())
     {
         Ok(ceilings) => {

@@ -40,7 +40,10 @@ pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
     let machine = machine(args.threads, args.read.limits())?;
     let mut unreadable = 0;
     for (index, name) in args.matrices.iter().enumerate() {
-        match describe(args, &machine, name) {
+        let busy = console.busy(format!("reading {name}"));
+        let described = describe(args, &machine, name);
+        drop(busy);
+        match described {
             Ok(facts) if args.json => console.json(&facts.json())?,
             Ok(facts) => {
                 let gap = if index == 0 { "" } else { "\n" };

@@ -1,7 +1,7 @@
 //! The operations that `list`, `verify` and `bench` know. One entry each.
 
 use super::args::with_scalar;
-use super::session::Session;
+use super::session::{Request, Session};
 use crate::Scalar;
 use crate::check::Precision;
 use crate::io::{load, random_dense};
@@ -23,6 +23,8 @@ pub(super) trait Operation: Sync {
     fn catalogue(&self) -> Vec<Listed>;
     /// Does the selection hold anything? Asked before any input is read.
     fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError>;
+    /// How many cases an input makes, for the progress bar.
+    fn cases_per_input(&self, request: &Request) -> usize;
     /// Every case that the input, the dtypes and the Ks make.
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()>;
 }
@@ -127,6 +129,9 @@ impl Operation for ConvertOperation {
     fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError> {
         select::<Convert<f64>>(patterns, devices).map(drop)
     }
+    fn cases_per_input(&self, request: &Request) -> usize {
+        request.dtypes.len()
+    }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
         for dtype in session.request().dtypes.clone() {
             with_scalar!(dtype, S => {
@@ -160,6 +165,9 @@ impl Operation for SpmmOperation {
     }
     fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError> {
         select::<Spmm<f64>>(patterns, devices).map(drop)
+    }
+    fn cases_per_input(&self, request: &Request) -> usize {
+        request.dtypes.len() * request.ks.len()
     }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
         for dtype in session.request().dtypes.clone() {

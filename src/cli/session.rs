@@ -1,7 +1,7 @@
 //! One `verify` or `bench`: walks the inputs, shows progress, collects records, prints and keeps them.
 
 use super::args::Dtype;
-use super::console::Console;
+use super::console::{Busy, Console};
 use super::interrupt;
 use super::operations::Operation;
 use crate::io::ReadOptions;
@@ -11,10 +11,8 @@ use crate::report::{Fingerprint, Record, csv, html, json, table};
 use crate::sample::{CacheFlush, Ceilings, StopRule, WallClock};
 use crate::workbench::{Case, Measuring, Selected, Workbench, exit_code, select};
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What was asked for.
 pub(super) struct Request {
@@ -45,7 +43,7 @@ pub(super) struct Session<'a> {
     console: &'a Console,
     request: &'a Request,
     records: Vec<Record>,
-    bar: ProgressBar,
+    bar: Busy,
     flush: Option<CacheFlush>,
     /// One for each machine of the request.
     ceilings: Vec<Option<Ceilings>>,
@@ -80,11 +78,8 @@ impl<'a> Session<'a> {
     }
 
     fn new(request: &'a Request, console: &'a Console) -> anyhow::Result<Self> {
-        let bar = ProgressBar::new_spinner(); // draws to standard error, and only to a terminal
-        bar.set_style(
-            ProgressStyle::with_template("{spinner} {msg}").unwrap_or(ProgressStyle::default_spinner()),
-        );
-        bar.enable_steady_tick(Duration::from_millis(120));
+        let cases = request.inputs.len() * request.operation.cases_per_input(request);
+        let bar = console.progress(cases * request.machines.len());
         let mut session =
             Session { console, request, records: Vec::new(), bar, flush: None, ceilings: Vec::new() };
         if let Some(measure) = &request.measure {
@@ -109,7 +104,7 @@ impl<'a> Session<'a> {
 
     /// Shows what is being done, to a terminal.
     pub(super) fn say(&self, what: &str) {
-        self.bar.set_message(what.to_string());
+        self.bar.say(what);
     }
 
     pub(super) fn interrupted(&self) -> bool {
@@ -132,6 +127,7 @@ impl<'a> Session<'a> {
                 records.iter().try_for_each(|record| self.console.json(record))?;
             }
             self.records.extend(records);
+            self.bar.step();
             if self.interrupted() {
                 break;
             }
@@ -199,26 +195,39 @@ impl<'a> Session<'a> {
     }
 
     fn finish(self, unreadable: usize) -> anyhow::Result<u8> {
-        self.bar.finish_and_clear();
-        if !self.request.json && !self.records.is_empty() {
-            self.console.line(table::summary(&self.records))?;
+        let Session { console, request, records, bar, .. } = self;
+        drop(bar);
+        if !request.json && !records.is_empty() {
+            console.line(table::summary(&records))?;
         }
-        if let Some(out) = self.request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
-            self.console.note(&format!("written: {}/samples.csv, samples.json, report.html", out.display()));
+        if let Some(out) = request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
+            console.note(&format!("written: {}/samples.csv, samples.json, report.html", out.display()));
         }
-        let code = exit_code(&self.records);
-        if self.interrupted() {
-            self.console.error(&anyhow::anyhow!("interrupted: what was taken until then is kept"));
+        let code = exit_code(&records);
+        if interrupt::interrupted() {
+            console.error(&anyhow::anyhow!("interrupted: what was taken until then is kept"));
             return Ok(1);
         }
-        if unreadable > 0 && code == 0 {
-            return Ok(2);
+        if gpu_is_required() && !records.iter().any(|record| record.place == "cuda") {
+            console.error(&anyhow::anyhow!(
+                "{REQUIRE_GPU}=1, but nothing ran on a GPU: this version runs on the CPU only"
+            ));
+            return Ok(1);
         }
-        if code == 2 && unreadable == 0 {
-            self.console.error(&anyhow::anyhow!("nothing could run: every variant refused"));
+        match (code, unreadable) {
+            (2, 0) => console.error(&anyhow::anyhow!("nothing could run: every variant refused")),
+            (0, 1..) => return Ok(2),
+            _ => {}
         }
         Ok(code)
     }
+}
+
+/// Set to 1 where a missing GPU must not pass for success.
+const REQUIRE_GPU: &str = "ORDITO_REQUIRE_GPU";
+
+fn gpu_is_required() -> bool {
+    std::env::var_os(REQUIRE_GPU).is_some_and(|value| value == "1")
 }
 
 /// `samples.csv`, `samples.json`, `report.html`.

@@ -80,6 +80,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         args.variant
     );
     let machine = args.read.machine(args.threads)?;
+    let busy = console.busy(format!("reading {}", args.matrix));
     let loaded = load::<S>(&args.matrix, &args.read.options())?;
     let a = Arc::new(to_csr(&machine, &loaded.coo)?);
     let x = dense_x::<S>(args, &machine, &a)?;
@@ -95,11 +96,13 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     };
     let y = product(selected[0], &machine, &a, &x, &mut record)?;
     if args.check {
+        busy.say("checking against the serial oracle");
         check(&machine, a, loaded.coo, x, &y, &mut record);
     }
     if let Some(output) = &args.output {
         write_npy(y.view(), output)?;
     }
+    drop(busy);
     if args.json {
         console.json(&record)?;
     } else {

@@ -318,10 +318,10 @@ ell-cpu-padded-threads  refused
         wrong.error = Some("row 7, column 0".to_owned());
         let expected = "\
 spmm stencil27:100: 1 000 000 × 1 000 000, 26 463 592 nonzeros, on cpu, f64, 2 threads
-variant               k  outcome    max rel err    in ε  mean rel err    in ε  error/bound  note
-────────────────────────────────────────────────────────────────────────────────────────────────────────────
-csr-cpu-serial        8  passed         6.7e-16    3.00       1.1e-16   0.495        0.042
-csr-cpu-serial-wrong  4  incorrect        1.0e0  4.5e15        2.5e-1  1.1e15       3.1e13  row 7, column 0
+variant               k  outcome    max rel err    in ε  mean rel err    in ε  error/bound  prepare  note
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+csr-cpu-serial        8  passed         6.7e-16    3.00       1.1e-16   0.495        0.042  81.2 ms
+csr-cpu-serial-wrong  4  incorrect        1.0e0  4.5e15        2.5e-1  1.1e15       3.1e13           row 7, column 0
 ";
         let found = verify(&[timed("csr-cpu-serial", 8, 1.0), wrong], 120);
         assert_eq!(found, expected, "found\n{found}");

@@ -107,7 +107,7 @@ mod tests {
                 .map_err(|e| e.to_string())
         };
         assert!(read(64).is_ok());
-        assert_eq!(read(63).unwrap_err(), "t: 4 entries take 64 bytes, more than the limit of 63 bytes");
-        assert_eq!(read(31).unwrap_err(), "t: 2 entries take 32 bytes, more than the limit of 31 bytes");
+        assert_eq!(read(63).unwrap_err(), "t: 4 entries take 64 B, more than the limit of 63 B");
+        assert_eq!(read(31).unwrap_err(), "t: 2 entries take 32 B, more than the limit of 31 B");
     }
 }

@@ -292,7 +292,7 @@ mod tests {
         assert!(refused("empty:4294967296x1").contains("32-bit"));
         assert_eq!(
             refused("stencil27:1000"),
-            "stencil27:1000: 26946035992 entries take 431.1 GB, more than the limit of 1.1 GB"
+            "stencil27:1000: 26946035992 entries take 431 GB, more than the limit of 1.07 GB"
         );
         assert!(refused("blocks:1x1x4294967295").contains("more than the limit"));
     }
