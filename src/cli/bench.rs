@@ -2,7 +2,7 @@
 
 use super::args::{Dtype, parse_seconds};
 use super::console::Console;
-use super::session::{MeasureRequest, Session};
+use super::session::MeasureRequest;
 use super::verify::RunArgs;
 use crate::sample::StopRule;
 use clap::Args;
@@ -41,6 +41,5 @@ pub(super) struct BenchArgs {
 pub(super) fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<u8> {
     let rule = StopRule::from_options(args.samples.map(NonZeroUsize::get), args.time);
     let measure = MeasureRequest { rule, cold: args.cold, out: args.out.clone() };
-    let request = args.run.request(&[8, 32], &[Dtype::F64], Some(measure))?;
-    Session::run(&request, console)
+    args.run.run(&[8, 32], &[Dtype::F64], Some(measure), console)
 }

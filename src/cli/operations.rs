@@ -1,6 +1,7 @@
 //! The operations that `list`, `verify` and `bench` know. One entry each.
 
 use super::args::with_scalar;
+use super::console::Console;
 use super::session::{Request, Session};
 use crate::Scalar;
 use crate::check::Precision;
@@ -49,6 +50,13 @@ pub(super) fn names() -> String {
 pub(super) fn find(name: &str) -> Result<&'static dyn Operation, String> {
     let found = OPERATIONS.iter().copied().find(|op| op.name() == name);
     found.ok_or_else(|| format!("there is no operation `{name}`; there are: {}", names()))
+}
+
+/// Everything that was asked of an operation; the exit code.
+pub(super) fn run(operation: &dyn Operation, request: &Request, console: &Console) -> anyhow::Result<u8> {
+    operation.check_selection(&request.patterns, &request.devices)?;
+    let cases = operation.cases_per_input(request);
+    Session::run(request, console, cases, &|session, input| operation.run(session, input))
 }
 
 fn catalogue<O: Op>() -> Vec<Listed> {

@@ -3,7 +3,6 @@
 use super::args::Dtype;
 use super::console::{Busy, Console};
 use super::interrupt;
-use super::operations::Operation;
 use crate::io::ReadOptions;
 use crate::machine::{CpuInfo, Machine, cache_dir};
 use crate::ops::{Op, Place};
@@ -16,7 +15,6 @@ use std::sync::Arc;
 
 /// What was asked for.
 pub(super) struct Request {
-    pub(super) operation: &'static dyn Operation,
     pub(super) inputs: Vec<String>,
     pub(super) patterns: Vec<String>,
     pub(super) devices: Vec<String>,
@@ -50,18 +48,22 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Runs everything; the exit code.
-    pub(super) fn run(request: &'a Request, console: &'a Console) -> anyhow::Result<u8> {
-        request.operation.check_selection(&request.patterns, &request.devices)?;
+    /// Does `run_input` for every input, each of which makes `cases_per_input` cases; the exit code.
+    pub(super) fn run(
+        request: &'a Request,
+        console: &'a Console,
+        cases_per_input: usize,
+        run_input: &dyn Fn(&mut Session<'a>, &str) -> anyhow::Result<()>,
+    ) -> anyhow::Result<u8> {
         if let Some(out) = request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
             std::fs::create_dir_all(out).with_context(|| format!("--out {}", out.display()))?;
         }
         interrupt::listen();
-        let mut session = Session::new(request, console)?;
+        let mut session = Session::new(request, console, cases_per_input)?;
         let mut unreadable = 0;
         for input in &request.inputs {
             let first = session.records.len();
-            if let Err(error) = request.operation.run(&mut session, input) {
+            if let Err(error) = run_input(&mut session, input) {
                 if super::console::is_broken_pipe(&error) {
                     return Err(error);
                 }
@@ -77,8 +79,8 @@ impl<'a> Session<'a> {
         session.finish(unreadable)
     }
 
-    fn new(request: &'a Request, console: &'a Console) -> anyhow::Result<Self> {
-        let cases = request.inputs.len() * request.operation.cases_per_input(request);
+    fn new(request: &'a Request, console: &'a Console, cases_per_input: usize) -> anyhow::Result<Self> {
+        let cases = request.inputs.len() * cases_per_input;
         let bar = console.progress(cases * request.machines.len());
         let mut session =
             Session { console, request, records: Vec::new(), bar, flush: None, ceilings: Vec::new() };

@@ -3,7 +3,7 @@
 use super::args::{Device, Dtype, ReadArgs, device_names, machine, parse_count};
 use super::console::Console;
 use super::operations;
-use super::session::{MeasureRequest, Request, Session};
+use super::session::{MeasureRequest, Request};
 use super::suite::Suite;
 use crate::machine::Limits;
 use clap::Args;
@@ -51,13 +51,14 @@ pub(super) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Puts arguments, suite and defaults together.
-    pub(super) fn request(
+    /// Puts arguments, suite and defaults together, and runs it all.
+    pub(super) fn run(
         &self,
         default_ks: &[usize],
         default_dtypes: &[Dtype],
         measure: Option<MeasureRequest>,
-    ) -> anyhow::Result<Request> {
+        console: &Console,
+    ) -> anyhow::Result<u8> {
         let operation = operations::find(&self.operation).map_err(anyhow::Error::msg)?;
         let yardstick = self.suite.map(Suite::yardstick);
         let mut inputs: Vec<String> = self.inputs.clone();
@@ -73,8 +74,7 @@ impl RunArgs {
             self.threads.iter().copied().map(Some).collect()
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
-        Ok(Request {
-            operation,
+        let request = Request {
             inputs,
             patterns: self.variant.clone(),
             devices: device_names(&self.on),
@@ -85,7 +85,8 @@ impl RunArgs {
             dump: self.dump.clone(),
             json: self.json,
             measure,
-        })
+        };
+        operations::run(operation, &request, console)
     }
 }
 
@@ -107,6 +108,5 @@ pub(super) struct VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs, console: &Console) -> anyhow::Result<u8> {
-    let request = args.run.request(&[3, 8, 16], &[Dtype::F32, Dtype::F64], None)?;
-    Session::run(&request, console)
+    args.run.run(&[3, 8, 16], &[Dtype::F32, Dtype::F64], None, console)
 }

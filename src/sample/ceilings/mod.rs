@@ -199,19 +199,4 @@ mod tests {
         std::fs::write(&path, text.replace("200.0", "-1.0")).unwrap();
         assert_eq!(Ceilings::load(&path, &cpu(), 2), None, "impossible");
     }
-
-    #[test]
-    #[ignore = "real timing, about two seconds: cargo test --release -- --ignored --nocapture ceilings"]
-    fn this_machine() {
-        for level in SimdLevel::ALL {
-            for threads in [1, std::thread::available_parallelism().unwrap().get()] {
-                let pool = Pool::new(threads).unwrap();
-                let mut cpu = CpuInfo::detect();
-                cpu.simd = cpu.simd.min(level);
-                let start = std::time::Instant::now();
-                let ceilings = Ceilings::measure(&cpu, &pool).unwrap();
-                println!("{ceilings:#?} in {:.1} s", start.elapsed().as_secs_f64());
-            }
-        }
-    }
 }
