@@ -8,7 +8,7 @@ mod dump;
 mod precision;
 
 pub use dump::{DumpError, dump};
-pub use precision::Precision;
+pub use precision::{Precision, Sum};
 
 use crate::ops::{Observed, Reference};
 
@@ -36,7 +36,8 @@ pub enum Verdict {
     Passed,
     /// At least one is not; the sentence names the worst.
     Incorrect(String),
-    /// The oracle has no finite answer (the operands hold infinities or NaN).
+    /// The oracle has no finite answer (the operands hold infinities or NaN), or no bound holds (a sum that is too
+    /// long for its precision, terms that may overflow).
     NotVerified(String),
 }
 
@@ -73,7 +74,13 @@ pub fn compare(
         for (col, &found) in found.iter().enumerate() {
             let i = at * reference.cols + col;
             let (expected, magnitude) = (reference.expected[i], reference.magnitude[i]);
-            let bound = precision.bound(terms, magnitude, error_factor);
+            // Where nothing is computed, only copied, a NaN is right if it is the same one.
+            if terms == 0 && expected.to_bits() == found.to_bits() {
+                tally.compared += 1;
+                continue;
+            }
+            let sum = Sum { terms, oracle_terms: terms, magnitude, amplification: reference.amplification };
+            let bound = precision.bound(sum, error_factor);
             tally.element(expected, found, magnitude, bound, || output.place(row, col));
         }
     }
@@ -81,9 +88,16 @@ pub fn compare(
         for row in 0..reference.rows {
             output.copy_row(row, &mut found);
             let weighted = found.iter().zip(&projection.weights).map(|(y, w)| y * w).sum();
-            let bound = precision.bound(projection.terms[row], projection.magnitude[row], error_factor);
+            let sum = Sum {
+                terms: projection.terms[row],
+                // Both sides weigh every column, in f64.
+                oracle_terms: projection.terms[row] + 2 * reference.cols as u64 + 2,
+                magnitude: projection.magnitude[row],
+                amplification: reference.amplification,
+            };
+            let bound = precision.bound(sum, error_factor);
             tally.judge(projection.expected[row], weighted, bound, || {
-                format!("row {row}, summed up with random signs")
+                format!("row {row}, summed up with random weights")
             });
         }
     }
@@ -131,7 +145,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn element(&mut self, expected: f64, found: f64, magnitude: f64, bound: f64, place: impl Fn() -> String) {
+    fn element(&mut self, expected: f64, found: f64, magnitude: f64, bound: Option<f64>, place: impl Fn() -> String) {
         self.compared += 1;
         self.judge(expected, found, bound, place);
         let error = (expected - found).abs();
@@ -147,7 +161,7 @@ impl Tally {
     }
 
     /// Only `error <= bound` passes; written so that NaN does not.
-    fn judge(&mut self, expected: f64, found: f64, bound: f64, place: impl Fn() -> String) {
+    fn judge(&mut self, expected: f64, found: f64, bound: Option<f64>, place: impl Fn() -> String) {
         if expected.is_nan() || (expected.is_infinite() && expected != found) {
             self.unknown.get_or_insert_with(|| {
                 format!("the oracle's answer at {} is {expected}: the operands are not finite", place())
@@ -157,15 +171,29 @@ impl Tally {
         if expected == found {
             return;
         }
+        let Some(bound) = bound.filter(|_| !found.is_nan()) else {
+            if found.is_nan() {
+                self.wrong(f64::INFINITY, || format!("{}: NaN found, {expected:e} expected", place()));
+            } else {
+                self.unknown.get_or_insert_with(|| {
+                    format!("no error bound at {}: {found:e} found, {expected:e} expected; the sum is too long or its terms too large for this precision", place())
+                });
+            }
+            return;
+        };
         let error = (expected - found).abs();
         if error <= bound {
             self.bound_ratio = self.bound_ratio.max(error / bound);
             return;
         }
-        let ratio = if error.is_nan() { f64::INFINITY } else { error / bound };
+        let ratio = error / bound;
+        self.wrong(ratio, || format!("{}: {found:e} found, {expected:e} expected, error bound {bound:.2e}", place()));
+    }
+
+    /// Remembers the worst.
+    fn wrong(&mut self, ratio: f64, what: impl Fn() -> String) {
         if self.worst.is_none() || ratio > self.bound_ratio {
-            self.worst =
-                Some(format!("{}: {found:e} found, {expected:e} expected, error bound {bound:.2e}", place()));
+            self.worst = Some(what());
         }
         self.bound_ratio = self.bound_ratio.max(ratio);
     }
@@ -200,7 +228,7 @@ mod tests {
     fn nothing_but_numbers_within_the_bound_passes() {
         let passes = |found: f64| judge_f64(vec![1.0], vec![1.0], vec![found]).verdict == Verdict::Passed;
         assert!(passes(1.0) && passes(1.0 + 4.0 * f64::EPSILON) && passes(1.0 - 2.0 * f64::EPSILON));
-        assert!(!passes(1.0 + 5.0 * f64::EPSILON));
+        assert!(!passes(1.0 + 6.0 * f64::EPSILON));
         for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1.1] {
             assert!(!passes(wrong), "{wrong} passed");
         }
@@ -240,6 +268,41 @@ mod tests {
             let verdict = judge_f64(vec![expected], vec![1.0], vec![1.0]).verdict;
             assert!(matches!(verdict, Verdict::NotVerified(_)), "{verdict:?}");
         }
+    }
+
+    #[test]
+    fn where_no_bound_holds_nothing_passes_but_equality() {
+        let judge = |magnitude: f64, terms: u64, found: f32| {
+            let reference = Reference {
+                rows: 1,
+                cols: 1,
+                expected: vec![1.0],
+                magnitude: vec![magnitude],
+                terms: vec![terms],
+                ..Default::default()
+            };
+            let found = Dense::from_rows(1, 1, vec![found]).unwrap();
+            compare(&reference, &found, Precision::of::<f32>(), 1.0).verdict
+        };
+        for (magnitude, terms) in [(1.0, 1 << 24), (1e39, 4)] {
+            assert_eq!(judge(magnitude, terms, 1.0), Verdict::Passed);
+            assert!(matches!(judge(magnitude, terms, 1e30), Verdict::NotVerified(_)));
+            assert!(matches!(judge(magnitude, terms, f32::INFINITY), Verdict::NotVerified(_)));
+            assert!(matches!(judge(magnitude, terms, f32::NAN), Verdict::Incorrect(_)));
+        }
+    }
+
+    #[test]
+    fn what_is_only_copied_must_be_the_same_bits() {
+        let copied = |found: f64| {
+            let (expected, magnitude) = (vec![f64::NAN], vec![0.0]);
+            let reference =
+                Reference { rows: 1, cols: 1, expected, magnitude, terms: vec![0], ..Default::default() };
+            let found = Dense::from_rows(1, 1, vec![found]).unwrap();
+            compare(&reference, &found, Precision::of::<f64>(), 1.0).verdict
+        };
+        assert_eq!(copied(f64::NAN), Verdict::Passed);
+        assert_ne!(copied(1.0), Verdict::Passed);
     }
 
     #[test]

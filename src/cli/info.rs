@@ -80,7 +80,7 @@ struct Facts {
 }
 
 fn describe(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
-    let loaded = load::<f64>(name, &args.read.options())?;
+    let loaded = machine.pool().install(|| load::<f64>(name, &args.read.options()))?;
     let a = Arc::new(to_csr(machine, &loaded.coo)?);
     let statistics = machine.pool().install(|| Statistics::of(&a));
     let subject = Subject { a: a.clone(), triplets: None, k: args.k.get() };
@@ -100,12 +100,10 @@ impl Facts {
     /// Format, bytes in f64 and in f32; `None` beyond 64 bits.
     fn formats(&self) -> [(&'static str, Option<u64>, Option<u64>); 4] {
         let (rows, nonzeros, width) = (self.a.rows(), self.a.nonzeros(), self.statistics.longest_row);
-        let per_entry = |fixed: usize, entry: usize| {
-            (nonzeros as u64).checked_mul(entry as u64)?.checked_add(fixed as u64)
-        };
+        let coo = |bytes_per_entry: u64| (nonzeros as u64).checked_mul(bytes_per_entry);
         [
-            ("COO", per_entry(0, 16), per_entry(0, 12)),
-            ("CSR", per_entry(8 * (rows + 1), 12), per_entry(8 * (rows + 1), 8)),
+            ("COO", coo(16), coo(12)),
+            ("CSR", Csr::<f64>::bytes_for(rows, nonzeros), Csr::<f32>::bytes_for(rows, nonzeros)),
             (
                 "ELLPACK padded",
                 EllPadded::<f64>::bytes_for(rows, width),

@@ -6,7 +6,7 @@ use super::session::{Request, Session};
 use crate::Scalar;
 use crate::check::Precision;
 use crate::io::{load, random_dense};
-use crate::machine::Machine;
+use crate::machine::{Machine, Refusal};
 use crate::matrix::{Coo, Csr, Duplicates};
 use crate::ops::convert::Convert;
 use crate::ops::spmm::{Inputs, Spmm, Subject};
@@ -84,7 +84,8 @@ struct Matrix<S> {
 impl<S: Scalar> Matrix<S> {
     fn load(session: &Session<'_>, input: &str) -> anyhow::Result<Self> {
         session.say(&format!("reading {input}"));
-        let loaded = load::<S>(input, &session.request().read)?;
+        let request = session.request();
+        let loaded = request.machines[0].pool().install(|| load::<S>(input, &request.read))?;
         Ok(Matrix { name: loaded.name, triplets: Arc::new(loaded.coo) })
     }
 
@@ -102,24 +103,41 @@ impl<S: Scalar> Matrix<S> {
     }
 }
 
-/// CSR, unless its row offsets alone pass the memory budget: a file may declare billions of empty rows.
-pub(super) fn to_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> anyhow::Result<Csr<S>> {
-    let bytes = (coo.rows() as u64 + 1) * 8 + coo.nonzeros() as u64 * (4 + size_of::<S>() as u64);
-    machine.check_memory(format!("CSR ({} rows, {} nonzeros)", coo.rows(), coo.nonzeros()), Some(bytes))?;
+/// Refuses CSR above the memory budget: a small file may declare billions of empty rows.
+fn check_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal> {
+    let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
+    machine.check_memory(format!("CSR ({rows} rows, {nonzeros} nonzeros)"), Csr::<S>::bytes_for(rows, nonzeros))
+}
+
+/// CSR, if it fits.
+pub(super) fn to_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<Csr<S>, Refusal> {
+    check_csr(machine, coo)?;
     Ok(machine.pool().install(|| Csr::from_coo(coo, Duplicates::Keep)))
 }
 
-/// X and Y must fit beside the matrix.
+/// X, as many outputs as are held at a time, and the oracle's answer (if there is one) must fit.
 pub(super) fn check_dense<S: Scalar>(
     machine: &Machine,
-    rows: usize,
-    cols: usize,
+    a: &Csr<S>,
     k: usize,
-) -> anyhow::Result<()> {
-    let bytes =
-        (rows as u64 + cols as u64).checked_mul(k as u64).and_then(|n| n.checked_mul(size_of::<S>() as u64));
-    machine.check_memory(format!("X and Y ({cols}×{k} and {rows}×{k})"), bytes)?;
-    Ok(())
+    outputs: usize,
+    oracle: Option<OracleLimits>,
+) -> Result<(), Refusal> {
+    let (rows, cols) = (a.rows(), a.cols());
+    let elements = |rows: usize, copies: usize| (rows as u64).checked_mul(k as u64)?.checked_mul(copies as u64);
+    let needed = || {
+        let dense = elements(cols, 1)?.checked_add(elements(rows, outputs)?)?;
+        let answer = match oracle {
+            Some(limits) => elements(rows, 16).filter(|&bytes| bytes <= limits.bytes).unwrap_or(0),
+            None => 0,
+        };
+        dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)
+    };
+    let what = match outputs {
+        1 => format!("X ({cols}×{k}) and Y ({rows}×{k})"),
+        _ => format!("X ({cols}×{k}) and {outputs} times Y ({rows}×{k}), one for each variant,"),
+    };
+    machine.check_memory(what, needed())
 }
 
 struct ConvertOperation;
@@ -144,8 +162,11 @@ impl Operation for ConvertOperation {
         for dtype in session.request().dtypes.clone() {
             with_scalar!(dtype, S => {
                 let matrix = Matrix::<S>::load(session, input)?;
-                to_csr(&session.request().machines[0], &matrix.triplets)?; // does it fit at all?
                 let record = matrix.record(session.request().read.seed);
+                if let Err(refusal) = check_csr(&session.request().machines[0], &matrix.triplets) {
+                    session.refuse_case::<Convert<S>>(&record, &refusal)?;
+                    continue;
+                }
                 let limits = OracleLimits::default();
                 let case =
                     Case::<Convert<S>>::new(matrix.triplets, (), Precision::of::<S>(), record, limits);
@@ -191,17 +212,25 @@ fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result
     }
     let matrix = Matrix::<S>::load(session, input)?;
     let machine = session.request().machines[0].clone();
-    let a = Arc::new(to_csr(&machine, &matrix.triplets)?);
+    let (seed, limits) = (session.request().read.seed, OracleLimits::default());
+    let a = to_csr(&machine, &matrix.triplets).map(Arc::new);
     for k in session.request().ks.clone() {
         if session.interrupted() {
             break;
         }
-        check_dense::<S>(&machine, a.rows(), a.cols(), k)?;
-        let seed = session.request().read.seed;
-        let x = Arc::new(random_dense::<S>(a.cols(), k, seed).context("X")?);
-        let subject = Subject { a: a.clone(), triplets: Some(matrix.triplets.clone()), k };
         let record = Record { k: Some(k as u64), ..matrix.record(seed) };
-        let (inputs, limits) = (Inputs::product(x), OracleLimits::default());
+        let outputs = session.variants_held::<Spmm<S>>()?;
+        let fits = a.clone().and_then(|a| check_dense(&machine, &a, k, outputs, Some(limits)).map(|()| a));
+        let a = match fits {
+            Ok(a) => a,
+            Err(refusal) => {
+                session.refuse_case::<Spmm<S>>(&record, &refusal)?;
+                continue;
+            }
+        };
+        let x = Arc::new(random_dense::<S>(a.cols(), k, seed).context("X")?);
+        let subject = Subject { a, triplets: Some(matrix.triplets.clone()), k };
+        let inputs = Inputs::product(x);
         let case = Case::<Spmm<S>>::new(subject, inputs, Precision::of::<S>(), record, limits);
         session.run_case(&case)?;
     }

@@ -4,9 +4,9 @@ use super::args::Dtype;
 use super::console::{Busy, Console};
 use super::interrupt;
 use crate::io::ReadOptions;
-use crate::machine::{CpuInfo, Machine, cache_dir};
+use crate::machine::{CpuInfo, Machine, Pool, Refusal, cache_dir};
 use crate::ops::{Op, Place};
-use crate::report::{Fingerprint, Record, csv, html, json, table};
+use crate::report::{Fingerprint, Outcome, Record, csv, html, json, table};
 use crate::sample::{CacheFlush, Ceilings, StopRule, WallClock};
 use crate::workbench::{Case, Measuring, Selected, Workbench, exit_code, select};
 use anyhow::Context;
@@ -43,8 +43,8 @@ pub(super) struct Session<'a> {
     records: Vec<Record>,
     bar: Busy,
     flush: Option<CacheFlush>,
-    /// One for each machine of the request.
-    ceilings: Vec<Option<Ceilings>>,
+    /// One for each number of threads that variants run with.
+    ceilings: Vec<Ceilings>,
 }
 
 impl<'a> Session<'a> {
@@ -85,19 +85,27 @@ impl<'a> Session<'a> {
         let mut session =
             Session { console, request, records: Vec::new(), bar, flush: None, ceilings: Vec::new() };
         if let Some(measure) = &request.measure {
-            let cpu = request.machines[0].cpu();
-            session.flush =
-                measure.cold.then(|| CacheFlush::new(cpu.l3_bytes)).transpose().context("--cold")?;
-            session.ceilings =
-                request.machines.iter().map(|machine| session.measure_ceilings(machine)).collect();
+            if measure.cold {
+                session.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
+            }
+            session.ceilings = session.measure_ceilings();
         }
         Ok(session)
     }
 
-    /// Read bandwidth and peak, from the cache or measured now. Without them only a column is missing.
-    fn measure_ceilings(&self, machine: &Machine) -> Option<Ceilings> {
-        self.say(&format!("ceilings of this machine with {} threads (measured once)", machine.threads()));
-        Ceilings::load_or_measure(machine.cpu(), machine.pool(), cache_dir().as_deref()).ok()
+    /// Read bandwidth and peak for every number of threads, one among them for serial variants; from the cache or
+    /// measured now. Without them only a column is missing.
+    fn measure_ceilings(&self) -> Vec<Ceilings> {
+        let cpu = self.request.machines[0].cpu();
+        let mut threads: Vec<usize> = self.request.machines.iter().map(|machine| machine.threads()).collect();
+        threads.push(1);
+        threads.sort_unstable();
+        threads.dedup();
+        let measure = |&threads: &usize| {
+            self.say(&format!("ceilings of this machine with {threads} threads (measured once)"));
+            Ceilings::load_or_measure(cpu, &Pool::new(threads).ok()?, cache_dir().as_deref()).ok()
+        };
+        threads.iter().filter_map(measure).collect()
     }
 
     pub(super) fn request(&self) -> &'a Request {
@@ -124,12 +132,8 @@ impl<'a> Session<'a> {
             };
             let selected: Vec<Selected<O>> =
                 all.iter().copied().filter(|selected| index == 0 || !serial(selected)).collect();
-            let records = self.run_on(case, &selected, index, machine);
-            if self.request.json {
-                records.iter().try_for_each(|record| self.console.json(record))?;
-            }
-            self.records.extend(records);
-            self.bar.step();
+            let records = self.run_on(case, &selected, machine);
+            self.take(records)?;
             if self.interrupted() {
                 break;
             }
@@ -137,11 +141,36 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// A case that cannot even be set up: every selected variant is refused.
+    pub(super) fn refuse_case<O: Op>(&mut self, record: &Record, refusal: &Refusal) -> anyhow::Result<()> {
+        let selected = select::<O>(&self.request.patterns, &self.request.devices)?;
+        let refused = |selected: &Selected<O>| Record {
+            refusal: Some(refusal.to_string()),
+            ..record.clone().of(O::NAME, selected.name(), Outcome::Refused)
+        };
+        self.take(selected.iter().map(refused).collect())
+    }
+
+    /// How many variants of a case are held in memory at a time, each with an output of its own.
+    pub(super) fn variants_held<O: Op>(&self) -> anyhow::Result<usize> {
+        let selected = select::<O>(&self.request.patterns, &self.request.devices)?;
+        Ok(if self.request.measure.is_some() { selected.len() } else { 1 })
+    }
+
+    /// Prints what is wanted at once, keeps the rest for the table.
+    fn take(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
+        if self.request.json {
+            records.iter().try_for_each(|record| self.console.json(record))?;
+        }
+        self.records.extend(records);
+        self.bar.step();
+        Ok(())
+    }
+
     fn run_on<O: Op>(
         &self,
         case: &Case<O>,
         selected: &[Selected<O>],
-        index: usize,
         machine: &Arc<Machine>,
     ) -> Vec<Record> {
         let progress = |variant: &str, samples: Option<crate::sample::Progress>| {
@@ -166,7 +195,7 @@ impl<'a> Session<'a> {
                 let measuring = Measuring {
                     rule: &measure.rule,
                     flush: self.flush.as_ref(),
-                    ceilings: self.ceilings[index].as_ref(),
+                    ceilings: &self.ceilings,
                 };
                 workbench.bench(case, selected, &measuring, &mut WallClock::new())
             }
@@ -210,10 +239,8 @@ impl<'a> Session<'a> {
             console.error(&anyhow::anyhow!("interrupted: what was taken until then is kept"));
             return Ok(1);
         }
-        if gpu_is_required() && !records.iter().any(|record| record.place == "cuda") {
-            console.error(&anyhow::anyhow!(
-                "{REQUIRE_GPU}=1, but nothing ran on a GPU: this version runs on the CPU only"
-            ));
+        if let Some(unmet) = unmet_gpu_requirement(&records) {
+            console.error(&unmet);
             return Ok(1);
         }
         match (code, unreadable) {
@@ -225,24 +252,23 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Set to 1 where a missing GPU must not pass for success.
-const REQUIRE_GPU: &str = "ORDITO_REQUIRE_GPU";
-
-fn gpu_is_required() -> bool {
-    std::env::var_os(REQUIRE_GPU).is_some_and(|value| value == "1")
+/// `ORDITO_REQUIRE_GPU=1` is set where a missing GPU must not pass for success.
+pub(super) fn unmet_gpu_requirement(records: &[Record]) -> Option<anyhow::Error> {
+    let required = std::env::var_os("ORDITO_REQUIRE_GPU").is_some_and(|value| value == "1");
+    let unmet = required && !records.iter().any(|record| record.place == "cuda");
+    unmet.then(|| anyhow::anyhow!("ORDITO_REQUIRE_GPU=1, but nothing ran on a GPU: this version runs on the CPU only"))
 }
 
 /// `samples.csv`, `samples.json`, `report.html`.
 fn keep(
     out: &Path,
     machines: &[Arc<Machine>],
-    ceilings: &[Option<Ceilings>],
+    ceilings: &[Ceilings],
     records: &[Record],
 ) -> anyhow::Result<()> {
     let cpu: &CpuInfo = machines[0].cpu();
     let command = std::env::args().collect::<Vec<_>>();
-    let ceilings = ceilings.iter().flatten().cloned().collect();
-    let fingerprint = Fingerprint { ceilings, ..Fingerprint::new(cpu, &command) };
+    let fingerprint = Fingerprint { ceilings: ceilings.to_vec(), ..Fingerprint::new(cpu, &command) };
     csv::write_samples(&out.join("samples.csv"), records)?;
     json::write_samples(&out.join("samples.json"), &fingerprint, records)?;
     html::write(&out.join("report.html"), &[(out.display().to_string(), fingerprint, records.to_vec())])?;

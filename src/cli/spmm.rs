@@ -3,19 +3,20 @@
 use super::args::{Device, Dtype, ReadArgs, device_names, with_scalar};
 use super::console::Console;
 use super::operations::{check_dense, to_csr};
+use super::session::unmet_gpu_requirement;
 use crate::Scalar;
 use crate::check::{Precision, compare};
 use crate::io::npy::{Conversion, NpyDtype};
 use crate::io::{load, random_dense, read_npy, read_npy_dtype, write_npy};
-use crate::machine::Machine;
-use crate::matrix::{Coo, Csr, Dense};
+use crate::machine::{Machine, Refusal};
+use crate::matrix::{Coo, Dense, FormatError};
+use crate::ops::Op;
 use crate::ops::spmm::{Inputs, Plan, Spmm, Subject};
-use crate::ops::{Extent, Op};
 use crate::report::{Outcome, Record, table};
-use crate::workbench::{AUTO, Selected, exit_code, note_findings, select};
+use crate::workbench::{AUTO, Case, OracleLimits, Selected, exit_code, note_findings, select};
 use clap::Args;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -74,113 +75,127 @@ pub(super) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
 
 fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
     let selected = select::<Spmm<S>>(std::slice::from_ref(&args.variant), &device_names(&[args.on]))?;
-    anyhow::ensure!(
-        selected.len() == 1,
-        "--variant {}: matches several variants, one is needed",
-        args.variant
-    );
+    anyhow::ensure!(selected.len() == 1, "--variant {}: matches several variants, one is needed", args.variant);
     let machine = args.read.machine(args.threads)?;
     let busy = console.busy(format!("reading {}", args.matrix));
-    let loaded = load::<S>(&args.matrix, &args.read.options())?;
-    let a = Arc::new(to_csr(&machine, &loaded.coo)?);
-    let x = dense_x::<S>(args, &machine, &a)?;
-    let mut record = Record {
-        matrix: Some(loaded.name.clone()),
-        rows: Some(a.rows() as u64),
-        cols: Some(a.cols() as u64),
-        nnz: Some(a.nonzeros() as u64),
-        k: Some(x.cols() as u64),
+    let loaded = machine.pool().install(|| load::<S>(&args.matrix, &args.read.options()))?;
+    let triplets = Arc::new(loaded.coo);
+    let x = args.x.as_ref().map(|path| read_x::<S>(path, triplets.cols())).transpose()?;
+    let k = x.as_ref().map_or(args.k.map_or(1, NonZeroUsize::get), Dense::cols);
+    let record = Record {
+        matrix: Some(loaded.name),
+        rows: Some(triplets.rows() as u64),
+        cols: Some(triplets.cols() as u64),
+        nnz: Some(triplets.nonzeros() as u64),
+        k: Some(k as u64),
         dtype: S::NAME.into(),
         seed: args.k.map(|_| args.read.seed),
         ..Record::new(Spmm::<S>::NAME, &args.variant, Outcome::NotVerified)
     };
-    let y = product(selected[0], &machine, &a, &x, &mut record)?;
-    if args.check {
-        busy.say("checking against the serial oracle");
-        check(&machine, a, loaded.coo, x, &y, &mut record);
-    }
-    if let Some(output) = &args.output {
-        write_npy(y.view(), output)?;
-    }
+    let prepared = Prepared::new(args, selected[0], &machine, triplets, x, record.clone());
+    let record = match prepared {
+        Ok(prepared) => {
+            busy.say("multiplying");
+            prepared.multiply(args)?
+        }
+        Err(refusal) => {
+            let refusal = Some(refusal.to_string());
+            Record { outcome: Outcome::Refused, refusal, ..record }
+        }
+    };
     drop(busy);
+    let code = exit_code(std::slice::from_ref(&record));
     if args.json {
         console.json(&record)?;
+    } else if let Some(refusal) = &record.refusal {
+        anyhow::bail!("{refusal}");
     } else {
         console.line(table::one(&record))?;
     }
-    Ok(exit_code(&[record]))
-}
-
-/// X from a file, or random.
-fn dense_x<S: Scalar>(args: &SpmmArgs, machine: &Machine, a: &Csr<S>) -> anyhow::Result<Arc<Dense<S>>> {
-    let x = match (&args.x, args.k) {
-        (Some(path), _) => {
-            let x = read_npy::<S>(path, Conversion::Allow)?;
-            anyhow::ensure!(
-                x.rows() == a.cols(),
-                "{}: X has {} rows, A has {} columns: these must be equal",
-                path.display(),
-                x.rows(),
-                a.cols()
-            );
-            x
-        }
-        (None, k) => {
-            let k = k.map_or(1, NonZeroUsize::get);
-            check_dense::<S>(machine, a.rows(), a.cols(), k)?;
-            random_dense::<S>(a.cols(), k, args.read.seed)?
-        }
-    };
-    Ok(Arc::new(x))
-}
-
-fn product<S: Scalar>(
-    selected: Selected<Spmm<S>>,
-    machine: &Arc<Machine>,
-    a: &Arc<Csr<S>>,
-    x: &Dense<S>,
-    record: &mut Record,
-) -> anyhow::Result<Dense<S>> {
-    let start = Instant::now();
-    let mut plan = match selected {
-        Selected::Auto => Plan::new(a.clone(), x.cols(), machine)?,
-        Selected::Named(variant) => Plan::with_variant(variant.name(), a.clone(), x.cols(), machine)?,
-    };
-    record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
-    let choice = plan.choice().clone();
-    if let Some(variant) = Spmm::<S>::variant(choice.variant) {
-        record.place = variant.place().device().into();
-        record.threads = Some(variant.place().threads(machine) as u64);
+    if let Some(unmet) = unmet_gpu_requirement(&[record]) {
+        console.error(&unmet);
+        return Ok(1);
     }
-    if matches!(selected, Selected::Auto) {
-        record.chosen = Some(choice.variant.into());
-        record.reason = Some(choice.reason);
-    }
-    let mut y = Dense::filled(a.rows(), x.cols(), S::POISON)?;
-    let start = Instant::now();
-    plan.apply(S::ONE, x.view(), S::ZERO, y.view_mut())?;
-    let ns = start.elapsed().as_nanos() as f64;
-    let flops = 2.0 * a.nonzeros() as f64 * x.cols() as f64;
-    record.samples = Some(1);
-    (record.mean_ns, record.min_ns, record.median_ns) = (Some(ns), Some(ns), Some(ns));
-    record.gflops = Some(flops / ns).filter(|rate| rate.is_finite());
-    Ok(y)
+    Ok(code)
 }
 
-fn check<S: Scalar>(
-    machine: &Machine,
-    a: Arc<Csr<S>>,
-    triplets: Coo<S>,
-    x: Arc<Dense<S>>,
-    y: &Dense<S>,
-    record: &mut Record,
-) {
-    let subject = Subject { a, triplets: Some(Arc::new(triplets)), k: x.cols() };
-    let inputs = Inputs::product(x);
-    let fits = Spmm::<S>::cost(&subject).oracle_bytes <= machine.limits().memory_bytes;
-    let seed = record.seed.unwrap_or(0);
-    let extent = if fits { Extent::Whole } else { Extent::Sampled { rows: 1000, seed } };
-    let reference = Spmm::oracle(&subject, &inputs, extent);
-    let precision = Precision::of::<S>();
-    note_findings(&compare(&reference, y, precision, 1.0), precision, record);
+fn read_x<S: Scalar>(path: &Path, rows: usize) -> anyhow::Result<Dense<S>> {
+    let x = read_npy::<S>(path, Conversion::Allow)?;
+    anyhow::ensure!(
+        x.rows() == rows,
+        "{}: X has {} rows, A has {rows} columns: these must be equal",
+        path.display(),
+        x.rows()
+    );
+    Ok(x)
+}
+
+/// A plan with its operands: all that can be refused lies behind it.
+struct Prepared<S: Scalar> {
+    plan: Plan<S>,
+    case: Case<Spmm<S>>,
+    error_factor: f64,
+}
+
+impl<S: Scalar> Prepared<S> {
+    fn new(
+        args: &SpmmArgs,
+        selected: Selected<Spmm<S>>,
+        machine: &Arc<Machine>,
+        triplets: Arc<Coo<S>>,
+        x: Option<Dense<S>>,
+        mut record: Record,
+    ) -> Result<Self, Refusal> {
+        let a = Arc::new(to_csr(machine, &triplets)?);
+        let k = record.k.unwrap_or(1) as usize;
+        let limits = OracleLimits::default();
+        check_dense(machine, &a, k, 1, args.check.then_some(limits))?;
+        let start = Instant::now();
+        let plan = match selected {
+            Selected::Auto => Plan::new(a.clone(), k, machine)?,
+            Selected::Named(variant) => Plan::with_variant(variant.name(), a.clone(), k, machine)?,
+        };
+        record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
+        let choice = plan.choice();
+        if matches!(selected, Selected::Auto) {
+            record.chosen = Some(choice.variant.into());
+            record.reason = Some(choice.reason.clone());
+        }
+        let mut error_factor = 1.0;
+        if let Some(variant) = Spmm::<S>::variant(choice.variant) {
+            record.place = variant.place().device().into();
+            record.threads = Some(variant.place().threads(machine) as u64);
+            error_factor = variant.error_factor();
+        }
+        let too_large = |error: FormatError| Refusal::Memory {
+            what: error.to_string(),
+            needed: None,
+            budget: machine.limits().memory_bytes,
+        };
+        let x = x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large)?;
+        let subject = Subject { a, triplets: Some(triplets), k };
+        let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
+        Ok(Prepared { plan, case, error_factor })
+    }
+
+    /// The product, checked and written as asked.
+    fn multiply(mut self, args: &SpmmArgs) -> anyhow::Result<Record> {
+        let (a, x) = (&self.case.subject.a, &self.case.inputs.x);
+        let mut y = Dense::filled(a.rows(), x.cols(), S::POISON)?;
+        let start = Instant::now();
+        self.plan.apply(S::ONE, x.view(), S::ZERO, y.view_mut())?;
+        let ns = start.elapsed().as_nanos() as f64;
+        let mut record = self.case.record.clone();
+        record.samples = Some(1);
+        (record.mean_ns, record.min_ns, record.median_ns) = (Some(ns), Some(ns), Some(ns));
+        record.gflops = Some(self.case.cost().flops as f64 / ns).filter(|rate| rate.is_finite());
+        if args.check {
+            let findings = compare(self.case.reference(), &y, self.case.precision, self.error_factor);
+            note_findings(&findings, self.case.precision, &mut record);
+        }
+        if let Some(output) = &args.output {
+            write_npy(y.view(), output)?;
+        }
+        Ok(record)
+    }
 }

@@ -38,7 +38,10 @@ impl SimdLevel {
     /// The highest level that this CPU and operating system support.
     #[cfg(target_arch = "x86_64")]
     pub fn supported() -> Self {
-        let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
         let avx512 = avx2
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512vl")

@@ -57,7 +57,9 @@ static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(||
 
 impl Machine {
     /// `threads` threads of this computer under the given limits.
-    pub fn new(cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
+    /// A SIMD level above what this CPU has is lowered to it: kernels rely on the level for their safety.
+    pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
+        cpu.simd = cpu.simd.min(SimdLevel::supported());
         Ok(Arc::new(Machine { cpu, pool: Pool::new(threads)?, limits }))
     }
 

@@ -42,8 +42,8 @@ impl Pool {
         self.workers.broadcast(|context| work(context.index()))
     }
 
-    /// Does each share of the work once; thread `t` of the pool is meant to take share `t`. Returns when all
-    /// are done.
+    /// Does each share of the work once and returns when all are done. The shares are fixed; which thread takes which
+    /// is left to the pool.
     pub fn run_shares<T: Send>(&self, shares: Vec<T>, work: impl Fn(T) + Sync) {
         if shares.len() <= 1 || self.threads == 1 {
             return shares.into_iter().for_each(work); // no reason to wake anybody

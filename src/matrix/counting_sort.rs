@@ -28,6 +28,8 @@ struct Dealt<S> {
 
 /// About how many entries a bucket should hold: 16 K entries of 16 bytes are 256 KiB.
 const ENTRIES_PER_BUCKET: usize = 16 * 1024;
+/// Fewer entries are sorted before a second thread has woken up.
+pub const SORT_SERIALLY_BELOW: usize = 16 * 1024;
 /// More buckets than this write to too many pages at once.
 const MOST_BUCKETS: usize = 2048;
 
@@ -37,13 +39,18 @@ fn bucket_shift(rows: usize, entries: usize) -> u32 {
     (0..32).find(|&shift| (rows.max(1) - 1) >> shift < wanted).unwrap_or(32)
 }
 
-/// Row offsets, columns and values of the matrix, sorted by row and column. Runs on the current rayon pool.
-pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates) -> (Vec<usize>, Vec<u32>, Vec<S>) {
+/// Row offsets, columns and values of the matrix, sorted by row and column. With one thread everything happens on
+/// the caller's; with more, on those of the current rayon pool.
+pub fn sort_entries<S: Scalar>(
+    coo: &Coo<S>,
+    duplicates: Duplicates,
+    threads: usize,
+) -> (Vec<usize>, Vec<u32>, Vec<S>) {
     let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
     let shift = bucket_shift(rows, nonzeros);
     let bucket_count = if rows == 0 { 0 } else { ((rows - 1) >> shift) + 1 };
 
-    let buckets = Buckets::of(coo, shift, bucket_count);
+    let buckets = Buckets::of(coo, shift, bucket_count, threads);
 
     let mut offsets = vec![0; rows + 1];
     let mut columns = vec![0u32; nonzeros];
@@ -63,13 +70,10 @@ pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates) -> (Vec<usi
         values_left = rest;
         tasks.push((bucket, first_row, lengths, bucket_columns, bucket_values));
     }
-    let kept: Vec<usize> = tasks
-        .into_par_iter()
-        .map(|(bucket, first_row, lengths, columns, values)| {
-            let grouped = buckets.group_by_row(bucket, first_row, lengths);
-            write_rows(grouped, duplicates, lengths, columns, values)
-        })
-        .collect();
+    let kept = map_all(threads, tasks, |(bucket, first_row, lengths, columns, values)| {
+        let grouped = buckets.group_by_row(bucket, first_row, lengths);
+        write_rows(grouped, duplicates, lengths, columns, values)
+    });
 
     close_gaps(&kept, (0..bucket_count).map(|bucket| buckets.length(bucket)), &mut columns, &mut values);
     let mut end = 0;
@@ -78,6 +82,15 @@ pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates) -> (Vec<usi
         *offset = end;
     }
     (offsets, columns, values)
+}
+
+/// Does `work` for every item, on several threads or on the caller's alone.
+fn map_all<T: Send, R: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+    if threads > 1 {
+        items.into_par_iter().map(work).collect()
+    } else {
+        items.into_iter().map(work).collect()
+    }
 }
 
 /// The entries by bucket.
@@ -89,16 +102,15 @@ enum Buckets<'a, S> {
 }
 
 impl<'a, S: Scalar> Buckets<'a, S> {
-    fn of(coo: &'a Coo<S>, shift: u32, bucket_count: usize) -> Self {
+    fn of(coo: &'a Coo<S>, shift: u32, bucket_count: usize, threads: usize) -> Self {
         let (row_indices, nonzeros) = (coo.row_indices(), coo.nonzeros());
         if row_indices.is_sorted() {
             let start = |bucket: usize| row_indices.partition_point(|&row| (row as usize >> shift) < bucket);
             return Buckets::InOrder { coo, starts: (0..=bucket_count).map(start).collect() };
         }
-        let parts = rayon::current_num_threads().min(nonzeros / ENTRIES_PER_BUCKET + 1);
-        let part = |part: usize| nonzeros * part / parts..nonzeros * (part + 1) / parts;
-        let dealt = (0..parts).into_par_iter().map(|p| deal(coo, part(p), shift, bucket_count));
-        Buckets::Dealt(dealt.collect())
+        let parts = threads.min(nonzeros / ENTRIES_PER_BUCKET + 1);
+        let ranges = (0..parts).map(|part| nonzeros * part / parts..nonzeros * (part + 1) / parts).collect();
+        Buckets::Dealt(map_all(threads, ranges, |range| deal(coo, range, shift, bucket_count)))
     }
 
     /// Entries of a bucket.
@@ -272,7 +284,7 @@ mod tests {
         let by_row = Coo::new(5000, 40, rows, cols, values).unwrap();
         for (threads, coo) in [1, 2, 3, 8].into_iter().flat_map(|t| [(t, &coo), (t, &by_row)]) {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let (offsets, columns, values) = pool.install(|| sort_entries(coo, Duplicates::Keep));
+            let (offsets, columns, values) = pool.install(|| sort_entries(coo, Duplicates::Keep, threads));
             let rows = (0..5000u32).flat_map(|r| vec![r; offsets[r as usize + 1] - offsets[r as usize]]);
             let found: Vec<_> = rows.zip(columns).zip(values).map(|((r, c), v)| (r, c, v)).collect();
             assert_eq!(found, expected(coo), "{threads} threads");
@@ -286,7 +298,7 @@ mod tests {
         for (row, col, value) in coo.entries() {
             *sums.entry((row, col)).or_insert(0.0) += value;
         }
-        let (offsets, columns, values) = sort_entries(&coo, Duplicates::Sum);
+        let (offsets, columns, values) = sort_entries(&coo, Duplicates::Sum, 2);
         assert_eq!(*offsets.last().unwrap(), sums.len());
         assert_eq!(columns, sums.keys().map(|&(_, col)| col).collect::<Vec<_>>());
         assert_eq!(values, sums.into_values().collect::<Vec<_>>());

@@ -1,6 +1,6 @@
 //! Compressed sparse rows: the format that everything else is made from.
 
-use super::{Coo, Duplicates, FormatError, check_dimensions, sort_entries};
+use super::{Coo, Duplicates, FormatError, SORT_SERIALLY_BELOW, check_dimensions, sort_entries};
 use crate::Scalar;
 use std::ops::Range;
 
@@ -89,11 +89,13 @@ impl<S: Scalar> Csr<S> {
         Ok(Csr { rows, cols, offsets, columns, values })
     }
 
-    /// Sorts the triplets by row and column, on the threads of the current rayon pool. Entries at the same
+    /// Sorts the triplets by row and column, on the threads of the current rayon pool (few enough entries: on the
+    /// caller's alone). Entries at the same
     /// place are summed or kept in the order in which they stand; the result does not depend on the number
     /// of threads.
     pub fn from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Self {
-        let (offsets, columns, values) = sort_entries(coo, duplicates);
+        let threads = if coo.nonzeros() < SORT_SERIALLY_BELOW { 1 } else { rayon::current_num_threads() };
+        let (offsets, columns, values) = sort_entries(coo, duplicates, threads);
         Csr { rows: coo.rows(), cols: coo.cols(), offsets, columns, values }
     }
 
@@ -148,10 +150,10 @@ impl<S: Scalar> Csr<S> {
     pub fn longest_row(&self) -> usize {
         self.row_lengths().max().unwrap_or(0)
     }
-    /// Bytes that the three arrays take.
-    pub fn bytes(&self) -> u64 {
-        let index_bytes = self.offsets.len() * size_of::<usize>() + self.columns.len() * size_of::<u32>();
-        (index_bytes + size_of_val(&self.values[..])) as u64
+    /// Bytes for `rows` rows with `nonzeros` entries in all.
+    pub fn bytes_for(rows: usize, nonzeros: usize) -> Option<u64> {
+        let offsets = (rows as u64).checked_add(1)?.checked_mul(size_of::<usize>() as u64)?;
+        (nonzeros as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(offsets)
     }
 }
 

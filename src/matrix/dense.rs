@@ -91,9 +91,12 @@ impl<S: Scalar> Dense<S> {
 
     /// Every element is `value`.
     pub fn filled(rows: usize, cols: usize, value: S) -> Result<Self, FormatError> {
-        let elements =
-            rows.checked_mul(cols).ok_or(FormatError::TooManyElements { what: "a dense matrix" })?;
-        Ok(Dense { rows, cols, leading_dimension: cols, data: vec![value; elements] })
+        let too_many = FormatError::TooManyElements { what: "a dense matrix" };
+        let elements = rows.checked_mul(cols).ok_or(too_many.clone())?;
+        let mut data = Vec::new();
+        data.try_reserve_exact(elements).map_err(|_| too_many)?;
+        data.resize(elements, value);
+        Ok(Dense { rows, cols, leading_dimension: cols, data })
     }
 
     /// Number of rows.
@@ -288,6 +291,7 @@ mod tests {
         assert!(DenseView::new(&data[..4], 2, 2, 3).is_err());
         assert!(DenseView::new(&data, 1, 2, 1).is_err());
         assert!(DenseView::<f64>::new(&[], usize::MAX, 2, 4).is_err());
+        assert!(Dense::filled(1 << 40, 1 << 21, 0.0).is_err());
     }
 
     #[test]

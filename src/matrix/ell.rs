@@ -16,7 +16,7 @@ pub struct EllPadded<S> {
     rows: usize,
     cols: usize,
     width: usize,
-    row_lengths: Vec<u32>,
+    row_lengths: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<S>,
 }
@@ -27,7 +27,7 @@ impl<S: Scalar> EllPadded<S> {
         rows: usize,
         cols: usize,
         width: usize,
-        row_lengths: Vec<u32>,
+        row_lengths: Vec<usize>,
         columns: Vec<u32>,
         values: Vec<S>,
     ) -> Result<Self, FormatError> {
@@ -45,12 +45,12 @@ impl<S: Scalar> EllPadded<S> {
             }
         }
         for (row, &length) in row_lengths.iter().enumerate() {
-            if length as usize > width {
-                return Err(FormatError::Length { what: "a row", found: length as usize, expected: width });
+            if length > width {
+                return Err(FormatError::Length { what: "a row", found: length, expected: width });
             }
             let start = row * width;
             for entry in start..start + width {
-                let filled = entry - start < length as usize;
+                let filled = entry - start < length;
                 let bound = if filled { cols } else { 1 };
                 if columns[entry] as usize >= bound || !(filled || values[entry] == S::ZERO) {
                     let index = columns[entry];
@@ -64,7 +64,7 @@ impl<S: Scalar> EllPadded<S> {
     /// Bytes for `rows` rows of `width` places, or `None` when that overflows 64 bits.
     pub fn bytes_for(rows: usize, width: usize) -> Option<u64> {
         let places = (rows as u64).checked_mul(width as u64)?;
-        let lengths = (rows as u64).checked_mul(size_of::<u32>() as u64)?;
+        let lengths = (rows as u64).checked_mul(size_of::<usize>() as u64)?;
         places.checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(lengths)
     }
 
@@ -80,14 +80,14 @@ impl<S: Scalar> EllPadded<S> {
             columns[start..start + range.len()].copy_from_slice(&view.columns()[range.clone()]);
             values[start..start + range.len()].copy_from_slice(&view.values()[range]);
         }
-        let row_lengths = csr.row_lengths().map(|length| length as u32).collect();
+        let row_lengths = csr.row_lengths().collect();
         Ok(EllPadded { rows, cols: csr.cols(), width, row_lengths, columns, values })
     }
 
     /// The triplets without the padding, row by row.
     pub fn to_coo(&self) -> Coo<S> {
         let rows = self.row_lengths.iter().enumerate().map(|(row, &length)| {
-            let range = row * self.width..row * self.width + length as usize;
+            let range = row * self.width..row * self.width + length;
             (&self.columns[range.clone()], &self.values[range])
         });
         coo_from_rows(self.rows, self.cols, rows)
@@ -106,7 +106,7 @@ impl<S: Scalar> EllPadded<S> {
         self.width
     }
     /// Entries of every row that are no padding.
-    pub fn row_lengths(&self) -> &[u32] {
+    pub fn row_lengths(&self) -> &[usize] {
         &self.row_lengths
     }
     /// Column of every place, row after row.

@@ -12,7 +12,7 @@ mod ell;
 mod statistics;
 
 pub use coo::{Coo, Duplicates};
-pub use counting_sort::sort_entries;
+pub use counting_sort::{SORT_SERIALLY_BELOW, sort_entries};
 pub use csr::{Csr, CsrView};
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};

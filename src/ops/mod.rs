@@ -12,9 +12,10 @@ pub mod spmm;
 
 pub use reference::{Extent, Observed, Projection, Reference};
 
+use crate::Scalar;
 use crate::io::WriteError;
 use crate::machine::{Machine, Refusal};
-use crate::matrix::FormatError;
+use crate::matrix::{EllPadded, FormatError};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -119,6 +120,12 @@ impl Place {
     }
 }
 
+/// Refuses padded ELLPACK above the memory budget, with the size it would need and why.
+pub(crate) fn check_padded<S: Scalar>(machine: &Machine, rows: usize, width: usize) -> Result<(), Refusal> {
+    let what = format!("padded ELLPACK ({rows} rows, longest row {width})");
+    machine.check_memory(what, EllPadded::<S>::bytes_for(rows, width))
+}
+
 /// A decision that can be printed and tested without running anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
@@ -157,6 +164,9 @@ pub enum RunError {
     /// `run` or `fetch` before `load`.
     #[error("no inputs have been loaded")]
     NotLoaded,
+    /// β asks for a Y to add to, and there is none.
+    #[error("β is not 0, but no Y was given to add to")]
+    MissingY,
     /// The machine could not be had.
     #[error(transparent)]
     Refused(#[from] Refusal),

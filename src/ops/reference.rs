@@ -35,11 +35,14 @@ pub struct Reference {
     pub magnitude: Vec<f64>,
     /// Rounded operations behind each element of a listed row.
     pub terms: Vec<u64>,
+    /// By what a term may be multiplied after it underflowed: |α|; 0 where nothing is scaled.
+    pub amplification: f64,
     /// All rows at once, weighted: what a sampled answer adds.
     pub projection: Option<Projection>,
 }
 
-/// Y·w for a vector w of ±1: one number for each row, in which an error anywhere shows.
+/// Y·w for a random vector w (Freivalds): one number for each row. An error in a row shows unless the weights
+/// happen to cancel it, or it hides below the bound of the whole row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
     /// w, one weight per column.
@@ -48,7 +51,7 @@ pub struct Projection {
     pub expected: Vec<f64>,
     /// Σ over the columns of Σ|a||x|.
     pub magnitude: Vec<f64>,
-    /// Rounded operations behind each row.
+    /// Rounded operations behind an element of each row.
     pub terms: Vec<u64>,
 }
 

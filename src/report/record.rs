@@ -188,13 +188,12 @@ record! {
 impl Record {
     /// A record of which only this is known.
     pub fn new(op: &str, variant: &str, outcome: Outcome) -> Self {
-        Record {
-            schema: SCHEMA,
-            op: op.to_owned(),
-            variant: variant.to_owned(),
-            outcome,
-            ..Record::default()
-        }
+        Record::default().of(op, variant, outcome)
+    }
+
+    /// The same input and setting for another operation, variant and outcome.
+    pub fn of(self, op: &str, variant: &str, outcome: Outcome) -> Self {
+        Record { schema: SCHEMA, op: op.to_owned(), variant: variant.to_owned(), outcome, ..self }
     }
 
     /// Takes over the numbers of a series of runs.

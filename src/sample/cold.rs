@@ -2,6 +2,8 @@
 //! does other things in between.
 
 use super::SampleError;
+use crate::machine::Machine;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The least and the most that is worth walking through: unknown caches are rarely larger than 32 MiB, and
@@ -17,29 +19,26 @@ pub struct CacheFlush {
     /// Atomics, because every thread needs its share at the same moment: relaxed loads and stores are plain
     /// ones, and the walk needs no `unsafe`.
     words: Vec<AtomicU64>,
+    /// All cores: private caches are only emptied by their own.
+    machine: Arc<Machine>,
 }
 
 impl CacheFlush {
-    /// Twice the last-level cache, but at least 64 MiB and at most 1 GiB.
-    pub fn new(last_level_cache_bytes: Option<u64>) -> Result<Self, SampleError> {
-        let bytes = buffer_bytes(last_level_cache_bytes);
+    /// Twice the last-level cache, but at least 64 MiB and at most 1 GiB; every thread of the machine walks a part
+    /// of it.
+    pub fn new(machine: Arc<Machine>) -> Result<Self, SampleError> {
+        let bytes = buffer_bytes(machine.cpu().last_level_cache_bytes());
         let words = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<u64>();
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(words).map_err(|_| SampleError::FlushBuffer { bytes })?;
         buffer.resize_with(words, AtomicU64::default);
-        Ok(CacheFlush { words: buffer })
+        Ok(CacheFlush { words: buffer, machine })
     }
 
-    /// Size of the buffer.
-    pub fn bytes(&self) -> u64 {
-        size_of_val(&self.words[..]) as u64
-    }
-
-    /// Reads and writes one word of every cache line. Each thread of the current rayon pool walks a part of
-    /// its own: private caches are only emptied by their own core.
+    /// Reads and writes one word of every cache line.
     pub fn flush(&self) {
-        rayon::broadcast(|context| {
-            let (part, parts) = (context.index(), context.num_threads());
+        let parts = self.machine.threads();
+        self.machine.pool().broadcast(|part| {
             let lines = self.words.len() / WORDS_PER_LINE;
             let share = lines * part / parts * WORDS_PER_LINE..lines * (part + 1) / parts * WORDS_PER_LINE;
             for word in self.words[share].iter().step_by(WORDS_PER_LINE) {
@@ -67,12 +66,11 @@ mod tests {
 
     #[test]
     fn every_line_is_written_once_by_any_number_of_threads() {
-        let flush = CacheFlush::new(None).unwrap();
         for threads in [1, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| flush.flush());
+            let flush = CacheFlush::new(Machine::with_threads(threads).unwrap()).unwrap();
+            flush.flush();
+            let lines = flush.words.iter().step_by(WORDS_PER_LINE);
+            assert!(lines.map(|word| word.load(Ordering::Relaxed)).all(|count| count == 1));
         }
-        let lines = flush.words.iter().step_by(WORDS_PER_LINE);
-        assert!(lines.map(|word| word.load(Ordering::Relaxed)).all(|count| count == 2));
     }
 }

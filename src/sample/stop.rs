@@ -45,7 +45,7 @@ impl fmt::Display for StopReason {
 /// 1. `samples`: a fixed count was asked for and is reached;
 /// 2. `precise` (no fixed count, at least `min_samples`): standard error of the mean ≤ target · mean;
 /// 3. `max-samples` (no fixed count): `max_samples` are reached;
-/// 4. `time`: the time cap is passed. It counts everything, warm-up, resets and cache flushes included, and
+/// 4. `time`: the time cap is passed. It counts all that happens in a series, warm-up, resets and cache flushes included, and
 ///    goes before `min_samples`: a run of a minute is not repeated ten times by surprise.
 ///
 /// Precision stands before time because a series that was precise at the last moment was not cut short.

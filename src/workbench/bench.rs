@@ -3,7 +3,7 @@
 use super::{Case, Judged, Selected, Workbench};
 use crate::ops::{Op, Prepared, RunError};
 use crate::report::{Outcome, Record};
-use crate::sample::{CacheFlush, Ceilings, Quantiles, Sampler, Series, StopRule, Timer};
+use crate::sample::{CacheFlush, Ceilings, Quantiles, Sampler, Series, StopReason, StopRule, Timer};
 
 /// How to measure.
 pub struct Measuring<'a> {
@@ -11,8 +11,8 @@ pub struct Measuring<'a> {
     pub rule: &'a StopRule,
     /// Caches are emptied before every run.
     pub flush: Option<&'a CacheFlush>,
-    /// What the machine could do at best, for `percent_of_ceiling`.
-    pub ceilings: Option<&'a Ceilings>,
+    /// What the machine could do at best, for `percent_of_ceiling`: one for each number of threads.
+    pub ceilings: &'a [Ceilings],
 }
 
 /// Samples that a variant takes before the next one has its turn: enough for its operands to be warm for most of
@@ -60,7 +60,8 @@ impl Workbench<'_> {
             let mut next = Vec::with_capacity(running.len());
             for (judged, mut series) in running {
                 (self.progress)(&judged.record.variant, Some(series.progress()));
-                match turn(judged, &mut series, timer) {
+                let warm_again = measuring.flush.is_none() && !(self.interrupted)();
+                match turn(judged, &mut series, timer, warm_again) {
                     Ok(false) => next.push((judged, series)),
                     Ok(true) => {
                         if let Err(error) = conclude(case, judged, series, measuring, timer) {
@@ -75,16 +76,19 @@ impl Workbench<'_> {
     }
 }
 
-/// A few samples; `true` when the series is over. One untimed run first brings the operands back into the caches
-/// that the other variants have used meanwhile.
+/// A few samples; `true` when the series is over. With `warm_again` one untimed run first brings the operands back
+/// into the caches that the other variants have used meanwhile.
 fn turn<O: Op>(
     judged: &mut Judged<O>,
     series: &mut Series<'_>,
     timer: &mut dyn Timer<RunError>,
+    warm_again: bool,
 ) -> Result<bool, RunError> {
     let Some(ready) = &mut judged.ready else { return Ok(true) };
-    ready.reset()?;
-    ready.run()?;
+    if warm_again {
+        ready.reset()?;
+        ready.run()?;
+    }
     for _ in 0..SAMPLES_PER_TURN {
         if series.step(timer, &mut **ready, &mut |ready| ready.reset(), &mut |ready| ready.run())? {
             return Ok(true);
@@ -103,16 +107,18 @@ fn conclude<O: Op>(
 ) -> Result<(), RunError> {
     let Some(ready) = &mut judged.ready else { return Ok(()) };
     let record = &mut judged.record;
-    record.repack_ns = repack_ns(&mut **ready, timer)?;
     let (samples, cost) = (series.finish(), case.cost());
+    if samples.stop_reason != StopReason::Interrupted {
+        record.repack_ns = repack_ns(&mut **ready, timer)?;
+    }
     let Some(summary) = samples.summary(cost.flops, cost.least_bytes) else {
         record.stop_reason = Some(samples.stop_reason.name().into());
         return Ok(());
     };
     record.set_times(&summary, samples.stop_reason, samples.cold);
-    record.percent_of_ceiling = measuring.ceilings.and_then(|ceilings| {
-        ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype)
-    });
+    let ceilings = measuring.ceilings.iter().find(|ceilings| Some(ceilings.threads as u64) == record.threads);
+    record.percent_of_ceiling = ceilings
+        .and_then(|ceilings| ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype));
     Ok(())
 }
 

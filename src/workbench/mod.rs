@@ -59,19 +59,22 @@ impl<'a> Workbench<'a> {
     }
 
     /// The variant behind a selection, and the record it starts with.
-    fn resolve<O: Op>(&self, case: &Case<O>, selected: &Selected<O>) -> (&'static dyn Variant<O>, Record) {
+    fn resolve<O: Op>(
+        &self,
+        case: &Case<O>,
+        selected: &Selected<O>,
+    ) -> (Option<&'static dyn Variant<O>>, Record) {
         let (variant, choice): (_, Option<Choice>) = match selected {
-            Selected::Named(variant) => (*variant, None),
+            Selected::Named(variant) => (Some(*variant), None),
             Selected::Auto => {
                 let choice = O::choose(self.machine, &case.subject);
-                let fallback = O::variants()[0];
-                (O::variant(choice.variant).unwrap_or(fallback), Some(choice))
+                (O::variant(choice.variant), Some(choice))
             }
         };
         let record = Record {
             variant: selected.name().into(),
-            place: variant.place().device().into(),
-            threads: Some(variant.place().threads(self.machine) as u64),
+            place: variant.map_or("", |variant| variant.place().device()).into(),
+            threads: variant.map(|variant| variant.place().threads(self.machine) as u64),
             chosen: choice.as_ref().map(|choice| choice.variant.into()),
             reason: choice.map(|choice| choice.reason),
             ..case.record.clone()

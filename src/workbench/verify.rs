@@ -2,6 +2,7 @@
 
 use super::{Case, Judged, Selected, Workbench};
 use crate::check::{Findings, Precision, Verdict, compare, dump};
+use crate::machine::Refusal;
 use crate::ops::{Op, Prepared, RunError, Variant};
 use crate::report::{Outcome, Record};
 use std::time::Instant;
@@ -11,14 +12,14 @@ impl Workbench<'_> {
     pub(super) fn judge<O: Op>(&self, case: &Case<O>, selected: &Selected<O>) -> Judged<O> {
         (self.progress)(selected.name(), None);
         let (variant, mut record) = self.resolve(case, selected);
+        let Some(variant) = variant else {
+            let name = record.chosen.clone().unwrap_or_default();
+            return Judged { record: refused(record, &Refusal::UnknownVariant { name }), ready: None };
+        };
         let start = Instant::now();
         let mut ready = match variant.prepare(self.machine, &case.subject) {
             Ok(ready) => ready,
-            Err(refusal) => {
-                record.outcome = Outcome::Refused;
-                record.refusal = Some(refusal.to_string());
-                return Judged { record, ready: None };
-            }
+            Err(refusal) => return Judged { record: refused(record, &refusal), ready: None },
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
         match self.findings(case, variant, &mut *ready, &mut record) {
@@ -81,6 +82,11 @@ impl Workbench<'_> {
         }
         worst.ok_or(RunError::NotLoaded)
     }
+}
+
+/// The record of something that was not even tried.
+fn refused(record: Record, refusal: &Refusal) -> Record {
+    Record { outcome: Outcome::Refused, refusal: Some(refusal.to_string()), ..record }
 }
 
 /// A folder name for this case, made of what tells cases apart.

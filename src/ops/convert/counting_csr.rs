@@ -1,6 +1,7 @@
 //! Ours, and what the library uses (`Csr::from_coo`): entries are dealt into buckets of neighbouring rows, then each
 //! bucket is counted, placed and its rows sorted. No locks, the same result for any number of threads, sorted columns.
-//! Touches every entry twice, in cache-sized pieces. Loses to the cursor on matrices small enough to sit in the L2 cache.
+//! Touches every entry in two passes over memory, the second in pieces that fit the L2 cache. Loses to the serial cursor,
+//! which leaves rows unsorted, on a single thread.
 
 use super::{Convert, OnHost, Parts};
 use crate::Scalar;
@@ -13,8 +14,8 @@ pub(super) struct CountingCsr {
     pub(super) place: Place,
 }
 
-fn convert<S: Scalar>(coo: &Coo<S>) -> Parts<S> {
-    let (offsets, columns, values) = sort_entries(coo, Duplicates::Keep);
+fn convert<S: Scalar>(coo: &Coo<S>, threads: usize) -> Parts<S> {
+    let (offsets, columns, values) = sort_entries(coo, Duplicates::Keep, threads);
     Parts::Csr { offsets, columns, values }
 }
 
@@ -39,10 +40,12 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
-        let machine = match self.place {
-            Place::Serial => Machine::new(machine.cpu().clone(), 1, machine.limits())?,
-            Place::Threads => machine.clone(),
-        };
-        Ok(OnHost::boxed(coo, move |coo| machine.pool().install(|| convert(coo))))
+        let machine = machine.clone();
+        Ok(match self.place {
+            Place::Serial => OnHost::boxed(coo, |coo| convert(coo, 1)),
+            Place::Threads => OnHost::boxed(coo, move |coo| {
+                machine.pool().install(|| convert(coo, machine.threads()))
+            }),
+        })
     }
 }

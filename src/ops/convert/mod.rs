@@ -14,7 +14,7 @@ use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{WriteError, write_matrix_market};
 use crate::machine::Machine;
-use crate::matrix::{Coo, Csr, EllPadded, EllRagged, RaggedRow};
+use crate::matrix::{Coo, Csr, EllPadded, EllRagged, RaggedRow, SORT_SERIALLY_BELOW};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl<S: Scalar> Op for Convert<S> {
         let (threads, nonzeros) = (machine.threads(), subject.nonzeros());
         let (variant, reason) = if threads == 1 {
             ("csr-serial-counting", "one thread: two counting passes, sorted columns".into())
-        } else if nonzeros < SERIAL_BELOW {
+        } else if nonzeros < SORT_SERIALLY_BELOW {
             ("csr-serial-counting", format!("{nonzeros} entries are too few to wake a second thread"))
         } else {
             let reason = format!("{nonzeros} entries over {threads} threads: no locks, sorted columns");
@@ -83,13 +83,10 @@ impl<S: Scalar> Op for Convert<S> {
     }
 }
 
-/// Below this many entries a second thread costs more than it brings: they take about as long as waking it.
-const SERIAL_BELOW: usize = 16 * 1024;
-
 /// What a conversion leaves: the arrays of a format, not yet checked.
 enum Parts<S> {
     Csr { offsets: Vec<usize>, columns: Vec<u32>, values: Vec<S> },
-    Padded { width: usize, row_lengths: Vec<u32>, columns: Vec<u32>, values: Vec<S> },
+    Padded { width: usize, row_lengths: Vec<usize>, columns: Vec<u32>, values: Vec<S> },
     Ragged { rows: Vec<RaggedRow<S>> },
 }
 

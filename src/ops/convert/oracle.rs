@@ -17,6 +17,7 @@ pub(super) fn oracle<S: Scalar>(coo: &Coo<S>) -> Reference {
         expected: entries.entries.iter().map(|(_, value)| value.to_f64()).collect(),
         magnitude: vec![0.0; count], // copying has no rounding: equality is asked for
         terms: vec![0; count],
+        amplification: 0.0,
         projection: None,
     }
 }

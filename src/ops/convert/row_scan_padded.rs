@@ -6,8 +6,8 @@ use super::row_scan::{check_work, scan, shares};
 use super::{Convert, OnHost, Parts};
 use crate::Scalar;
 use crate::machine::{Machine, Refusal};
-use crate::matrix::{Coo, EllPadded};
-use crate::ops::{Place, Prepared, Variant};
+use crate::matrix::Coo;
+use crate::ops::{Place, Prepared, Variant, check_padded};
 use std::sync::Arc;
 
 pub(super) struct RowScanPadded {
@@ -15,8 +15,8 @@ pub(super) struct RowScanPadded {
 }
 
 fn convert<S: Scalar>(coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<S> {
-    let row_lengths: Vec<u32> = coo.row_lengths().into_iter().map(|length| length as u32).collect();
-    let width = row_lengths.iter().max().map_or(0, |&longest| longest as usize);
+    let row_lengths = coo.row_lengths();
+    let width = row_lengths.iter().copied().max().unwrap_or(0);
     let mut columns = vec![0; coo.rows() * width];
     let mut values = vec![S::ZERO; coo.rows() * width];
     let mut work = Vec::with_capacity(threads);
@@ -61,8 +61,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanPadded {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         let (rows, width) = (coo.rows(), coo.row_lengths().into_iter().max().unwrap_or(0));
-        let what = format!("padded ELLPACK ({rows} rows, longest row {width})");
-        machine.check_memory(what, EllPadded::<S>::bytes_for(rows, width))?;
+        check_padded::<S>(machine, rows, width)?;
         check_work(machine, coo)?;
         let (machine, threads) = (machine.clone(), self.place.threads(machine));
         Ok(OnHost::boxed(coo, move |coo| convert(coo, &machine, threads)))

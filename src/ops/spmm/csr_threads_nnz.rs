@@ -87,7 +87,8 @@ struct Rows<'a, S> {
 /// The same loop compiled for what the processor has.
 fn rows<S: Scalar>(simd: SimdLevel, work: Rows<'_, S>) {
     match simd {
-        // SAFETY: the level says that the processor has these instructions.
+        // SAFETY: a machine's level never exceeds `SimdLevel::supported`, which asks the processor for each of
+        // these instruction sets.
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512 => unsafe { rows_avx512(work) },
         // SAFETY: as above.

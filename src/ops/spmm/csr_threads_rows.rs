@@ -1,5 +1,6 @@
 //! Threaded CSR: chunks of contiguous rows dealt to the threads in turn, each element of Y a private partial sum.
-//! Touches what serial CSR touches; chunks are multiples of 16 rows, so that no two threads write one cache line.
+//! Touches what serial CSR touches; chunks are multiples of 16 rows, so that threads share cache lines of Y at the ends of
+//! chunks at most.
 //! Loses on skewed matrices (rows are shared out, not nonzeros) and, like serial CSR, for K > 1.
 
 use super::csr_serial::element_by_element;
@@ -18,7 +19,7 @@ struct Kernel<S> {
     machine: Arc<Machine>,
 }
 
-/// Rows of a chunk are a multiple of this: 16 rows of one f32 already fill a 64-byte cache line.
+/// Rows of a chunk are a multiple of this: 16 rows of one f32 already fill a 64-byte cache line. (Against false sharing.)
 const CHUNK_MULTIPLE: usize = 16;
 
 /// Rows per chunk: an even share, rounded down to a multiple of 16, but at least 16.

@@ -7,7 +7,7 @@ use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::{Machine, Refusal};
 use crate::matrix::{Csr, DenseView, DenseViewMut, EllPadded};
-use crate::ops::{Place, Variant};
+use crate::ops::{Place, Variant, check_padded};
 use std::sync::Arc;
 
 pub(super) struct EllPaddedSerial;
@@ -34,12 +34,9 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
 /// Padded ELLPACK, or a refusal that says how large it would be and why.
 pub(super) fn pad<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllPadded<S>, Refusal> {
-    let (rows, width) = (a.rows(), a.longest_row());
-    let what = format!("padded ELLPACK ({rows} rows, longest row {width})");
-    let needed = EllPadded::<S>::bytes_for(rows, width);
-    machine.check_memory(what.clone(), needed)?;
+    check_padded::<S>(machine, a.rows(), a.longest_row())?;
     let budget = machine.limits().memory_bytes;
-    EllPadded::from_csr(a).map_err(|_| Refusal::Memory { what, needed, budget })
+    EllPadded::from_csr(a).map_err(|error| Refusal::Memory { what: error.to_string(), needed: None, budget })
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for EllPaddedSerial {

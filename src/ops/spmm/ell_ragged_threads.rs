@@ -4,7 +4,7 @@
 
 use super::ell_padded_threads::collapsed;
 use super::ell_ragged_serial::rag;
-use super::host::{HostKernel, OnHost, update};
+use super::host::{HostKernel, OnHost, transpose, update};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::{Machine, Refusal};
@@ -22,9 +22,7 @@ struct Kernel<S> {
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn repack(&mut self, x: DenseView<'_, S>) -> bool {
-        self.x_columns.resize(x.rows() * x.cols(), S::ZERO);
-        x.columns_into(&mut self.x_columns);
-        true
+        transpose(x, &mut self.x_columns)
     }
 
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {

@@ -36,7 +36,7 @@ impl<S: Scalar, K: HostKernel<S>> Prepared<Spmm<S>> for OnHost<S, K> {
         let y = match &inputs.y {
             Some(y) => Dense::clone(y),
             None if inputs.beta == S::ZERO => Dense::filled(rows, k, S::POISON)?,
-            None => return Err(RunError::NotLoaded),
+            None => return Err(RunError::MissingY),
         };
         check_shapes(self.a_shape, k, &inputs.x.view(), (y.rows(), y.cols()))?;
         self.loaded = Some((inputs.clone(), y));
@@ -82,6 +82,13 @@ impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
         self.kernel.multiply(alpha, x, beta, y);
         Ok(())
     }
+}
+
+/// X column after column, into memory that is kept between runs. Always `true`: something was repacked.
+pub(super) fn transpose<S: Scalar>(x: DenseView<'_, S>, columns: &mut Vec<S>) -> bool {
+    columns.resize(x.rows() * x.cols(), S::ZERO);
+    x.columns_into(columns);
+    true
 }
 
 /// `alpha · sum + beta · y` by the rules of BLAS: with β = 0 the old y is not read, so NaN there does not spread.

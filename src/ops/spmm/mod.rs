@@ -13,7 +13,7 @@ mod plan;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 
-pub use plan::{Plan, multiply};
+pub use plan::{Plan, UpdateError, multiply};
 
 use super::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, RunError, Variant};
 use crate::Scalar;
