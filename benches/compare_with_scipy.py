@@ -35,7 +35,9 @@ def compare(ordito, path, folder):
                     check=True, stdout=subprocess.DEVNULL,
                 )
                 y = np.load(folder / "y.npy")
-                assert y.dtype == dtype and y.shape == (a.shape[0], k), (y.dtype, y.shape)
+                shape = (a.shape[0],) if k == 1 else (a.shape[0], k)
+                assert y.dtype == dtype and y.shape == shape, (y.dtype, y.shape)
+                y = y.reshape(a.shape[0], k)
                 expected = (a @ x).astype(np.float64)
                 bound = 2 * lengths * unit * (abs(a).astype(np.float64) @ abs(x).astype(np.float64))
                 error = np.abs(y.astype(np.float64) - expected)

@@ -143,6 +143,96 @@ fn products_take_x_and_leave_y() {
 }
 
 #[test]
+fn a_vector_gives_a_vector() {
+    let folder = tempfile::tempdir().unwrap();
+    let x = ordito::matrix::Dense::from_rows(4, 1, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+    ordito::io::npy::write_npy_vector(x.view(), &folder.path().join("x.npy")).unwrap();
+    assert!(ordito(&folder, &["spmm", "diagonal:4", "--x", "x.npy", "-o", "y.npy"]).status.success());
+    assert!(ordito::io::npy::is_npy_vector(&folder.path().join("y.npy")).unwrap());
+}
+
+#[test]
+fn what_does_not_fit_is_a_refusal_and_the_rest_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["verify", "spmm", "diagonal:50", "--k", "100000000000,2", "--dtype", "f64", "--json"];
+    let output = ordito(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let records = json_lines(&output);
+    let count = |outcome: &str| records.iter().filter(|record| record["outcome"] == outcome).count();
+    assert_eq!((count("refused"), count("passed")), (8, 8));
+
+    let output = ordito(&folder, &["spmm", "empty:100000000x1", "--k", "1000000", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(json_lines(&output)[0]["outcome"], "refused");
+}
+
+#[test]
+fn operands_that_overflow_are_neither_passed_nor_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let matrix = "%%MatrixMarket matrix array real general\n2 2\n3e38\n3e38\n3e38\n3e38\n";
+    std::fs::write(folder.path().join("a.mtx"), matrix).unwrap();
+    let arguments = ["bench", "spmm", "a.mtx", "--k", "8", "--dtype", "f32", "--samples", "2", "--json"];
+    let output = ordito(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(2));
+    for record in json_lines(&output) {
+        assert_eq!(record["outcome"], "not-verified", "{record}");
+        assert!(record["median_ns"].is_null() && record["bound_ratio"].is_null(), "{record}");
+    }
+}
+
+#[test]
+fn results_are_never_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = |input: &str| {
+        ordito(&folder, &["bench", "spmm", input, "--k", "2", "--samples", "2", "--out", "r"]).status.code()
+    };
+    let samples = || std::fs::read(folder.path().join("r/samples.json")).unwrap();
+    assert_eq!(bench("stencil5:4"), Some(0));
+    let first = samples();
+    assert_eq!(bench("nowhere.mtx"), Some(2));
+    assert_eq!(samples(), first, "a run without results touches nothing");
+    assert_eq!(bench("stencil5:5"), Some(0));
+    assert_ne!(samples(), first);
+    let files = std::fs::read_dir(folder.path().join("r")).unwrap();
+    let kept = files.filter(|entry| std::fs::read(entry.as_ref().unwrap().path()).unwrap() == first);
+    assert_eq!(kept.count(), 1, "the earlier samples have another name now");
+
+    let page = ordito(&folder, &["report", "r/samples.json", "-o", "r/samples.json"]);
+    assert_eq!(page.status.code(), Some(2));
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let output = ordito(&folder, &["bench", "spmm", "stencil5:4", "--k", "2", "--out", "file"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_bench_keeps_its_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("r");
+    let arguments = ["bench", "spmm", "stencil5:30", "--k", "2", "--samples", "30000000", "--time", "60"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ordito"))
+        .args(arguments)
+        .args(["--variant", "csr-serial", "--threads", "1", "--out", "r"])
+        .current_dir(&folder)
+        .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Samples are taken as soon as the ceilings have been measured and kept.
+    let cache = folder.path().join("cache");
+    while std::fs::read_dir(&cache).map_or(0, |files| files.count()) == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(child.try_wait().unwrap().is_none(), "ended by itself");
+    }
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let json = std::fs::read_to_string(out.join("samples.json")).unwrap();
+    assert!(json.contains(r#""stop_reason":"interrupted""#) && json.contains("median_ns"), "{json}");
+}
+
+#[test]
 fn converting_there_and_back_keeps_every_bit() {
     let folder = tempfile::tempdir().unwrap();
     for (from, to) in

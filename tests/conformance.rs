@@ -9,7 +9,7 @@ use common::{Shape, Values, fill, shapes};
 use ordito::Scalar;
 use ordito::check::Precision;
 use ordito::io::Random;
-use ordito::machine::Machine;
+use ordito::machine::{CpuInfo, Limits, Machine, SimdLevel};
 use ordito::matrix::{Csr, Dense, Duplicates};
 use ordito::ops::convert::Convert;
 use ordito::ops::spmm::{Inputs, Spmm, Subject};
@@ -20,8 +20,15 @@ use std::sync::Arc;
 
 const KS: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 64, 65];
 
+/// Several numbers of threads and every vector level this CPU has.
 fn machines() -> Vec<Arc<Machine>> {
-    [1, 2, 5].into_iter().map(|threads| Machine::with_threads(threads).unwrap()).collect()
+    let cpu = CpuInfo::detect();
+    let machine = |(threads, simd)| {
+        let cpu = CpuInfo { simd, ..cpu.clone() };
+        Machine::new(cpu.clone(), threads, Limits::of(&cpu)).unwrap()
+    };
+    let levels = [(1, SimdLevel::Avx512), (2, SimdLevel::Portable), (5, SimdLevel::Avx2)];
+    levels.into_iter().map(machine).collect()
 }
 
 /// `rows × cols` numbers with gaps of NaN between the rows.

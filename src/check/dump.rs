@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
     /// The folder could not be made.
-    #[error("{}: cannot create the folder: {source}", .folder.display())]
+    #[error("{}: cannot create the folder: {reason}", .folder.display())]
     Folder {
         /// Which one.
         folder: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// A file in it could not be written.
     #[error(transparent)]
@@ -33,7 +33,7 @@ pub fn dump<O: Op>(
     folder: &Path,
 ) -> Result<(), DumpError> {
     std::fs::create_dir_all(folder)
-        .map_err(|source| DumpError::Folder { folder: folder.to_path_buf(), source })?;
+        .map_err(|reason| DumpError::Folder { folder: folder.to_path_buf(), reason })?;
     O::save(subject, inputs, output, folder)?;
     if reference.listed_rows.is_none() {
         let expected = Dense::from_rows(reference.rows, reference.cols, reference.expected.clone());

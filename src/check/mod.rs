@@ -145,7 +145,14 @@ struct Tally {
 }
 
 impl Tally {
-    fn element(&mut self, expected: f64, found: f64, magnitude: f64, bound: Option<f64>, place: impl Fn() -> String) {
+    fn element(
+        &mut self,
+        expected: f64,
+        found: f64,
+        magnitude: f64,
+        bound: Option<f64>,
+        place: impl Fn() -> String,
+    ) {
         self.compared += 1;
         self.judge(expected, found, bound, place);
         let error = (expected - found).abs();
@@ -164,7 +171,7 @@ impl Tally {
     fn judge(&mut self, expected: f64, found: f64, bound: Option<f64>, place: impl Fn() -> String) {
         if expected.is_nan() || (expected.is_infinite() && expected != found) {
             self.unknown.get_or_insert_with(|| {
-                format!("the oracle's answer at {} is {expected}: the operands are not finite", place())
+                format!("the oracle's answer at {} is {expected}: the operands hold infinities or NaN, or their product overflows", place())
             });
             return;
         }
@@ -187,7 +194,9 @@ impl Tally {
             return;
         }
         let ratio = error / bound;
-        self.wrong(ratio, || format!("{}: {found:e} found, {expected:e} expected, error bound {bound:.2e}", place()));
+        self.wrong(ratio, || {
+            format!("{}: {found:e} found, {expected:e} expected, error bound {bound:.2e}", place())
+        });
     }
 
     /// Remembers the worst.

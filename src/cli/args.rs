@@ -42,6 +42,7 @@ pub(super) enum Device {
     /// CUDA kernels on the CPU (not in this version)
     Emulator,
     /// Everything this machine can run
+    #[value(alias = "auto")]
     All,
 }
 
@@ -86,8 +87,12 @@ impl ReadArgs {
     }
 
     pub(super) fn limits(&self) -> Limits {
-        let limits = Limits::of(&CpuInfo::detect());
-        Limits { memory_bytes: self.memory_limit.unwrap_or(limits.memory_bytes), ..limits }
+        let cpu = CpuInfo::detect();
+        let limits = Limits::of(&cpu);
+        // No wish goes beyond the memory there is: an allocation that fails ends the program.
+        let memory_bytes =
+            self.memory_limit.unwrap_or(limits.memory_bytes).min(cpu.memory_bytes.unwrap_or(u64::MAX));
+        Limits { memory_bytes, ..limits }
     }
 
     /// A machine of `threads` threads (all, if not given) under these limits.

@@ -18,13 +18,18 @@ use std::time::Duration;
   ordito bench convert powerlaw:100000x16 --variant '*-counting,*-cursor'
   ordito bench spmm --suite cpu --variant auto,csr-threads-rows --json
 
+Columns: time is the median, ± half the distance from the 5 % to the 95 % quantile; ceiling
+the share of what this machine could do at best (`ordito doctor`); prepare the conversion
+from CSR, once per matrix; repack the rearrangement of X, part of every run; error/bound
+above 1 would be wrong.
+
 Defaults: K = 8,32; dtype f64; samples until the standard error of the mean is below 0.5 %,
 10 to 1000 of them, at most 1 s per variant. Variants of one case are sampled in turn.
 Ctrl-C keeps the samples already taken (exit code 1).")]
 pub(super) struct BenchArgs {
     #[command(flatten)]
     run: RunArgs,
-    /// Exactly so many samples
+    /// Exactly so many samples, unless --time ends them
     #[arg(long, value_name = "N")]
     samples: Option<NonZeroUsize>,
     /// At most so long for each variant

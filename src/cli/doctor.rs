@@ -2,16 +2,20 @@
 
 use super::console::Console;
 use crate::io::MATRICES_VARIABLE;
-use crate::machine::{CpuInfo, Machine, SimdLevel, cache_dir};
+use crate::machine::{CpuInfo, Pool, SimdLevel, cache_dir};
 use crate::matrix::{Coo, Csr, Dense, Duplicates};
 use crate::sample::Ceilings;
-use crate::units::binary_bytes;
+use crate::sample::ceilings::Bandwidth;
+use crate::units::{self, binary_bytes};
 use clap::Args;
 use serde_json::json;
 
 /// What of this machine is usable, what was found where, what to do about the rest.
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
+    /// Measure the ceilings again, for when the machine was busy the first time
+    #[arg(long)]
+    measure: bool,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -46,19 +50,17 @@ pub(super) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<u8> {
     let cpu = CpuInfo::detect();
     let mut findings =
         vec![processor(&cpu), vectors(&cpu), memory(&cpu), cache_folder(), matrix_folder(), product()];
-    findings.extend(ceilings(console));
+    let mut threads = vec![1, cpu.logical_cores];
+    threads.dedup();
+    findings.extend(threads.into_iter().map(|threads| ceilings(threads, args.measure, &cpu, console)));
     findings.push(Finding {
         name: "gpu",
         state: State::Note,
         text: "this version runs on the CPU only".into(),
     });
     if args.json {
-        let lines: serde_json::Map<String, serde_json::Value> = findings
-            .iter()
-            .map(|finding| {
-                (finding.name.into(), json!({ "state": finding.state.name(), "text": finding.text }))
-            })
-            .collect();
+        let line = |finding: &Finding| json!({ "name": finding.name, "state": finding.state.name(), "text": finding.text });
+        let lines: Vec<serde_json::Value> = findings.iter().map(line).collect();
         console.json(&json!({
             "schema": crate::report::SCHEMA, "version": env!("CARGO_PKG_VERSION"), "cpu": cpu, "findings": lines,
         }))?;
@@ -149,24 +151,23 @@ fn product() -> Finding {
     Finding { name: "product", state, text }
 }
 
-fn ceilings(console: &Console) -> Option<Finding> {
-    let machine = Machine::whole().ok()?;
-    let _busy = console.busy("measuring this machine's ceilings (once)");
-    let (state, text) = match Ceilings::load_or_measure(machine.cpu(), machine.pool(), cache_dir().as_deref())
-    {
+fn ceilings(threads: usize, again: bool, cpu: &CpuInfo, console: &Console) -> Finding {
+    let _busy = console.busy(format!("ceilings of this machine with {}", units::threads(threads as u64)));
+    let measure = if again { Ceilings::measure_and_keep } else { Ceilings::load_or_measure };
+    let measured = Pool::new(threads)
+        .map_err(|refusal| refusal.to_string())
+        .and_then(|pool| measure(cpu, &pool, cache_dir().as_deref()).map_err(|error| error.to_string()));
+    let threads = units::threads(threads as u64);
+    let (state, text) = match measured {
         Ok(ceilings) => {
-            let read = ceilings
-                .read
-                .iter()
-                .map(|at| format!("{} {:.0}", binary_bytes(at.working_set_bytes), at.gbytes_per_s));
-            let read = read.collect::<Vec<_>>().join(", ");
+            let show = |at: &Bandwidth| {
+                format!("{:.0} of {}", at.gbytes_per_s, units::binary_bytes(at.working_set_bytes))
+            };
+            let read = ceilings.read.iter().map(show).collect::<Vec<_>>().join(", ");
             let (single, double) = (ceilings.peak_gflops_f32, ceilings.peak_gflops_f64);
-            (
-                State::Good,
-                format!("read GB/s by working set: {read}; peak {double:.0} GFLOP/s f64, {single:.0} f32"),
-            )
+            (State::Good, format!("{threads}: {double:.0} GFLOP/s f64, {single:.0} f32; reads GB/s: {read}"))
         }
-        Err(error) => (State::Note, error.to_string()),
+        Err(why) => (State::Note, format!("{threads}: {why}")),
     };
-    Some(Finding { name: "ceilings", state, text })
+    Finding { name: "ceilings", state, text }
 }

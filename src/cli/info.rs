@@ -9,6 +9,7 @@ use crate::matrix::{Csr, EllPadded, EllRagged, Statistics};
 use crate::ops::Op;
 use crate::ops::spmm::{Spmm, Subject};
 use crate::units::{bytes as show_bytes, count};
+use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 use std::num::NonZeroUsize;
@@ -81,7 +82,7 @@ struct Facts {
 
 fn describe(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
     let loaded = machine.pool().install(|| load::<f64>(name, &args.read.options()))?;
-    let a = Arc::new(to_csr(machine, &loaded.coo)?);
+    let a = Arc::new(to_csr(machine, &loaded.coo).with_context(|| name.to_string())?);
     let statistics = machine.pool().install(|| Statistics::of(&a));
     let subject = Subject { a: a.clone(), triplets: None, k: args.k.get() };
     let choice = Spmm::choose(machine, &subject);

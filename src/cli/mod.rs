@@ -16,9 +16,11 @@ mod spmm;
 mod suite;
 mod verify;
 
+use crate::io::WriteError;
 use crate::io::synthetic::KINDS;
 use clap::{Parser, Subcommand};
 use console::Console;
+use std::io;
 use std::process::ExitCode;
 
 /// Sparse matrix × block of vectors: every kernel verified against a serial oracle and measured honestly.
@@ -71,6 +73,7 @@ enum Command {
 
 /// Runs the command and says how it went.
 pub fn run(cli: Cli) -> ExitCode {
+    interrupt::listen();
     let console = Console::new();
     let outcome = match cli.command {
         Command::Info(args) => info::run(&args, &console),
@@ -88,7 +91,9 @@ pub fn run(cli: Cli) -> ExitCode {
         Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS, // the reader has seen enough
         Err(error) => {
             console.error(&error);
-            ExitCode::from(2)
+            // What could not be written was computed before: that failed while running.
+            let unwritten = error.chain().any(|cause| cause.is::<WriteError>() || cause.is::<io::Error>());
+            ExitCode::from(if unwritten { 1 } else { 2 })
         }
     }
 }

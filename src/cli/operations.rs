@@ -1,6 +1,6 @@
 //! The operations that `list`, `verify` and `bench` know. One entry each.
 
-use super::args::with_scalar;
+use super::args::{Dtype, with_scalar};
 use super::console::Console;
 use super::session::{Request, Session};
 use crate::Scalar;
@@ -9,7 +9,7 @@ use crate::io::{load, random_dense};
 use crate::machine::{Machine, Refusal};
 use crate::matrix::{Coo, Csr, Duplicates};
 use crate::ops::convert::Convert;
-use crate::ops::spmm::{Inputs, Spmm, Subject};
+use crate::ops::spmm::{Inputs, ORACLE_BYTES_PER_ELEMENT, Spmm, Subject};
 use crate::ops::{Op, Place};
 use crate::report::Record;
 use crate::workbench::{AUTO, Case, OracleLimits, SelectError, select};
@@ -106,7 +106,8 @@ impl<S: Scalar> Matrix<S> {
 /// Refuses CSR above the memory budget: a small file may declare billions of empty rows.
 fn check_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal> {
     let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
-    machine.check_memory(format!("CSR ({rows} rows, {nonzeros} nonzeros)"), Csr::<S>::bytes_for(rows, nonzeros))
+    machine
+        .check_memory(format!("CSR ({rows} rows, {nonzeros} nonzeros)"), Csr::<S>::bytes_for(rows, nonzeros))
 }
 
 /// CSR, if it fits.
@@ -124,11 +125,14 @@ pub(super) fn check_dense<S: Scalar>(
     oracle: Option<OracleLimits>,
 ) -> Result<(), Refusal> {
     let (rows, cols) = (a.rows(), a.cols());
-    let elements = |rows: usize, copies: usize| (rows as u64).checked_mul(k as u64)?.checked_mul(copies as u64);
+    let elements =
+        |rows: usize, copies: usize| (rows as u64).checked_mul(k as u64)?.checked_mul(copies as u64);
     let needed = || {
-        let dense = elements(cols, 1)?.checked_add(elements(rows, outputs)?)?;
+        // One more Y than there are variants: a result is copied to be compared.
+        let dense = elements(cols, 1)?.checked_add(elements(rows, outputs + 1)?)?;
         let answer = match oracle {
-            Some(limits) => elements(rows, 16).filter(|&bytes| bytes <= limits.bytes).unwrap_or(0),
+            // Sampled above its limit, and then as large as the limit at most.
+            Some(limits) => elements(rows, 1)?.saturating_mul(ORACLE_BYTES_PER_ELEMENT).min(limits.bytes),
             None => 0,
         };
         dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)
@@ -159,25 +163,33 @@ impl Operation for ConvertOperation {
         request.dtypes.len()
     }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
-        for dtype in session.request().dtypes.clone() {
-            with_scalar!(dtype, S => {
-                let matrix = Matrix::<S>::load(session, input)?;
-                let record = matrix.record(session.request().read.seed);
-                if let Err(refusal) = check_csr(&session.request().machines[0], &matrix.triplets) {
-                    session.refuse_case::<Convert<S>>(&record, &refusal)?;
-                    continue;
-                }
-                let limits = OracleLimits::default();
-                let case =
-                    Case::<Convert<S>>::new(matrix.triplets, (), Precision::of::<S>(), record, limits);
-                session.run_case(&case)?;
-            });
-            if session.interrupted() {
-                break;
-            }
-        }
-        Ok(())
+        for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_convert::<S>(session, input)))
     }
+}
+
+fn run_convert<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+    let matrix = Matrix::<S>::load(session, input)?;
+    let record = matrix.record(session.request().read.seed);
+    if let Err(refusal) = check_csr(&session.request().machines[0], &matrix.triplets) {
+        return session.refuse_case::<Convert<S>>(&record, &refusal);
+    }
+    let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
+    session.run_case(&Case::<Convert<S>>::new(matrix.triplets, (), precision, record, limits))
+}
+
+/// All precisions, even if the input cannot be read in one of them (a number beyond f32); the first error.
+fn for_each_dtype(
+    session: &mut Session<'_>,
+    run: impl Fn(&mut Session<'_>, Dtype) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut first = Ok(());
+    for dtype in session.request().dtypes.clone() {
+        if session.interrupted() {
+            break;
+        }
+        first = first.and(run(session, dtype));
+    }
+    first
 }
 
 struct SpmmOperation;
@@ -199,17 +211,11 @@ impl Operation for SpmmOperation {
         request.dtypes.len() * request.ks.len()
     }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
-        for dtype in session.request().dtypes.clone() {
-            with_scalar!(dtype, S => run_spmm::<S>(session, input)?);
-        }
-        Ok(())
+        for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_spmm::<S>(session, input)))
     }
 }
 
 fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
-    if session.interrupted() {
-        return Ok(());
-    }
     let matrix = Matrix::<S>::load(session, input)?;
     let machine = session.request().machines[0].clone();
     let (seed, limits) = (session.request().read.seed, OracleLimits::default());

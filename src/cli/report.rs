@@ -3,7 +3,7 @@
 use super::console::Console;
 use crate::report::{html, json};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An HTML page from kept results, several machines side by side.
 #[derive(Debug, Args)]
@@ -21,6 +21,9 @@ pub(super) struct ReportArgs {
 pub(super) fn run(args: &ReportArgs, console: &Console) -> anyhow::Result<u8> {
     let mut results = Vec::new();
     for file in &args.files {
+        let same =
+            |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+        anyhow::ensure!(!same(file, &args.output), "{}: would be overwritten by the page", file.display());
         let (fingerprint, records) = json::read_samples(file)?;
         anyhow::ensure!(!records.is_empty(), "{}: no records in it", file.display());
         results.push((file.display().to_string(), fingerprint, records));

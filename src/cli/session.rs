@@ -10,6 +10,7 @@ use crate::report::{Fingerprint, Outcome, Record, csv, html, json, table};
 use crate::sample::{CacheFlush, Ceilings, StopRule, WallClock};
 use crate::workbench::{Case, Measuring, Selected, Workbench, exit_code, select};
 use anyhow::Context;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,6 +46,8 @@ pub(super) struct Session<'a> {
     flush: Option<CacheFlush>,
     /// One for each number of threads that variants run with.
     ceilings: Vec<Ceilings>,
+    /// Have files been written yet?
+    has_kept: bool,
 }
 
 impl<'a> Session<'a> {
@@ -56,9 +59,9 @@ impl<'a> Session<'a> {
         run_input: &dyn Fn(&mut Session<'a>, &str) -> anyhow::Result<()>,
     ) -> anyhow::Result<u8> {
         if let Some(out) = request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
-            std::fs::create_dir_all(out).with_context(|| format!("--out {}", out.display()))?;
+            make_folder(out)?;
         }
-        interrupt::listen();
+        interrupt::keep_going();
         let mut session = Session::new(request, console, cases_per_input)?;
         let mut unreadable = 0;
         for input in &request.inputs {
@@ -82,8 +85,15 @@ impl<'a> Session<'a> {
     fn new(request: &'a Request, console: &'a Console, cases_per_input: usize) -> anyhow::Result<Self> {
         let cases = request.inputs.len() * cases_per_input;
         let bar = console.progress(cases * request.machines.len());
-        let mut session =
-            Session { console, request, records: Vec::new(), bar, flush: None, ceilings: Vec::new() };
+        let mut session = Session {
+            console,
+            request,
+            records: Vec::new(),
+            bar,
+            flush: None,
+            ceilings: Vec::new(),
+            has_kept: false,
+        };
         if let Some(measure) = &request.measure {
             if measure.cold {
                 session.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
@@ -97,8 +107,9 @@ impl<'a> Session<'a> {
     /// measured now. Without them only a column is missing.
     fn measure_ceilings(&self) -> Vec<Ceilings> {
         let cpu = self.request.machines[0].cpu();
-        let mut threads: Vec<usize> = self.request.machines.iter().map(|machine| machine.threads()).collect();
-        threads.push(1);
+        // More threads than cores have the ceilings of the cores.
+        let threads = self.request.machines.iter().map(|machine| machine.threads().min(cpu.logical_cores));
+        let mut threads: Vec<usize> = threads.chain([1]).collect();
         threads.sort_unstable();
         threads.dedup();
         let measure = |&threads: &usize| {
@@ -145,6 +156,7 @@ impl<'a> Session<'a> {
     pub(super) fn refuse_case<O: Op>(&mut self, record: &Record, refusal: &Refusal) -> anyhow::Result<()> {
         let selected = select::<O>(&self.request.patterns, &self.request.devices)?;
         let refused = |selected: &Selected<O>| Record {
+            place: selected.device().into(),
             refusal: Some(refusal.to_string()),
             ..record.clone().of(O::NAME, selected.name(), Outcome::Refused)
         };
@@ -167,12 +179,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn run_on<O: Op>(
-        &self,
-        case: &Case<O>,
-        selected: &[Selected<O>],
-        machine: &Arc<Machine>,
-    ) -> Vec<Record> {
+    fn run_on<O: Op>(&self, case: &Case<O>, selected: &[Selected<O>], machine: &Arc<Machine>) -> Vec<Record> {
         let progress = |variant: &str, samples: Option<crate::sample::Progress>| {
             let record = &case.record;
             let matrix = record.matrix.as_deref().unwrap_or_default();
@@ -192,11 +199,8 @@ impl<'a> Session<'a> {
         match &self.request.measure {
             None => workbench.verify(case, selected),
             Some(measure) => {
-                let measuring = Measuring {
-                    rule: &measure.rule,
-                    flush: self.flush.as_ref(),
-                    ceilings: &self.ceilings,
-                };
+                let measuring =
+                    Measuring { rule: &measure.rule, flush: self.flush.as_ref(), ceilings: &self.ceilings };
                 workbench.bench(case, selected, &measuring, &mut WallClock::new())
             }
         }
@@ -218,10 +222,17 @@ impl<'a> Session<'a> {
     }
 
     /// Writes the files again after every input, so that nothing that was measured can be lost.
-    fn keep(&self) -> anyhow::Result<()> {
+    fn keep(&mut self) -> anyhow::Result<()> {
         let Some(out) = self.request.measure.as_ref().and_then(|measure| measure.out.as_deref()) else {
             return Ok(());
         };
+        if self.records.is_empty() {
+            return Ok(()); // nothing was measured: whatever lies there stays
+        }
+        if !self.has_kept {
+            move_aside(out, self.console)?;
+            self.has_kept = true;
+        }
         keep(out, &self.request.machines, &self.ceilings, &self.records)
     }
 
@@ -244,6 +255,9 @@ impl<'a> Session<'a> {
             return Ok(1);
         }
         match (code, unreadable) {
+            (2, 0) if records.iter().any(|record| record.outcome == Outcome::NotVerified) => {
+                console.error(&anyhow::anyhow!("nothing could be verified"));
+            }
             (2, 0) => console.error(&anyhow::anyhow!("nothing could run: every variant refused")),
             (0, 1..) => return Ok(2),
             _ => {}
@@ -256,7 +270,28 @@ impl<'a> Session<'a> {
 pub(super) fn unmet_gpu_requirement(records: &[Record]) -> Option<anyhow::Error> {
     let required = std::env::var_os("ORDITO_REQUIRE_GPU").is_some_and(|value| value == "1");
     let unmet = required && !records.iter().any(|record| record.place == "cuda");
-    unmet.then(|| anyhow::anyhow!("ORDITO_REQUIRE_GPU=1, but nothing ran on a GPU: this version runs on the CPU only"))
+    unmet.then(|| {
+        anyhow::anyhow!("ORDITO_REQUIRE_GPU=1, but nothing ran on a GPU: this version runs on the CPU only")
+    })
+}
+
+/// Makes the folder for results and sees that it can be written before hours are spent.
+fn make_folder(out: &Path) -> anyhow::Result<()> {
+    let made = std::fs::create_dir_all(out).and_then(|()| tempfile::tempfile_in(out));
+    made.map(drop)
+        .map_err(|error| anyhow::anyhow!("--out {}: {}", out.display(), io::Error::from(error.kind())))
+}
+
+/// Samples that already lie there get a name with their date: nobody's measurements are overwritten.
+fn move_aside(out: &Path, console: &Console) -> anyhow::Result<()> {
+    let samples = out.join("samples.json");
+    if samples.exists() {
+        let date = json::read_samples(&samples).map_or("older".into(), |(fingerprint, _)| fingerprint.date);
+        let aside = out.join(format!("samples-{}.json", date.replace(':', "")));
+        std::fs::rename(&samples, &aside).with_context(|| format!("--out {}", out.display()))?;
+        console.note(&format!("earlier samples are kept as {}", aside.display()));
+    }
+    Ok(())
 }
 
 /// `samples.csv`, `samples.json`, `report.html`.

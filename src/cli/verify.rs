@@ -63,15 +63,15 @@ impl RunArgs {
         let yardstick = self.suite.map(Suite::yardstick);
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
-        let given: Vec<usize> = self.k.iter().map(|k| k.get()).collect();
+        let given: Vec<usize> = distinct(&self.k).iter().map(|k| k.get()).collect();
         let ks = or_else(given, yardstick.as_ref().map_or(default_ks, |suite| suite.ks));
         let dtypes =
-            or_else(self.dtype.clone(), yardstick.as_ref().map_or(default_dtypes, |suite| suite.dtypes));
+            or_else(distinct(&self.dtype), yardstick.as_ref().map_or(default_dtypes, |suite| suite.dtypes));
         let limits = Limits { conversion_steps: self.work_limit, ..self.read.limits() };
         let threads: Vec<Option<NonZeroUsize>> = if self.threads.is_empty() {
             vec![None]
         } else {
-            self.threads.iter().copied().map(Some).collect()
+            distinct(&self.threads).into_iter().map(Some).collect()
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let request = Request {
@@ -90,6 +90,17 @@ impl RunArgs {
     }
 }
 
+/// Each value once, in the order given.
+fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for value in values {
+        if !distinct.contains(value) {
+            distinct.push(*value);
+        }
+    }
+    distinct
+}
+
 fn or_else<T: Clone>(given: Vec<T>, default: &[T]) -> Vec<T> {
     if given.is_empty() { default.to_vec() } else { given }
 }
@@ -100,6 +111,9 @@ fn or_else<T: Clone>(given: Vec<T>, default: &[T]) -> Vec<T> {
   ordito verify spmm stencil27:20 powerlaw:10000x16 --k 3,8,16
   ordito verify convert my.mtx.gz --dtype f64 --work-limit 1e10
   ordito verify spmm my.mtx --variant 'csr-*' --threads 1,2,4 --dump failing --json
+
+Errors are relative to each element, so one near 0 left over by cancellation may have a
+large one and be right; error/bound is what counts: above 1 is more than rounding can do.
 
 Defaults: K = 3,8,16; dtypes f32,f64.")]
 pub(super) struct VerifyArgs {

@@ -4,6 +4,7 @@ use super::WriteError;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Large enough that the system is asked rarely, small enough to stay in the L2 cache.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -36,9 +37,38 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
         Err(error) => return Err(error),
     };
-    let temporary = temporary_beside(&target)?;
+    // The library's error repeats the temporary name, which means nothing to anybody.
+    let temporary = temporary_beside(&target).map_err(|error| io::Error::from(error.kind()))?;
+    let unfinished = Unfinished::note(temporary.path());
     buffered(temporary, write)?.persist(&target)?;
+    drop(unfinished);
     Ok(())
+}
+
+/// Temporary files that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A temporary file while it is written.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn note(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Unfinished(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
+    }
+}
+
+/// Deletes the temporary files of writes that are under way: for a program that is told to end at once.
+pub fn remove_unfinished_files() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let _ = fs::remove_file(path); // there is nobody left to tell
+    }
 }
 
 fn buffered<W: Write>(file: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {

@@ -13,12 +13,12 @@ pub mod random;
 pub mod synthetic;
 
 pub use crate::matrix::Duplicates;
-pub use atomic_file::write_atomically;
+pub use atomic_file::{remove_unfinished_files, write_atomically};
 pub use error::{ReadError, WriteError};
 pub use load::{Loaded, MATRICES_VARIABLE, Origin, load};
 pub use matrix_market::{read_matrix_market, read_matrix_market_from, write_matrix_market};
 pub use npy::{read_npy, read_npy_dtype, write_npy};
-pub use random::{Random, random_dense, small_integers};
+pub use random::{Random, random_dense};
 
 /// How matrices are read and made.
 ///

@@ -127,21 +127,6 @@ pub fn random_dense<S: Scalar>(rows: usize, cols: usize, seed: u64) -> Result<De
     })
 }
 
-/// A dense matrix of whole numbers from −4 to 4 without 0: sums of their products are exact in any order, so that
-/// kernels can be compared bit for bit.
-///
-/// ```
-/// let x = ordito::io::small_integers::<f64>(3, 3, 42)?;
-/// assert!(x.data().iter().all(|&x| x.fract() == 0.0 && (1.0..=4.0).contains(&x.abs())));
-/// # Ok::<(), ordito::matrix::FormatError>(())
-/// ```
-pub fn small_integers<S: Scalar>(rows: usize, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
-    filled_dense(rows, cols, seed, |bits| {
-        let number = (bits >> 61) as i64 - 4;
-        S::from_f64(if number < 0 { number } else { number + 1 } as f64)
-    })
-}
-
 /// Element (r, c) comes from position r·cols + c of stream 0.
 fn filled_dense<S: Scalar>(
     rows: usize,
@@ -210,9 +195,5 @@ mod tests {
         let near = |(&a, &b): (&f32, &f64)| (f64::from(a) - b).abs() < 2f64.powi(-23);
         assert!(single.data().iter().zip(double.data()).all(near));
         assert!(random_dense::<f64>(usize::MAX, 2, 0).is_err());
-        let integers = small_integers::<f32>(100, 10, 0).unwrap();
-        for number in [-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0] {
-            assert!(integers.data().contains(&number));
-        }
     }
 }

@@ -104,17 +104,6 @@ impl<S: Scalar> Coo<S> {
         lengths
     }
 
-    /// The same numbers in another precision (rounded; too large ones become infinite).
-    pub fn cast<T: Scalar>(&self) -> Coo<T> {
-        Coo {
-            rows: self.rows,
-            cols: self.cols,
-            row_indices: self.row_indices.clone(),
-            column_indices: self.column_indices.clone(),
-            values: self.values.iter().map(|v| T::from_f64(v.to_f64())).collect(),
-        }
-    }
-
     /// Rows become columns.
     pub fn transpose(self) -> Self {
         Coo {

@@ -228,15 +228,6 @@ impl<'a, S: Scalar> DenseViewMut<'a, S> {
         let start = row * self.leading_dimension;
         &mut self.data[start..start + self.cols]
     }
-    /// The same view for a shorter time.
-    pub fn reborrow(&mut self) -> DenseViewMut<'_, S> {
-        DenseViewMut {
-            rows: self.rows,
-            cols: self.cols,
-            leading_dimension: self.leading_dimension,
-            data: self.data,
-        }
-    }
     /// The memory from the first row on, gaps included.
     pub fn into_data(self) -> &'a mut [S] {
         self.data

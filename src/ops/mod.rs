@@ -146,6 +146,8 @@ pub struct Cost {
     pub oracle_steps: u64,
     /// Bytes of its answer.
     pub oracle_bytes: u64,
+    /// Bytes of one row of it.
+    pub oracle_row_bytes: u64,
 }
 
 /// What went wrong while running.

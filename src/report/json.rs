@@ -23,7 +23,7 @@ pub fn write_samples(path: &Path, fingerprint: &Fingerprint, records: &[Record])
 
 /// Reads `samples.json`.
 pub fn read_samples(path: &Path) -> Result<(Fingerprint, Vec<Record>), ReportError> {
-    let file = File::open(path).map_err(|source| ReportError::Open { path: path.to_owned(), source })?;
+    let file = File::open(path).map_err(|reason| ReportError::Open { path: path.to_owned(), reason })?;
     parse_samples(BufReader::new(file), path)
 }
 

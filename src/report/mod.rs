@@ -22,12 +22,12 @@ pub type Run = (String, Fingerprint, Vec<Record>);
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// No such file, no permission, …
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {reason}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
         /// What the system says.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// A line that is no record.
     #[error("{}:{line}: {message}", path.display())]

@@ -298,7 +298,8 @@ mod tests {
 
     #[test]
     fn the_wall_clock_samples_too() {
-        let (rule, flush) = (StopRule::fixed(2), CacheFlush::new(crate::machine::Machine::whole().unwrap()).unwrap());
+        let (rule, flush) =
+            (StopRule::fixed(2), CacheFlush::new(crate::machine::Machine::whole().unwrap()).unwrap());
         let mut subject = Subject::default();
         let sampler = Sampler::new(&rule).cold(Some(&flush));
         let samples =

@@ -11,7 +11,8 @@ pub struct Measuring<'a> {
     pub rule: &'a StopRule,
     /// Caches are emptied before every run.
     pub flush: Option<&'a CacheFlush>,
-    /// What the machine could do at best, for `percent_of_ceiling`: one for each number of threads.
+    /// What the machine could do at best, for `percent_of_ceiling`: one for each number of threads up to its cores.
+    /// A variant is held against the largest that is not above its own.
     pub ceilings: &'a [Ceilings],
 }
 
@@ -116,9 +117,12 @@ fn conclude<O: Op>(
         return Ok(());
     };
     record.set_times(&summary, samples.stop_reason, samples.cold);
-    let ceilings = measuring.ceilings.iter().find(|ceilings| Some(ceilings.threads as u64) == record.threads);
-    record.percent_of_ceiling = ceilings
-        .and_then(|ceilings| ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype));
+    let fitting =
+        measuring.ceilings.iter().filter(|ceilings| Some(ceilings.threads as u64) <= record.threads);
+    let ceilings = fitting.max_by_key(|ceilings| ceilings.threads);
+    record.percent_of_ceiling = ceilings.and_then(|ceilings| {
+        ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype)
+    });
     Ok(())
 }
 

@@ -29,9 +29,9 @@ pub struct OracleLimits {
 }
 
 impl Default for OracleLimits {
-    /// A few seconds of one core, and 4 GiB.
+    /// A few seconds of one core, and 1 GiB.
     fn default() -> Self {
-        OracleLimits { steps: 2_000_000_000, bytes: 4 << 30 }
+        OracleLimits { steps: 2_000_000_000, bytes: 1 << 30 }
     }
 }
 
@@ -62,7 +62,9 @@ impl<O: Op> Case<O> {
             let cost = self.cost();
             let whole = cost.oracle_steps <= self.limits.steps && cost.oracle_bytes <= self.limits.bytes;
             let seed = self.record.seed.unwrap_or(0);
-            let extent = if whole { Extent::Whole } else { Extent::Sampled { rows: SAMPLED_ROWS, seed } };
+            let rows_that_fit = self.limits.bytes / cost.oracle_row_bytes.max(1);
+            let rows = SAMPLED_ROWS.min(usize::try_from(rows_that_fit).unwrap_or(usize::MAX)).max(1);
+            let extent = if whole { Extent::Whole } else { Extent::Sampled { rows, seed } };
             O::oracle(&self.subject, &self.inputs, extent)
         })
     }

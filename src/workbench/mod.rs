@@ -36,7 +36,7 @@ pub struct Workbench<'a> {
 /// A variant that has been prepared and judged.
 struct Judged<O: Op> {
     record: Record,
-    /// There to be timed: neither refused, nor failed, nor incorrect.
+    /// There to be timed: only what has passed.
     ready: Option<Box<O::Ready>>,
 }
 
@@ -83,12 +83,12 @@ impl<'a> Workbench<'a> {
     }
 }
 
-/// 0: all well. 1: something was wrong or failed. 2: nothing could run.
+/// 0: all well. 1: something was wrong or failed. 2: nothing could run, or nothing of it could be verified.
 pub fn exit_code(records: &[Record]) -> u8 {
     let any = |outcomes: &[Outcome]| records.iter().any(|record| outcomes.contains(&record.outcome));
     if any(&[Outcome::Incorrect, Outcome::Failed]) {
         1
-    } else if any(&[Outcome::Passed, Outcome::NotVerified]) {
+    } else if any(&[Outcome::Passed]) {
         0
     } else {
         2

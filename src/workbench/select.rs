@@ -1,6 +1,6 @@
 //! `--variant csr-*,auto`: patterns become variants.
 
-use crate::ops::{Op, Variant};
+use crate::ops::{Op, Place, Variant};
 use globset::Glob;
 
 /// The name of the variant that chooses among the others.
@@ -20,6 +20,14 @@ impl<O: Op> Selected<O> {
         match self {
             Selected::Named(variant) => variant.name(),
             Selected::Auto => AUTO,
+        }
+    }
+
+    /// Where it runs; `auto` chooses among what the CPU runs.
+    pub fn device(&self) -> &'static str {
+        match self {
+            Selected::Named(variant) => variant.place().device(),
+            Selected::Auto => Place::Threads.device(),
         }
     }
 }
@@ -108,7 +116,7 @@ pub fn select<O: Op>(patterns: &[String], devices: &[String]) -> Result<Vec<Sele
     let named =
         variants.iter().zip(taken).filter(|(variant, taken)| *taken && on_device(variant.place().device()));
     let mut selected: Vec<Selected<O>> = named.map(|(variant, _)| Selected::Named(*variant)).collect();
-    if auto && on_device("cpu") {
+    if auto && on_device(Selected::<O>::Auto.device()) {
         selected.push(Selected::Auto);
     }
     if selected.is_empty() {

@@ -33,8 +33,8 @@ impl Workbench<'_> {
                 record.error = Some(error.to_string());
             }
         }
-        let sound = matches!(record.outcome, Outcome::Passed | Outcome::NotVerified);
-        Judged { record, ready: sound.then_some(ready) }
+        let passed = record.outcome == Outcome::Passed;
+        Judged { record, ready: passed.then_some(ready) }
     }
 
     /// Two runs, each on a fresh output: what the first leaves behind must not help or harm the second. The faster
@@ -105,8 +105,10 @@ fn dump_name(record: &Record) -> String {
 
 /// Puts what a comparison found into a record.
 pub fn note_findings(findings: &Findings, precision: Precision, record: &mut Record) {
-    record.set_errors(findings.max_rel_err, findings.mean_rel_err, precision.epsilon);
-    record.bound_ratio = Some(findings.bound_ratio);
+    if !matches!(findings.verdict, Verdict::NotVerified(_)) {
+        record.set_errors(findings.max_rel_err, findings.mean_rel_err, precision.epsilon);
+        record.bound_ratio = Some(findings.bound_ratio);
+    }
     record.sampled = findings.sampled;
     (record.outcome, record.error) = match &findings.verdict {
         Verdict::Passed => (Outcome::Passed, None),

@@ -100,12 +100,17 @@ impl Header {
         }
     }
 
-    /// The header of a matrix of `S`, row by row, in this machine's byte order.
-    pub(super) fn bytes_for<S: Scalar>(rows: usize, cols: usize) -> Vec<u8> {
+    /// How many there are.
+    pub(super) fn dimensions(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The header of an array of `S`, row by row, in this machine's byte order.
+    pub(super) fn bytes_for<S: Scalar>(shape: &[usize]) -> Vec<u8> {
         let order = if cfg!(target_endian = "big") { '>' } else { '<' };
         let size = size_of::<S>();
-        let mut text =
-            format!("{{'descr': '{order}f{size}', 'fortran_order': False, 'shape': ({rows}, {cols}), }}");
+        let shape: String = shape.iter().map(|length| format!("{length}, ")).collect();
+        let mut text = format!("{{'descr': '{order}f{size}', 'fortran_order': False, 'shape': ({shape}), }}");
         // Padded so that the numbers start at a multiple of 64, as NumPy does.
         let unpadded = 10 + text.len() + 1;
         text.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
@@ -175,8 +180,9 @@ mod tests {
         let header =
             Header::parse(b"{ \"shape\" : (3,) ,'descr':'<f4','fortran_order':False}  \n", 12).unwrap();
         assert_eq!((header.dtype(), header.matrix_shape()), (NpyDtype::F32, Ok((3, 1))));
-        let written = Header::bytes_for::<f64>(usize::MAX, usize::MAX);
+        let written = Header::bytes_for::<f64>(&[usize::MAX, usize::MAX]);
         assert_eq!(written.len() % 64, 0);
+        assert_eq!(Header::parse(&Header::bytes_for::<f32>(&[7])[10..], 0).unwrap().shape, [7]);
         assert_eq!(Header::parse(&written[10..], 0).unwrap().shape, [u64::MAX, u64::MAX]);
     }
 

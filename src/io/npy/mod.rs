@@ -46,6 +46,11 @@ pub fn read_npy_dtype(path: &Path) -> Result<NpyDtype, ReadError> {
     open(path).map(|(_, header)| header.dtype())
 }
 
+/// Has the file one dimension only? ([`read_npy`] makes a single column of it, [`write_npy_vector`] the way back.)
+pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
+    open(path).map(|(_, header)| header.dimensions() == 1)
+}
+
 /// Reads a matrix. A file with one dimension becomes a single column.
 ///
 /// ```
@@ -127,8 +132,21 @@ fn convert<S: Scalar, T: Scalar>(dense: &Dense<S>) -> Dense<T> {
 /// Writes a matrix of two dimensions, row by row, in the byte order of this machine. Gaps between rows are left
 /// out. The file appears whole or not at all.
 pub fn write_npy<S: Scalar>(matrix: DenseView<'_, S>, path: &Path) -> Result<(), WriteError> {
+    write_with_shape(matrix, &[matrix.rows(), matrix.cols()], path)
+}
+
+/// Writes all elements of a matrix, row by row, as one dimension.
+pub fn write_npy_vector<S: Scalar>(matrix: DenseView<'_, S>, path: &Path) -> Result<(), WriteError> {
+    write_with_shape(matrix, &[matrix.rows() * matrix.cols()], path)
+}
+
+fn write_with_shape<S: Scalar>(
+    matrix: DenseView<'_, S>,
+    shape: &[usize],
+    path: &Path,
+) -> Result<(), WriteError> {
     write_atomically(path, |file| {
-        file.write_all(&Header::bytes_for::<S>(matrix.rows(), matrix.cols()))?;
+        file.write_all(&Header::bytes_for::<S>(shape))?;
         (0..matrix.rows()).try_for_each(|row| file.write_all(bytemuck::cast_slice(matrix.row(row))))
     })
 }

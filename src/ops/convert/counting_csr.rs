@@ -43,9 +43,9 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         let machine = machine.clone();
         Ok(match self.place {
             Place::Serial => OnHost::boxed(coo, |coo| convert(coo, 1)),
-            Place::Threads => OnHost::boxed(coo, move |coo| {
-                machine.pool().install(|| convert(coo, machine.threads()))
-            }),
+            Place::Threads => {
+                OnHost::boxed(coo, move |coo| machine.pool().install(|| convert(coo, machine.threads())))
+            }
         })
     }
 }

@@ -70,6 +70,7 @@ impl<S: Scalar> Op for Convert<S> {
             least_bytes: nonzeros * (8 + scalar_bytes) + nonzeros * (4 + scalar_bytes) + 8 * (rows + 1),
             oracle_steps: 0, // a counting sort is never too long
             oracle_bytes: 0,
+            oracle_row_bytes: 0,
         }
     }
 

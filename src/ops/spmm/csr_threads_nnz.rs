@@ -244,6 +244,7 @@ mod tests {
         }
     }
 
+    /// Rows with entries in one column only, at every vector level; `tests/conformance.rs` has the rest.
     #[test]
     fn every_vector_level_gives_the_product() {
         let a = rows_of(&[3, 0, 9, 1]);

@@ -110,7 +110,8 @@ impl<S: Scalar> Op for Spmm<S> {
                 + 4 * (m + 1)
                 + (m + n).saturating_mul(k).saturating_mul(scalar_bytes),
             oracle_steps: steps,
-            oracle_bytes: m.saturating_mul(k).saturating_mul(2 * size_of::<f64>() as u64),
+            oracle_bytes: m.saturating_mul(k).saturating_mul(ORACLE_BYTES_PER_ELEMENT),
+            oracle_row_bytes: k.saturating_mul(ORACLE_BYTES_PER_ELEMENT),
         }
     }
 
@@ -150,6 +151,9 @@ impl<S: Scalar> Observed for Dense<S> {
         }
     }
 }
+
+/// The answer and its magnitude, in f64.
+pub const ORACLE_BYTES_PER_ELEMENT: u64 = 16;
 
 /// Do X and Y fit A?
 fn check_shapes<S: Scalar>(

@@ -59,10 +59,19 @@ impl Ceilings {
         if let Some(kept) = path.as_deref().and_then(|path| Ceilings::load(path, cpu, threads)) {
             return Ok(kept);
         }
+        Ceilings::measure_and_keep(cpu, pool, cache_dir)
+    }
+
+    /// Measured now, and kept instead of what was there: for a machine that was busy the first time.
+    pub fn measure_and_keep(
+        cpu: &CpuInfo,
+        pool: &Pool,
+        cache_dir: Option<&Path>,
+    ) -> Result<Self, SampleError> {
         let measured = Ceilings::measure(cpu, pool)?;
-        if let Some(path) = path {
+        if let Some(folder) = cache_dir {
             // Without a cache the next run measures again: no reason to fail this one.
-            let _ = measured.save(&path);
+            let _ = measured.save(&folder.join(file_name(cpu, pool.threads())));
         }
         Ok(measured)
     }
