@@ -11,6 +11,7 @@ mod interrupt;
 mod list;
 mod operations;
 mod report;
+mod results;
 mod session;
 mod spmm;
 mod suite;

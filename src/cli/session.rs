@@ -3,15 +3,15 @@
 use super::args::Dtype;
 use super::console::{Busy, Console};
 use super::interrupt;
+use super::results::ResultsFolder;
 use crate::io::ReadOptions;
-use crate::machine::{CpuInfo, Machine, Pool, Refusal, cache_dir};
+use crate::machine::{Machine, Pool, Refusal, cache_dir};
 use crate::ops::{Op, Place};
-use crate::report::{Fingerprint, Outcome, Record, csv, html, json, table};
+use crate::report::{Outcome, Record, table};
 use crate::sample::{CacheFlush, Ceilings, StopRule, WallClock};
 use crate::workbench::{Case, Measuring, Selected, Workbench, exit_code, select};
 use anyhow::Context;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What was asked for.
@@ -46,8 +46,8 @@ pub(super) struct Session<'a> {
     flush: Option<CacheFlush>,
     /// One for each number of threads that variants run with.
     ceilings: Vec<Ceilings>,
-    /// Have files been written yet?
-    has_kept: bool,
+    /// Where files go, if they were asked for.
+    results: Option<ResultsFolder>,
 }
 
 impl<'a> Session<'a> {
@@ -58,9 +58,6 @@ impl<'a> Session<'a> {
         cases_per_input: usize,
         run_input: &dyn Fn(&mut Session<'a>, &str) -> anyhow::Result<()>,
     ) -> anyhow::Result<u8> {
-        if let Some(out) = request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
-            make_folder(out)?;
-        }
         interrupt::keep_going();
         let mut session = Session::new(request, console, cases_per_input)?;
         let mut unreadable = 0;
@@ -92,9 +89,10 @@ impl<'a> Session<'a> {
             bar,
             flush: None,
             ceilings: Vec::new(),
-            has_kept: false,
+            results: None,
         };
         if let Some(measure) = &request.measure {
+            session.results = measure.out.clone().map(ResultsFolder::make).transpose()?;
             if measure.cold {
                 session.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
             }
@@ -223,27 +221,22 @@ impl<'a> Session<'a> {
 
     /// Writes the files again after every input, so that nothing that was measured can be lost.
     fn keep(&mut self) -> anyhow::Result<()> {
-        let Some(out) = self.request.measure.as_ref().and_then(|measure| measure.out.as_deref()) else {
-            return Ok(());
-        };
-        if self.records.is_empty() {
-            return Ok(()); // nothing was measured: whatever lies there stays
+        match &mut self.results {
+            Some(results) => {
+                results.write(self.request.machines[0].cpu(), &self.ceilings, &self.records, self.console)
+            }
+            None => Ok(()),
         }
-        if !self.has_kept {
-            move_aside(out, self.console)?;
-            self.has_kept = true;
-        }
-        keep(out, &self.request.machines, &self.ceilings, &self.records)
     }
 
     fn finish(self, unreadable: usize) -> anyhow::Result<u8> {
-        let Session { console, request, records, bar, .. } = self;
+        let Session { console, request, records, bar, results, .. } = self;
         drop(bar);
         if !request.json && !records.is_empty() {
             console.line(table::summary(&records))?;
         }
-        if let Some(out) = request.measure.as_ref().and_then(|measure| measure.out.as_ref()) {
-            console.note(&format!("written: {}/samples.csv, samples.json, report.html", out.display()));
+        if let Some(results) = results {
+            results.note(console);
         }
         let code = exit_code(&records);
         if interrupt::interrupted() {
@@ -273,39 +266,4 @@ pub(super) fn unmet_gpu_requirement(records: &[Record]) -> Option<anyhow::Error>
     unmet.then(|| {
         anyhow::anyhow!("ORDITO_REQUIRE_GPU=1, but nothing ran on a GPU: this version runs on the CPU only")
     })
-}
-
-/// Makes the folder for results and sees that it can be written before hours are spent.
-fn make_folder(out: &Path) -> anyhow::Result<()> {
-    let made = std::fs::create_dir_all(out).and_then(|()| tempfile::tempfile_in(out));
-    made.map(drop)
-        .map_err(|error| anyhow::anyhow!("--out {}: {}", out.display(), io::Error::from(error.kind())))
-}
-
-/// Samples that already lie there get a name with their date: nobody's measurements are overwritten.
-fn move_aside(out: &Path, console: &Console) -> anyhow::Result<()> {
-    let samples = out.join("samples.json");
-    if samples.exists() {
-        let date = json::read_samples(&samples).map_or("older".into(), |(fingerprint, _)| fingerprint.date);
-        let aside = out.join(format!("samples-{}.json", date.replace(':', "")));
-        std::fs::rename(&samples, &aside).with_context(|| format!("--out {}", out.display()))?;
-        console.note(&format!("earlier samples are kept as {}", aside.display()));
-    }
-    Ok(())
-}
-
-/// `samples.csv`, `samples.json`, `report.html`.
-fn keep(
-    out: &Path,
-    machines: &[Arc<Machine>],
-    ceilings: &[Ceilings],
-    records: &[Record],
-) -> anyhow::Result<()> {
-    let cpu: &CpuInfo = machines[0].cpu();
-    let command = std::env::args().collect::<Vec<_>>();
-    let fingerprint = Fingerprint { ceilings: ceilings.to_vec(), ..Fingerprint::new(cpu, &command) };
-    csv::write_samples(&out.join("samples.csv"), records)?;
-    json::write_samples(&out.join("samples.json"), &fingerprint, records)?;
-    html::write(&out.join("report.html"), &[(out.display().to_string(), fingerprint, records.to_vec())])?;
-    Ok(())
 }

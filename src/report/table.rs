@@ -209,8 +209,31 @@ fn one_table(input: &str, columns: &[Column], rows: &[&Record], width: u16) -> S
         kept.retain(|(column, _)| column.title != NOTE.title);
         notes = notes_below(rows);
     }
+    if width < FULL_WIDTH {
+        notes.extend(narrowed(&mut kept, width));
+    }
     let lines = std::iter::once(heading.join(", ")).chain(laid_out(&kept, rows.len())).chain(notes);
     lines.map(|line| line + "\n").collect()
+}
+
+/// Nothing is left out of a table that has this much room, even if it needs more.
+const FULL_WIDTH: u16 = 120;
+
+/// Columns that a narrow terminal does without, the first one first.
+const DISPENSABLE: &[&str] =
+    &["mean rel err", "in ε", "prepare", "GB/s", "best of 2", "repack", "ceiling", "±"];
+
+/// Leaves columns out until the rest fits; a line that says which.
+fn narrowed(kept: &mut Vec<(&Column, Vec<String>)>, width: u16) -> Option<String> {
+    let mut left_out = Vec::new();
+    for title in DISPENSABLE {
+        let there = kept.iter().any(|(column, _)| column.title == *title);
+        if there && total_width(kept) > usize::from(width) {
+            kept.retain(|(column, _)| column.title != *title);
+            left_out.push(*title);
+        }
+    }
+    (!left_out.is_empty()).then(|| format!("  left out for want of room: {}", left_out.join(", ")))
 }
 
 fn total_width(columns: &[(&Column, Vec<String>)]) -> usize {
@@ -325,6 +348,15 @@ csr-cpu-serial-wrong  4  incorrect        1.0e0  4.5e15        2.5e-1  1.1e15   
 ";
         let found = verify(&[timed("csr-cpu-serial", 8, 1.0), wrong], 120);
         assert_eq!(found, expected, "found\n{found}");
+    }
+
+    #[test]
+    fn narrow_terminals_do_without_the_least_important() {
+        let found = bench(&[timed("csr-cpu-serial", 8, 1e6), timed("csr-cpu-rows-static", 16, 2e6)], 72);
+        let lines: Vec<&str> = found.lines().collect();
+        assert!(lines[1..].iter().all(|line| line.chars().count() <= 72), "{found}");
+        assert_eq!(lines.last(), Some(&"  left out for want of room: prepare, GB/s, ceiling"), "{found}");
+        assert!(lines[1].contains("GFLOP/s") && lines[1].contains("error/bound"));
     }
 
     #[test]

@@ -1,0 +1,72 @@
+//! The folder of `bench --out`: `samples.csv`, `samples.json`, `report.html`.
+
+use super::console::Console;
+use crate::machine::CpuInfo;
+use crate::report::{Fingerprint, Record, csv, html, json};
+use crate::sample::Ceilings;
+use anyhow::Context;
+use std::io;
+use std::path::PathBuf;
+
+/// A folder that results are written to, again and again while they grow.
+pub(super) struct ResultsFolder {
+    path: PathBuf,
+    has_results: bool,
+}
+
+impl ResultsFolder {
+    /// Makes the folder, and sees that it can be written before hours are spent.
+    pub(super) fn make(path: PathBuf) -> anyhow::Result<Self> {
+        let made = std::fs::create_dir_all(&path).and_then(|()| tempfile::tempfile_in(&path));
+        // The error's own text names a temporary file, which means nothing to anybody.
+        let explain =
+            |error: io::Error| anyhow::anyhow!("--out {}: {}", path.display(), io::Error::from(error.kind()));
+        made.map(drop).map_err(explain)?;
+        Ok(ResultsFolder { path, has_results: false })
+    }
+
+    /// Writes all three files. Without records nothing is touched: whatever lies there stays.
+    pub(super) fn write(
+        &mut self,
+        cpu: &CpuInfo,
+        ceilings: &[Ceilings],
+        records: &[Record],
+        console: &Console,
+    ) -> anyhow::Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        if !self.has_results {
+            self.move_aside(console)?;
+            self.has_results = true;
+        }
+        let command: Vec<String> =
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let fingerprint = Fingerprint { ceilings: ceilings.to_vec(), ..Fingerprint::new(cpu, &command) };
+        csv::write_samples(&self.path.join("samples.csv"), records)?;
+        json::write_samples(&self.path.join("samples.json"), &fingerprint, records)?;
+        let run = (self.path.display().to_string(), fingerprint, records.to_vec());
+        html::write(&self.path.join("report.html"), &[run])?;
+        Ok(())
+    }
+
+    /// Samples of an earlier run get a name with their date: nobody's measurements are overwritten.
+    fn move_aside(&self, console: &Console) -> anyhow::Result<()> {
+        let samples = self.path.join("samples.json");
+        if samples.exists() {
+            let date =
+                json::read_samples(&samples).map_or("older".into(), |(fingerprint, _)| fingerprint.date);
+            let aside = self.path.join(format!("samples-{}.json", date.replace(':', "")));
+            std::fs::rename(&samples, &aside).with_context(|| format!("--out {}", self.path.display()))?;
+            console.note(&format!("earlier samples are kept as {}", aside.display()));
+        }
+        Ok(())
+    }
+
+    /// Tells a person at a terminal where the files are.
+    pub(super) fn note(&self, console: &Console) {
+        if self.has_results {
+            console.note(&format!("written: {}/samples.csv, samples.json, report.html", self.path.display()));
+        }
+    }
+}
