@@ -1,6 +1,6 @@
 //! What the commands print, times blanked: `tests/cmd/*.trycmd`.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::process::{Command, Output};
 
@@ -159,7 +159,7 @@ fn what_does_not_fit_is_a_refusal_and_the_rest_runs() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let records = json_lines(&output);
     let count = |outcome: &str| records.iter().filter(|record| record["outcome"] == outcome).count();
-    assert_eq!((count("refused"), count("passed")), (8, 8));
+    assert!(count("refused") > 0 && count("refused") == count("passed"), "{records:?}");
 
     let output = ordito(&folder, &["spmm", "empty:100000000x1", "--k", "1000000", "--json"]);
     assert_eq!(output.status.code(), Some(2));
@@ -191,8 +191,13 @@ fn results_are_never_lost() {
     let first = samples();
     assert_eq!(bench("nowhere.mtx"), Some(2));
     assert_eq!(samples(), first, "a run without results touches nothing");
-    assert_eq!(bench("stencil5:5"), Some(0));
+    for input in ["stencil5:5", "stencil5:6", "stencil5:7"] {
+        assert_eq!(bench(input), Some(0));
+    }
     assert_ne!(samples(), first);
+    let all = std::fs::read_dir(folder.path().join("r")).unwrap();
+    let json = all.filter(|entry| entry.as_ref().unwrap().path().extension().unwrap() == "json");
+    assert_eq!(json.count(), 4, "one for each run");
     let files = std::fs::read_dir(folder.path().join("r")).unwrap();
     let kept = files.filter(|entry| std::fs::read(entry.as_ref().unwrap().path()).unwrap() == first);
     assert_eq!(kept.count(), 1, "the earlier samples have another name now");
@@ -207,6 +212,13 @@ fn results_are_never_lost() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_bench_keeps_its_samples() {
+    // Where signals are ignored from the start (nohup, a background job), the program leaves it at that.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+    if u64::from_str_radix(ignored.trim(), 16).unwrap() & 0b11 != 0 {
+        println!("skipped: this test run ignores interrupts, and its children inherit that");
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("r");
     let arguments = ["bench", "spmm", "stencil5:30", "--k", "2", "--samples", "30000000", "--time", "60"];

@@ -31,7 +31,7 @@ impl Console {
 
     /// Columns of the terminal; a width that fits most where there is none.
     pub(super) fn width(&self) -> u16 {
-        terminal_size::terminal_size().map_or(120, |(width, _)| width.0)
+        terminal_size::terminal_size_of(io::stdout()).map_or(120, |(width, _)| width.0)
     }
 
     /// A spinner with a text, on standard error and only on a terminal, until it is dropped.
@@ -89,6 +89,11 @@ impl Drop for Busy {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
+}
+
+/// Could standard output not be written? (Errors of files that are read or written have types of their own.)
+pub(super) fn is_output_error(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.is::<io::Error>())
 }
 
 /// Did the reader of our output go away, as `head` does?

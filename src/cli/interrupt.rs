@@ -15,6 +15,9 @@ const EXIT_INTERRUPTED: i32 = 130;
 /// From now on signals that ask the program to end are caught.
 pub(super) fn listen() {
     INSTALL.call_once(|| {
+        if starts_ignoring_signals() {
+            return;
+        }
         let handler = || {
             if INTERRUPTED.swap(true, Ordering::Relaxed) || !KEEP_GOING.load(Ordering::Relaxed) {
                 remove_unfinished_files();
@@ -24,6 +27,16 @@ pub(super) fn listen() {
         // Without a handler such a signal ends the program at once: not worth failing for.
         let _ = ctrlc::set_handler(handler);
     });
+}
+
+/// Was the program started to outlive its terminal (`nohup`) or in the background of a script? Then its signals are
+/// ignored already, and a handler would undo that.
+fn starts_ignoring_signals() -> bool {
+    const HANGUP_AND_INTERRUPT: u64 = 0b11; // signals 1 and 2
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & HANGUP_AND_INTERRUPT != 0
 }
 
 /// From now on the first signal is only remembered.

@@ -21,7 +21,6 @@ use crate::io::WriteError;
 use crate::io::synthetic::KINDS;
 use clap::{Parser, Subcommand};
 use console::Console;
-use std::io;
 use std::process::ExitCode;
 
 /// Sparse matrix × block of vectors: every kernel verified against a serial oracle and measured honestly.
@@ -48,7 +47,7 @@ Examples:
   ordito spmm my.mtx --x X.npy -o Y.npy --check  the product itself
   ordito info my.mtx                             what is in it, and what auto would take
 
-Exit codes: 0 all well; 1 something ran and was wrong or failed; 2 bad usage, unreadable input, or nothing could run.";
+Exit codes: 0 all well; 1 something ran and was wrong or failed; 2 bad usage, unreadable input, or nothing could run or be verified.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -93,7 +92,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Err(error) => {
             console.error(&error);
             // What could not be written was computed before: that failed while running.
-            let unwritten = error.chain().any(|cause| cause.is::<WriteError>() || cause.is::<io::Error>());
+            let unwritten =
+                error.chain().any(|cause| cause.is::<WriteError>()) || console::is_output_error(&error);
             ExitCode::from(if unwritten { 1 } else { 2 })
         }
     }

@@ -56,7 +56,12 @@ impl ResultsFolder {
         if samples.exists() {
             let date =
                 json::read_samples(&samples).map_or("older".into(), |(fingerprint, _)| fingerprint.date);
-            let aside = self.path.join(format!("samples-{}.json", date.replace(':', "")));
+            let name = |count: usize| match count {
+                1 => format!("samples-{}.json", date.replace(':', "")),
+                _ => format!("samples-{}-{count}.json", date.replace(':', "")),
+            };
+            let free = (1..).map(|count| self.path.join(name(count))).find(|path| !path.exists());
+            let aside = free.context("no name is free for the earlier samples")?;
             std::fs::rename(&samples, &aside).with_context(|| format!("--out {}", self.path.display()))?;
             console.note(&format!("earlier samples are kept as {}", aside.display()));
         }

@@ -1,7 +1,7 @@
 //! One `verify` or `bench`: walks the inputs, shows progress, collects records, prints and keeps them.
 
 use super::args::Dtype;
-use super::console::{Busy, Console};
+use super::console::{Busy, Console, is_output_error};
 use super::interrupt;
 use super::results::ResultsFolder;
 use crate::io::ReadOptions;
@@ -63,15 +63,17 @@ impl<'a> Session<'a> {
         let mut unreadable = 0;
         for input in &request.inputs {
             let first = session.records.len();
-            if let Err(error) = run_input(&mut session, input) {
-                if super::console::is_broken_pipe(&error) {
-                    return Err(error);
+            let ran = run_input(&mut session, input);
+            session.keep()?; // first of all
+            match ran {
+                Err(error) if is_output_error(&error) => return Err(error),
+                Err(error) => {
+                    session.bar.suspend(|| console.error(&error));
+                    unreadable += 1;
                 }
-                session.bar.suspend(|| console.error(&error));
-                unreadable += 1;
+                Ok(()) => {}
             }
             session.show(first)?;
-            session.keep()?;
             if session.interrupted() {
                 break;
             }
@@ -169,11 +171,12 @@ impl<'a> Session<'a> {
 
     /// Prints what is wanted at once, keeps the rest for the table.
     fn take(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
-        if self.request.json {
-            records.iter().try_for_each(|record| self.console.json(record))?;
-        }
-        self.records.extend(records);
+        let first = self.records.len();
+        self.records.extend(records); // before printing, which may fail
         self.bar.step();
+        if self.request.json {
+            self.records[first..].iter().try_for_each(|record| self.console.json(record))?;
+        }
         Ok(())
     }
 

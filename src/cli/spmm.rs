@@ -88,6 +88,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     let loaded = machine.pool().install(|| load::<S>(&args.matrix, &args.read.options()))?;
     let triplets = Arc::new(loaded.coo);
     let x = args.x.as_ref().map(|path| read_x::<S>(path, triplets.cols())).transpose()?;
+    let x_is_vector = args.x.as_ref().map_or(Ok(false), |path| is_npy_vector(path))?;
     let k = x.as_ref().map_or(args.k.map_or(1, NonZeroUsize::get), Dense::cols);
     let record = Record {
         matrix: Some(loaded.name),
@@ -103,7 +104,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     let record = match prepared {
         Ok(prepared) => {
             busy.say("multiplying");
-            prepared.multiply(args)?
+            Prepared { x_is_vector, ..prepared }.multiply(args)?
         }
         Err(refusal) => {
             let refusal = Some(refusal.to_string());
@@ -144,6 +145,7 @@ struct Prepared<S: Scalar> {
     plan: Plan<S>,
     case: Case<Spmm<S>>,
     error_factor: f64,
+    x_is_vector: bool,
 }
 
 impl<S: Scalar> Prepared<S> {
@@ -184,7 +186,7 @@ impl<S: Scalar> Prepared<S> {
         let x = x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large)?;
         let subject = Subject { a, triplets: Some(triplets), k };
         let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
-        Ok(Prepared { plan, case, error_factor })
+        Ok(Prepared { plan, case, error_factor, x_is_vector: false })
     }
 
     /// The product, checked and written as asked.
@@ -203,9 +205,10 @@ impl<S: Scalar> Prepared<S> {
             note_findings(&findings, self.case.precision, &mut record);
         }
         if let Some(output) = &args.output {
-            match &args.x {
-                Some(x) if is_npy_vector(x)? => write_npy_vector(y.view(), output)?, // as NumPy would have it
-                _ => write_npy(y.view(), output)?,
+            if self.x_is_vector {
+                write_npy_vector(y.view(), output)?; // as NumPy would have it
+            } else {
+                write_npy(y.view(), output)?;
             }
         }
         Ok(record)

@@ -108,7 +108,7 @@ impl<'a, S: Scalar> Buckets<'a, S> {
             let start = |bucket: usize| row_indices.partition_point(|&row| (row as usize >> shift) < bucket);
             return Buckets::InOrder { coo, starts: (0..=bucket_count).map(start).collect() };
         }
-        let parts = threads.min(nonzeros / ENTRIES_PER_BUCKET + 1);
+        let parts = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
         let ranges = (0..parts).map(|part| nonzeros * part / parts..nonzeros * (part + 1) / parts).collect();
         Buckets::Dealt(map_all(threads, ranges, |range| deal(coo, range, shift, bucket_count)))
     }

@@ -73,7 +73,12 @@ impl Workbench<'_> {
                     Err(error) => format!("not written: {error}"),
                 });
             }
-            if worst.as_ref().is_none_or(|worst| findings.bound_ratio > worst.bound_ratio || wrong) {
+            let passed = findings.verdict == Verdict::Passed;
+            let is_worse = |worst: &Findings| {
+                let worst_passed = worst.verdict == Verdict::Passed;
+                wrong || worst_passed && (!passed || findings.bound_ratio > worst.bound_ratio)
+            };
+            if worst.as_ref().is_none_or(is_worse) {
                 worst = Some(findings);
             }
             if wrong {

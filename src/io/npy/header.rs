@@ -109,7 +109,8 @@ impl Header {
     pub(super) fn bytes_for<S: Scalar>(shape: &[usize]) -> Vec<u8> {
         let order = if cfg!(target_endian = "big") { '>' } else { '<' };
         let size = size_of::<S>();
-        let shape: String = shape.iter().map(|length| format!("{length}, ")).collect();
+        let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
+        let shape = lengths.join(", ") + if shape.len() == 1 { "," } else { "" }; // as Python writes tuples
         let mut text = format!("{{'descr': '{order}f{size}', 'fortran_order': False, 'shape': ({shape}), }}");
         // Padded so that the numbers start at a multiple of 64, as NumPy does.
         let unpadded = 10 + text.len() + 1;
@@ -182,6 +183,10 @@ mod tests {
         assert_eq!((header.dtype(), header.matrix_shape()), (NpyDtype::F32, Ok((3, 1))));
         let written = Header::bytes_for::<f64>(&[usize::MAX, usize::MAX]);
         assert_eq!(written.len() % 64, 0);
+        let text = |shape: &[usize]| {
+            String::from_utf8_lossy(&Header::bytes_for::<f64>(shape)[10..]).trim().to_owned()
+        };
+        assert!(text(&[4, 2]).ends_with("'shape': (4, 2), }") && text(&[7]).ends_with("'shape': (7,), }"));
         assert_eq!(Header::parse(&Header::bytes_for::<f32>(&[7])[10..], 0).unwrap().shape, [7]);
         assert_eq!(Header::parse(&written[10..], 0).unwrap().shape, [u64::MAX, u64::MAX]);
     }
