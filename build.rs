@@ -11,7 +11,6 @@ fn main() {
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     println!("cargo::rustc-env=ORDITO_RUSTC={}", version.unwrap_or_default());
     println!("cargo::rustc-env=ORDITO_PROFILE={}", variable("PROFILE"));
-    println!("cargo::rustc-env=ORDITO_TARGET={}", variable("TARGET"));
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=RUSTC");
 }

@@ -138,8 +138,8 @@ pub(super) fn check_dense<S: Scalar>(
         dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)
     };
     let what = match outputs {
-        1 => format!("X ({cols}×{k}) and Y ({rows}×{k})"),
-        _ => format!("X ({cols}×{k}) and {outputs} times Y ({rows}×{k}), one for each variant,"),
+        1 => format!("X ({cols}×{k}), Y ({rows}×{k}) and their check"),
+        _ => format!("X ({cols}×{k}), {outputs} times Y ({rows}×{k}), one for each variant, and their check"),
     };
     machine.check_memory(what, needed())
 }

@@ -104,7 +104,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     let record = match prepared {
         Ok(prepared) => {
             busy.say("multiplying");
-            Prepared { x_is_vector, ..prepared }.multiply(args)?
+            prepared.multiply(args, x_is_vector)?
         }
         Err(refusal) => {
             let refusal = Some(refusal.to_string());
@@ -145,7 +145,6 @@ struct Prepared<S: Scalar> {
     plan: Plan<S>,
     case: Case<Spmm<S>>,
     error_factor: f64,
-    x_is_vector: bool,
 }
 
 impl<S: Scalar> Prepared<S> {
@@ -186,11 +185,11 @@ impl<S: Scalar> Prepared<S> {
         let x = x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large)?;
         let subject = Subject { a, triplets: Some(triplets), k };
         let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
-        Ok(Prepared { plan, case, error_factor, x_is_vector: false })
+        Ok(Prepared { plan, case, error_factor })
     }
 
-    /// The product, checked and written as asked.
-    fn multiply(mut self, args: &SpmmArgs) -> anyhow::Result<Record> {
+    /// The product, checked and written as asked; Y has one dimension where X had, as NumPy would have it.
+    fn multiply(mut self, args: &SpmmArgs, x_is_vector: bool) -> anyhow::Result<Record> {
         let (a, x) = (&self.case.subject.a, &self.case.inputs.x);
         let mut y = Dense::filled(a.rows(), x.cols(), S::POISON)?;
         let start = Instant::now();
@@ -205,8 +204,8 @@ impl<S: Scalar> Prepared<S> {
             note_findings(&findings, self.case.precision, &mut record);
         }
         if let Some(output) = &args.output {
-            if self.x_is_vector {
-                write_npy_vector(y.view(), output)?; // as NumPy would have it
+            if x_is_vector {
+                write_npy_vector(y.view(), output)?;
             } else {
                 write_npy(y.view(), output)?;
             }
