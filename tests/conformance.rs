@@ -15,7 +15,7 @@ use ordito::ops::convert::Convert;
 use ordito::ops::spmm::{Inputs, Spmm, Subject};
 use ordito::ops::{Extent, Op};
 use ordito::report::{Outcome, Record};
-use ordito::workbench::{Case, OracleLimits, Workbench, select};
+use ordito::workbench::{Case, OracleLimits, Side, Workbench, select};
 use std::sync::Arc;
 
 const KS: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 64, 65];
@@ -49,7 +49,7 @@ fn dense<S: Scalar>(rows: usize, cols: usize, gap: usize, values: Values, seed: 
 
 /// Records of all variants; each must have passed.
 fn all_pass<O: Op>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize {
-    let records = Workbench::new(machine).verify(case, &select::<O>(&[], &[]).unwrap());
+    let records = Workbench::new(machine).verify(case, &select::<O>(&[], Side::Cpu).unwrap());
     for record in &records {
         let expected = if record.variant.ends_with("-wrong") { continue } else { Outcome::Passed };
         let fault = record.error.as_ref().or(record.refusal.as_ref());

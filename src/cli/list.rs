@@ -58,7 +58,7 @@ fn record(operation: &dyn Operation, variant: &Listed) -> serde_json::Value {
         "schema": crate::report::SCHEMA,
         "op": operation.name(),
         "variant": variant.name,
-        "where": variant.place.map_or("any", |place| place.device()),
+        "where": variant.place.map_or("any", |place| if place == crate::ops::Place::Cuda { "cuda" } else { "cpu" }),
         "place": place(variant),
         "about": variant.about,
     })

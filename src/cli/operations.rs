@@ -23,7 +23,7 @@ pub(super) trait Operation: Sync {
     /// Every variant, `auto` last.
     fn catalogue(&self) -> Vec<Listed>;
     /// Does the selection hold anything? Asked before any input is read.
-    fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError>;
+    fn check_selection(&self, patterns: &[String], _devices: &[String]) -> Result<(), SelectError>;
     /// How many cases an input makes, for the progress bar.
     fn cases_per_input(&self, request: &Request) -> usize;
     /// Every case that the input, the dtypes and the Ks make.
@@ -156,8 +156,8 @@ impl Operation for ConvertOperation {
     fn catalogue(&self) -> Vec<Listed> {
         catalogue::<Convert<f64>>()
     }
-    fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError> {
-        select::<Convert<f64>>(patterns, devices).map(drop)
+    fn check_selection(&self, patterns: &[String], _devices: &[String]) -> Result<(), SelectError> {
+        select::<Convert<f64>>(patterns, crate::workbench::Side::Cpu).map(drop)
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len()
@@ -204,8 +204,8 @@ impl Operation for SpmmOperation {
     fn catalogue(&self) -> Vec<Listed> {
         catalogue::<Spmm<f64>>()
     }
-    fn check_selection(&self, patterns: &[String], devices: &[String]) -> Result<(), SelectError> {
-        select::<Spmm<f64>>(patterns, devices).map(drop)
+    fn check_selection(&self, patterns: &[String], _devices: &[String]) -> Result<(), SelectError> {
+        select::<Spmm<f64>>(patterns, crate::workbench::Side::Cpu).map(drop)
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len() * request.ks.len()

@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
     /// Verifies or measures one case with every number of threads. Serial variants do not care how many there are:
     /// they run with the first.
     pub(super) fn run_case<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
-        let all = select::<O>(&self.request.patterns, &self.request.devices)?;
+        let all = select::<O>(&self.request.patterns, crate::workbench::Side::Cpu)?;
         for (index, machine) in self.request.machines.iter().enumerate() {
             let serial = |selected: &Selected<O>| match selected {
                 Selected::Named(variant) => variant.place() == Place::Serial,
@@ -154,9 +154,9 @@ impl<'a> Session<'a> {
 
     /// A case that cannot even be set up: every selected variant is refused.
     pub(super) fn refuse_case<O: Op>(&mut self, record: &Record, refusal: &Refusal) -> anyhow::Result<()> {
-        let selected = select::<O>(&self.request.patterns, &self.request.devices)?;
+        let selected = select::<O>(&self.request.patterns, crate::workbench::Side::Cpu)?;
         let refused = |selected: &Selected<O>| Record {
-            place: selected.device().into(),
+            place: "cpu".into(),
             refusal: Some(refusal.to_string()),
             ..record.clone().of(O::NAME, selected.name(), Outcome::Refused)
         };
@@ -165,7 +165,7 @@ impl<'a> Session<'a> {
 
     /// How many variants of a case are held in memory at a time, each with an output of its own.
     pub(super) fn variants_held<O: Op>(&self) -> anyhow::Result<usize> {
-        let selected = select::<O>(&self.request.patterns, &self.request.devices)?;
+        let selected = select::<O>(&self.request.patterns, crate::workbench::Side::Cpu)?;
         Ok(if self.request.measure.is_some() { selected.len() } else { 1 })
     }
 

@@ -77,7 +77,7 @@ pub(super) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
-    let selected = select::<Spmm<S>>(std::slice::from_ref(&args.variant), &device_names(&[args.on]))?;
+    let selected = select::<Spmm<S>>(std::slice::from_ref(&args.variant), crate::workbench::Side::Cpu)?;
     anyhow::ensure!(
         selected.len() == 1,
         "--variant {}: matches several variants, one is needed",
@@ -173,8 +173,8 @@ impl<S: Scalar> Prepared<S> {
         }
         let mut error_factor = 1.0;
         if let Some(variant) = Spmm::<S>::variant(choice.variant) {
-            record.place = variant.place().device().into();
-            record.threads = Some(variant.place().threads(machine) as u64);
+            record.place = variant.place().device(machine).into();
+            record.threads = variant.place().threads(machine).map(|threads| threads as u64);
             error_factor = variant.error_factor();
         }
         let too_large = |error: FormatError| Refusal::Memory {

@@ -2,11 +2,21 @@
 
 mod cache_dir;
 pub mod cpu;
+mod device;
+pub mod emulator;
+pub mod gpu;
+mod kernel;
+mod launch;
 mod pool;
 mod refusal;
 
 pub use cache_dir::cache_dir;
 pub use cpu::{CpuInfo, SimdLevel};
+pub use device::{Argument, Buffer, Device, DeviceError, Kernel};
+pub use emulator::Emulator;
+pub use gpu::Gpu;
+pub use kernel::{HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES};
+pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pool::Pool;
 pub use refusal::Refusal;
 
@@ -19,6 +29,8 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Steps of the conversions that scan all nonzeros for every row (rows × nonzeros).
     pub conversion_steps: u64,
+    /// Nonzeros up to which row starts on a device take 32 bits; above, 64. Only tests lower it.
+    pub narrow_offsets: u64,
 }
 
 impl Limits {
@@ -30,7 +42,7 @@ impl Limits {
     /// A quarter of the memory that is free now (several variants are held at a time), and [`CONVERSION_STEPS`](Self::CONVERSION_STEPS).
     pub fn of(cpu: &CpuInfo) -> Self {
         let memory_bytes = cpu.available_memory_bytes.map_or(Self::MEMORY_BYTES_UNKNOWN, |free| free / 4);
-        Limits { memory_bytes, conversion_steps: Self::CONVERSION_STEPS }
+        Limits { memory_bytes, conversion_steps: Self::CONVERSION_STEPS, narrow_offsets: u64::from(u32::MAX) }
     }
 }
 
@@ -45,8 +57,21 @@ impl Limits {
 #[derive(Debug)]
 pub struct Machine {
     cpu: CpuInfo,
-    pool: Pool,
+    pool: Arc<Pool>,
     limits: Limits,
+    accelerator: Accelerator,
+}
+
+/// What runs the CUDA variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Accelerator {
+    /// Nothing: they refuse.
+    #[default]
+    None,
+    /// The GPU of this number.
+    Cuda(usize),
+    /// The emulator.
+    Emulator,
 }
 
 static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(|| {
@@ -60,7 +85,13 @@ impl Machine {
     /// A SIMD level above what this CPU has is lowered to it: kernels rely on the level for their safety.
     pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
-        Ok(Arc::new(Machine { cpu, pool: Pool::new(threads)?, limits }))
+        let pool = Arc::new(Pool::new(threads)?);
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator: Accelerator::None }))
+    }
+
+    /// The same machine, with something that runs the CUDA variants. Nothing is opened yet.
+    pub fn with_accelerator(&self, accelerator: Accelerator) -> Arc<Self> {
+        Arc::new(Machine { cpu: self.cpu.clone(), pool: self.pool.clone(), limits: self.limits, accelerator })
     }
 
     /// `threads` threads of this computer, limits by its free memory.
@@ -82,6 +113,18 @@ impl Machine {
     /// The threads.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+    /// What runs the CUDA variants.
+    pub fn accelerator(&self) -> Accelerator {
+        self.accelerator
+    }
+    /// The device that runs the CUDA variants: opened on first use, once per process; or why there is none.
+    pub fn device(&self) -> Result<Device, Refusal> {
+        match self.accelerator {
+            Accelerator::None => Err(Refusal::NoDevice),
+            Accelerator::Cuda(number) => Gpu::open(number).map(Device::Cuda),
+            Accelerator::Emulator => Emulator::open().map(Device::Emulator),
+        }
     }
     /// How many of them.
     pub fn threads(&self) -> usize {

@@ -33,6 +33,52 @@ pub enum Refusal {
         /// What the system said.
         why: String,
     },
+    /// A launch that the device does not allow.
+    #[error("{asked} {what}, the limit is {limit}")]
+    Launch {
+        /// What there would be too many of.
+        what: &'static str,
+        /// How many were asked for.
+        asked: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// It would not fit on the device.
+    #[error("{what} would need {} of device memory, {} are free", bytes(*needed), bytes(Some(*free)))]
+    DeviceMemory {
+        /// What was to be put there.
+        what: String,
+        /// Bytes, or `None` beyond 64 bits.
+        needed: Option<u64>,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// No usable GPU: which part is missing, and what to install.
+    #[error("no usable GPU: {0}")]
+    NoGpu(String),
+    /// The emulator has no compiler.
+    #[error("no emulator: {0}")]
+    NoCompiler(String),
+    /// A library that this variant calls is missing: which one, and what to install.
+    #[error("{0}")]
+    NoLibrary(String),
+    /// A kernel that does not compile: title and the compiler's log.
+    #[error("{kernel} does not compile: {log}")]
+    Compile {
+        /// File and definitions.
+        kernel: String,
+        /// What the compiler said.
+        log: String,
+    },
+    /// The device failed while something was prepared.
+    #[error("{0}")]
+    Device(String),
+    /// A variant that the emulator cannot run.
+    #[error("runs on a GPU only: {0}")]
+    NotEmulated(String),
+    /// A variant for a device, on a machine that was set up without one.
+    #[error("runs on a GPU; this machine was set up for the CPU only")]
+    NoDevice,
     /// No variant has this name.
     #[error("there is no variant `{name}`; `ordito list` shows them all")]
     UnknownVariant {

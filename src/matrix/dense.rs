@@ -228,7 +228,16 @@ impl<'a, S: Scalar> DenseViewMut<'a, S> {
         let start = row * self.leading_dimension;
         &mut self.data[start..start + self.cols]
     }
+    /// The same, to read.
+    pub fn as_view(&self) -> DenseView<'_, S> {
+        let DenseViewMut { rows, cols, leading_dimension, ref data } = *self;
+        DenseView { rows, cols, leading_dimension, data }
+    }
     /// The memory from the first row on, gaps included.
+    pub fn data_mut(&mut self) -> &mut [S] {
+        self.data
+    }
+    /// The same, for as long as it was borrowed.
     pub fn into_data(self) -> &'a mut [S] {
         self.data
     }

@@ -14,7 +14,7 @@ pub use reference::{Extent, Observed, Projection, Reference};
 
 use crate::Scalar;
 use crate::io::WriteError;
-use crate::machine::{Machine, Refusal};
+use crate::machine::{Accelerator, Device, DeviceError, KernelSource, LaunchReport, Machine, Refusal};
 use crate::matrix::{EllPadded, FormatError};
 use std::path::Path;
 use std::sync::Arc;
@@ -70,6 +70,14 @@ pub trait Variant<O: Op>: Sync {
     fn error_factor(&self) -> f64 {
         1.0
     }
+    /// Its parameters, where one kernel is registered with several values: lanes, sub-block size, tile width.
+    fn params(&self) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
+    /// Every kernel that it may ask a device to compile, with every set of definitions.
+    fn kernels(&self) -> Vec<KernelSource> {
+        Vec::new()
+    }
     /// Converts, allocates, compiles: all that depends on the subject alone.
     fn prepare(&self, machine: &Arc<Machine>, subject: &O::Subject) -> Result<Box<O::Ready>, Refusal>;
 }
@@ -88,6 +96,27 @@ pub trait Prepared<O: Op>: Send {
     fn run(&mut self) -> Result<(), RunError>;
     /// The result of the last run.
     fn fetch(&mut self) -> Result<O::Output, RunError>;
+    /// The device that runs it, where that is not the CPU: `run` then only enqueues, and the device's events time it.
+    fn device(&self) -> Option<&Device> {
+        None
+    }
+    /// How long the last `load` and `fetch` spent copying between host and device.
+    fn copies(&self) -> Copies {
+        Copies::default()
+    }
+    /// The launches of a run, for those who study kernels.
+    fn launches(&self) -> Vec<LaunchReport> {
+        Vec::new()
+    }
+}
+
+/// Time between host and device, never part of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Copies {
+    /// Host to device: what depends on the inputs (X, and Y where it is read), not the subject.
+    pub upload_ns: Option<f64>,
+    /// Device to host: the result.
+    pub download_ns: Option<f64>,
 }
 
 /// Where a variant runs.
@@ -97,6 +126,8 @@ pub enum Place {
     Serial,
     /// All threads of the machine's pool.
     Threads,
+    /// A CUDA kernel: on the machine's GPU or in the emulator.
+    Cuda,
 }
 
 impl Place {
@@ -105,17 +136,23 @@ impl Place {
         match self {
             Place::Serial => "serial",
             Place::Threads => "threads",
+            Place::Cuda => "cuda",
         }
     }
-    /// The device: what `--on` takes.
-    pub fn device(self) -> &'static str {
-        "cpu"
+    /// Where it runs on this machine: what `--on` takes.
+    pub fn device(self, machine: &Machine) -> &'static str {
+        match (self, machine.accelerator()) {
+            (Place::Serial | Place::Threads, _) => "cpu",
+            (Place::Cuda, Accelerator::Emulator) => "emulator",
+            (Place::Cuda, Accelerator::Cuda(_) | Accelerator::None) => "cuda",
+        }
     }
-    /// How many of the machine's threads it uses.
-    pub fn threads(self, machine: &Machine) -> usize {
+    /// How many of the machine's threads it uses; a kernel on a device uses none.
+    pub fn threads(self, machine: &Machine) -> Option<usize> {
         match self {
-            Place::Serial => 1,
-            Place::Threads => machine.threads(),
+            Place::Serial => Some(1),
+            Place::Threads => Some(machine.threads()),
+            Place::Cuda => None,
         }
     }
 }
@@ -172,6 +209,9 @@ pub enum RunError {
     /// The machine could not be had.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The result breaks the invariant of its format.
     #[error("the result is no valid matrix: {0}")]
     InvalidResult(#[from] FormatError),
@@ -196,7 +236,8 @@ mod tests {
             assert!(name.split('-').any(|part| part == variant.place().name()), "{name} does not say where");
             assert!(name.split('-').all(|part| !part.is_empty()), "{name}");
             assert!(!variant.about().is_empty() && !variant.about().contains('\n'), "{name}: about");
-            assert!(variant.source().starts_with("//!"), "{name}: source");
+            assert!(variant.source().starts_with("//"), "{name}: source");
+            assert_eq!(variant.place() == Place::Cuda, name.contains("-cuda-"));
             assert!(variant.error_factor() >= 1.0);
         }
         assert!(!seen.is_empty());

@@ -11,7 +11,7 @@ mod verify;
 
 pub use bench::Measuring;
 pub use case::{Case, OracleLimits};
-pub use select::{AUTO, SelectError, Selected, select};
+pub use select::{AUTO, SelectError, Selected, Side, select};
 pub use verify::note_findings;
 
 use crate::machine::Machine;
@@ -73,8 +73,8 @@ impl<'a> Workbench<'a> {
         };
         let record = Record {
             variant: selected.name().into(),
-            place: variant.map_or("", |variant| variant.place().device()).into(),
-            threads: variant.map(|variant| variant.place().threads(self.machine) as u64),
+            place: variant.map_or("", |variant| variant.place().device(self.machine)).into(),
+            threads: variant.and_then(|variant| variant.place().threads(self.machine)).map(|n| n as u64),
             chosen: choice.as_ref().map(|choice| choice.variant.into()),
             reason: choice.map(|choice| choice.reason),
             ..case.record.clone()

@@ -1,7 +1,7 @@
 //! `--variant csr-*,auto`: patterns become variants.
 
 use crate::ops::{Op, Place, Variant};
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 
 /// The name of the variant that chooses among the others.
 pub const AUTO: &str = "auto";
@@ -20,14 +20,6 @@ impl<O: Op> Selected<O> {
         match self {
             Selected::Named(variant) => variant.name(),
             Selected::Auto => AUTO,
-        }
-    }
-
-    /// Where it runs; `auto` chooses among what the CPU runs.
-    pub fn device(&self) -> &'static str {
-        match self {
-            Selected::Named(variant) => variant.place().device(),
-            Selected::Auto => Place::Threads.device(),
         }
     }
 }
@@ -60,39 +52,39 @@ pub enum SelectError {
         /// All there are.
         names: String,
     },
-    /// A kernel of the CUDA ladder.
-    #[error("`{pattern}` is the historic name of {kernel}, a CUDA kernel; this version runs on the CPU only")]
-    Historic {
-        /// As typed.
-        pattern: String,
-        /// What it stands for.
-        kernel: &'static str,
-    },
-    /// Patterns that name variants, but none that runs there.
-    #[error("no selected variant of `{op}` runs on {device}: this version runs on the CPU only (--on cpu)")]
-    NoDevice {
-        /// The operation.
-        op: &'static str,
-        /// What `--on` asked for.
-        device: String,
-    },
 }
 
-/// Names under which the CUDA kernels have long been known.
+/// Which variants: those of the CPU, or those of a device (a GPU or the emulator).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// [`Place::Serial`] and [`Place::Threads`].
+    Cpu,
+    /// [`Place::Cuda`].
+    Device,
+}
+
+impl Side {
+    fn holds(self, place: Place) -> bool {
+        (place == Place::Cuda) == (self == Side::Device)
+    }
+}
+
+/// Names under which the CUDA kernels have long been known, as patterns of ours.
 const HISTORIC: &[(&str, &str)] = &[
-    ("csr", "CSR_Scalar v3"),
-    ("csr_vector", "CSR_Vector"),
-    ("csr_vector_sub_warp", "CSR_Vector_Sub_warp"),
-    ("csr_vector_by_row", "CSR_Vector_by_row"),
-    ("csr_adaptive", "CSR_Adaptive"),
-    ("csr_adaptive_sub_block", "CSR_Adaptive_sub_blocks"),
-    ("ellpack", "ELLPACK_kernel"),
-    ("ellpack_sw", "ELLPACK_Sub_warp"),
+    ("csr", "csr-cuda-thread-per-element"),
+    ("csr_vector", "csr-cuda-warp-per-element"),
+    ("csr_vector_sub_warp", "csr-cuda-lanes*-per-element"),
+    ("csr_vector_by_row", "csr-cuda-warp-per-row"),
+    ("csr_adaptive", "csr-cuda-adaptive-column"),
+    ("csr_adaptive_sub_block", "csr-cuda-adaptive-sub-blocks*"),
+    ("ellpack", "ell-*-cuda-thread-per-element"),
+    ("ellpack_sw", "ell-*-cuda-lanes*-per-element"),
 ];
 
-/// The variants whose names match one of the patterns, in the order of the list, each once; `auto` last. No
-/// pattern stands for all of them and `auto`. `devices` are names such as `cpu`; none stands for all.
-pub fn select<O: Op>(patterns: &[String], devices: &[String]) -> Result<Vec<Selected<O>>, SelectError> {
+/// The variants of this side whose names match one of the patterns, in the order of the list, each once; `auto` last.
+/// No pattern stands for all of them and `auto`. May be empty: whether anything else was selected is for the caller to
+/// know. A pattern that matches no variant at all is an error.
+pub fn select<O: Op>(patterns: &[String], side: Side) -> Result<Vec<Selected<O>>, SelectError> {
     let variants = O::variants();
     let mut taken = vec![patterns.is_empty(); variants.len()];
     let mut auto = patterns.is_empty();
@@ -101,39 +93,33 @@ pub fn select<O: Op>(patterns: &[String], devices: &[String]) -> Result<Vec<Sele
             auto = true;
             continue;
         }
-        let error = |why: globset::Error| SelectError::Pattern {
-            pattern: pattern.clone(),
-            why: why.kind().to_string(),
-        };
-        let matcher = Glob::new(pattern).map_err(error)?.compile_matcher();
+        let historic = HISTORIC.iter().find(|(name, _)| name == pattern);
+        let matcher = glob(historic.map_or(pattern, |(_, ours)| ours))?;
         let matches: Vec<bool> = variants.iter().map(|variant| matcher.is_match(variant.name())).collect();
         if !matches.contains(&true) {
             return Err(no_match::<O>(pattern));
         }
         taken.iter_mut().zip(matches).for_each(|(taken, matches)| *taken |= matches);
     }
-    let on_device = |device: &str| devices.is_empty() || devices.iter().any(|wanted| wanted == device);
-    let named =
-        variants.iter().zip(taken).filter(|(variant, taken)| *taken && on_device(variant.place().device()));
+    let here = |variant: &&&dyn Variant<O>| side.holds(variant.place());
+    let named = variants.iter().zip(taken).filter(|(variant, taken)| *taken && here(variant));
     let mut selected: Vec<Selected<O>> = named.map(|(variant, _)| Selected::Named(*variant)).collect();
-    if auto && on_device(Selected::<O>::Auto.device()) {
+    if auto && variants.iter().any(|variant| here(&variant)) {
         selected.push(Selected::Auto);
-    }
-    if selected.is_empty() {
-        return Err(SelectError::NoDevice { op: O::NAME, device: devices.join(",") });
     }
     Ok(selected)
 }
 
+fn glob(pattern: &str) -> Result<GlobMatcher, SelectError> {
+    let glob = Glob::new(pattern)
+        .map_err(|why| SelectError::Pattern { pattern: pattern.into(), why: why.kind().to_string() })?;
+    Ok(glob.compile_matcher())
+}
+
 fn no_match<O: Op>(pattern: &str) -> SelectError {
-    let pattern = pattern.to_string();
-    match HISTORIC.iter().find(|(name, _)| *name == pattern) {
-        Some((_, kernel)) => SelectError::Historic { pattern, kernel },
-        None => {
-            let names = O::variants().iter().map(|variant| variant.name()).chain([AUTO]);
-            SelectError::NoMatch { op: O::NAME, pattern, names: names.collect::<Vec<_>>().join(" ") }
-        }
-    }
+    let names = O::variants().iter().map(|variant| variant.name()).chain([AUTO]);
+    let names = names.collect::<Vec<_>>().join(" ");
+    SelectError::NoMatch { op: O::NAME, pattern: pattern.into(), names }
 }
 
 #[cfg(test)]
@@ -141,26 +127,34 @@ mod tests {
     use super::*;
     use crate::ops::spmm::Spmm;
 
-    fn names(patterns: &[&str]) -> Result<Vec<&'static str>, SelectError> {
+    fn names(patterns: &[&str], side: Side) -> Result<Vec<&'static str>, SelectError> {
         let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
-        Ok(select::<Spmm<f64>>(&patterns, &[])?.iter().map(Selected::name).collect())
+        Ok(select::<Spmm<f64>>(&patterns, side)?.iter().map(Selected::name).collect())
     }
 
     #[test]
     fn patterns_select_each_variant_once() {
-        let all = names(&[]).unwrap();
-        assert_eq!(all.len(), Spmm::<f64>::variants().len() + 1);
-        assert_eq!(all.last(), Some(&"auto"));
-        assert_eq!(names(&["auto"]).unwrap(), ["auto"]);
-        assert_eq!(names(&["csr-threads-nnz", "csr-threads-*", "csr-serial"]).unwrap().len(), 3);
+        let (cpu, device) = (names(&[], Side::Cpu).unwrap(), names(&[], Side::Device).unwrap());
+        assert_eq!(cpu.len() + device.len(), Spmm::<f64>::variants().len() + 2);
+        assert_eq!((cpu.last(), device.last()), (Some(&"auto"), Some(&"auto")));
+        assert_eq!(names(&["auto"], Side::Device).unwrap(), ["auto"]);
+        assert_eq!(names(&["csr-threads-nnz", "csr-threads-*", "csr-serial"], Side::Cpu).unwrap().len(), 3);
+        assert!(names(&["csr-serial"], Side::Device).unwrap().is_empty());
     }
 
     #[test]
     fn what_selects_nothing_is_an_error_that_helps() {
-        assert!(names(&["crs-*"]).unwrap_err().to_string().contains("csr-threads-nnz"));
-        assert!(names(&["csr_vector"]).unwrap_err().to_string().contains("CUDA kernel"));
-        assert!(matches!(names(&["csr-["]), Err(SelectError::Pattern { .. })));
-        let on_cuda = select::<Spmm<f64>>(&[], &["cuda".into()]);
-        assert!(matches!(on_cuda, Err(SelectError::NoDevice { .. })));
+        assert!(names(&["crs-*"], Side::Cpu).unwrap_err().to_string().contains("csr-threads-nnz"));
+        assert!(matches!(names(&["csr-["], Side::Cpu), Err(SelectError::Pattern { .. })));
+    }
+
+    #[test]
+    fn historic_names_stand_for_kernels_of_today() {
+        for (historic, _) in HISTORIC {
+            assert!(!names(&[historic], Side::Device).unwrap().is_empty(), "{historic}");
+            assert!(names(&[historic], Side::Cpu).unwrap().is_empty(), "{historic}");
+        }
+        assert_eq!(names(&["csr"], Side::Device).unwrap(), ["csr-cuda-thread-per-element"]);
+        assert_eq!(names(&["csr_vector_sub_warp"], Side::Device).unwrap().len(), 5);
     }
 }

@@ -21,10 +21,7 @@ fn convert<S: Scalar>(coo: &Coo<S>, threads: usize) -> Parts<S> {
 
 impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
     fn name(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "csr-serial-counting",
-            Place::Threads => "csr-threads-counting",
-        }
+        if self.place == Place::Serial { "csr-serial-counting" } else { "csr-threads-counting" }
     }
     fn about(&self) -> &'static str {
         "CSR: counting sort by row buckets, no locks, deterministic, sorted columns"
@@ -41,11 +38,10 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         let machine = machine.clone();
-        Ok(match self.place {
-            Place::Serial => OnHost::boxed(coo, |coo| convert(coo, 1)),
-            Place::Threads => {
-                OnHost::boxed(coo, move |coo| machine.pool().install(|| convert(coo, machine.threads())))
-            }
+        Ok(if self.place == Place::Serial {
+            OnHost::boxed(coo, |coo| convert(coo, 1))
+        } else {
+            OnHost::boxed(coo, move |coo| machine.pool().install(|| convert(coo, machine.threads())))
         })
     }
 }

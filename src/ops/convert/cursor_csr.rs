@@ -65,15 +65,13 @@ impl<S: Scalar> Variant<Convert<S>> for CursorCsr {
     fn name(&self) -> &'static str {
         match self.place {
             Place::Serial => "csr-serial-cursor",
-            Place::Threads => "csr-threads-cursor",
+            _ => "csr-threads-cursor",
         }
     }
     fn about(&self) -> &'static str {
         match self.place {
             Place::Serial => "CSR: one pass over the nonzeros, a cursor per row",
-            Place::Threads => {
-                "CSR: one pass over the nonzeros, an atomic cursor per row; order within rows varies"
-            }
+            _ => "CSR: one pass over the nonzeros, an atomic cursor per row; order within rows varies",
         }
     }
     fn place(&self) -> Place {
@@ -90,7 +88,7 @@ impl<S: Scalar> Variant<Convert<S>> for CursorCsr {
         let machine = machine.clone();
         Ok(match self.place {
             Place::Serial => OnHost::boxed(coo, convert_serial),
-            Place::Threads => OnHost::boxed(coo, move |coo| convert_threads(coo, &machine)),
+            _ => OnHost::boxed(coo, move |coo| convert_threads(coo, &machine)),
         })
     }
 }

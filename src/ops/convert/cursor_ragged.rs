@@ -56,13 +56,13 @@ impl<S: Scalar> Variant<Convert<S>> for CursorRagged {
     fn name(&self) -> &'static str {
         match self.place {
             Place::Serial => "ell-ragged-serial-cursor",
-            Place::Threads => "ell-ragged-threads-cursor",
+            _ => "ell-ragged-threads-cursor",
         }
     }
     fn about(&self) -> &'static str {
         match self.place {
             Place::Serial => "ragged ELLPACK: one pass over the nonzeros, a cursor per row",
-            Place::Threads => "ragged ELLPACK: one pass, an atomic cursor per row; order within rows varies",
+            _ => "ragged ELLPACK: one pass, an atomic cursor per row; order within rows varies",
         }
     }
     fn place(&self) -> Place {
@@ -79,7 +79,7 @@ impl<S: Scalar> Variant<Convert<S>> for CursorRagged {
         let machine = machine.clone();
         Ok(match self.place {
             Place::Serial => OnHost::boxed(coo, convert_serial),
-            Place::Threads => OnHost::boxed(coo, move |coo| convert_threads(coo, &machine)),
+            _ => OnHost::boxed(coo, move |coo| convert_threads(coo, &machine)),
         })
     }
 }

@@ -45,7 +45,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanCsr {
     fn name(&self) -> &'static str {
         match self.place {
             Place::Serial => "csr-serial-row-scan",
-            Place::Threads => "csr-threads-row-scan",
+            _ => "csr-threads-row-scan",
         }
     }
     fn about(&self) -> &'static str {
@@ -63,7 +63,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanCsr {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         check_work(machine, coo)?;
-        let (machine, threads) = (machine.clone(), self.place.threads(machine));
+        let (machine, threads) = (machine.clone(), self.place.threads(machine).unwrap_or(1));
         Ok(OnHost::boxed(coo, move |coo| convert(coo, &machine, threads)))
     }
 }

@@ -43,7 +43,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanPadded {
     fn name(&self) -> &'static str {
         match self.place {
             Place::Serial => "ell-padded-serial-row-scan",
-            Place::Threads => "ell-padded-threads-row-scan",
+            _ => "ell-padded-threads-row-scan",
         }
     }
     fn about(&self) -> &'static str {
@@ -63,7 +63,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanPadded {
         let (rows, width) = (coo.rows(), coo.row_lengths().into_iter().max().unwrap_or(0));
         check_padded::<S>(machine, rows, width)?;
         check_work(machine, coo)?;
-        let (machine, threads) = (machine.clone(), self.place.threads(machine));
+        let (machine, threads) = (machine.clone(), self.place.threads(machine).unwrap_or(1));
         Ok(OnHost::boxed(coo, move |coo| convert(coo, &machine, threads)))
     }
 }

@@ -42,7 +42,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanRagged {
     fn name(&self) -> &'static str {
         match self.place {
             Place::Serial => "ell-ragged-serial-row-scan",
-            Place::Threads => "ell-ragged-threads-row-scan",
+            _ => "ell-ragged-threads-row-scan",
         }
     }
     fn about(&self) -> &'static str {
@@ -60,7 +60,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanRagged {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         check_work(machine, coo)?;
-        let (machine, threads) = (machine.clone(), self.place.threads(machine));
+        let (machine, threads) = (machine.clone(), self.place.threads(machine).unwrap_or(1));
         Ok(OnHost::boxed(coo, move |coo| convert(coo, &machine, threads)))
     }
 }

@@ -1,8 +1,10 @@
 //! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
 
+mod csr_cuda_thread;
 mod csr_serial;
 mod csr_threads_nnz;
 mod csr_threads_rows;
+mod device;
 mod ell_padded_serial;
 mod ell_padded_threads;
 mod ell_ragged_serial;
@@ -90,6 +92,7 @@ impl<S: Scalar> Op for Spmm<S> {
             &ell_padded_threads::EllPaddedThreads,
             &ell_ragged_threads::EllRaggedThreads,
             &csr_threads_nnz::CsrThreadsNnz,
+            &csr_cuda_thread::CsrCudaThread,
             #[cfg(feature = "wrong-variant")]
             &wrong::CsrSerialWrong,
         ]

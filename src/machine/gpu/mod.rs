@@ -1,0 +1,35 @@
+//! NVIDIA GPUs, opened at run time.
+
+use super::Refusal;
+use super::device::{Backend, DeviceError, Function, Memory};
+use super::kernel::KernelSource;
+use super::launch::DeviceLimits;
+use std::sync::Arc;
+
+/// An open GPU.
+#[derive(Debug)]
+pub struct Gpu {
+    limits: DeviceLimits,
+}
+
+impl Gpu {
+    /// The GPU of this number, opened once per process.
+    pub fn open(_number: usize) -> Result<Arc<Self>, Refusal> {
+        Err(Refusal::NoGpu("not written yet".into()))
+    }
+}
+
+impl Backend for Gpu {
+    fn limits(&self) -> &DeviceLimits {
+        &self.limits
+    }
+    fn allocate(&self, _what: &str, _bytes: usize) -> Result<Box<dyn Memory>, Refusal> {
+        Err(Refusal::NoGpu("not written yet".into()))
+    }
+    fn compile(&self, _source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
+        Err(Refusal::NoGpu("not written yet".into()))
+    }
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+}
