@@ -209,7 +209,7 @@ fn bench(
     let machine = Machine::with_threads(1).unwrap();
     let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
     let selected: Vec<Selected<Doubling>> = select(&patterns, Side::Cpu).unwrap();
-    let measuring = Measuring { rule, flush: None, ceilings: &[] };
+    let measuring = Measuring { rule, cold: None, ceilings: &[], device_ceilings: None };
     let workbench = Workbench { interrupted, ..Workbench::new(&machine) };
     workbench.bench(&case(vec![1.0; 100]), &selected, &measuring, clock)
 }

@@ -37,22 +37,13 @@ pub(super) use with_scalar;
 pub(super) enum Device {
     /// Threads of this machine
     Cpu,
-    /// NVIDIA GPUs (not in this version)
+    /// An NVIDIA GPU
     Cuda,
-    /// CUDA kernels on the CPU (not in this version)
+    /// The CUDA kernels on the CPU: slow, every access checked
     Emulator,
-    /// Everything this machine can run
+    /// The CPU, and the GPU if there is one
     #[value(alias = "auto")]
     All,
-}
-
-/// The names of devices for [`select`](crate::workbench::select); none stands for all.
-pub(super) fn device_names(devices: &[Device]) -> Vec<String> {
-    if devices.contains(&Device::All) {
-        return Vec::new();
-    }
-    let names = devices.iter().filter_map(ValueEnum::to_possible_value);
-    names.map(|name| name.get_name().to_string()).collect()
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

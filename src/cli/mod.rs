@@ -15,6 +15,7 @@ mod results;
 mod session;
 mod spmm;
 mod suite;
+mod targets;
 mod verify;
 
 use crate::io::WriteError;

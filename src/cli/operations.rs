@@ -3,6 +3,7 @@
 use super::args::{Dtype, with_scalar};
 use super::console::Console;
 use super::session::{Request, Session};
+use super::targets::gpu_is_required;
 use crate::Scalar;
 use crate::check::Precision;
 use crate::io::{load, random_dense};
@@ -12,7 +13,7 @@ use crate::ops::convert::Convert;
 use crate::ops::spmm::{Inputs, ORACLE_BYTES_PER_ELEMENT, Spmm, Subject};
 use crate::ops::{Op, Place};
 use crate::report::Record;
-use crate::workbench::{AUTO, Case, OracleLimits, SelectError, select};
+use crate::workbench::{AUTO, Case, OracleLimits, SelectError, Side, select};
 use anyhow::Context;
 use std::sync::Arc;
 
@@ -20,10 +21,14 @@ use std::sync::Arc;
 pub(super) trait Operation: Sync {
     fn name(&self) -> &'static str;
     fn about(&self) -> &'static str;
-    /// Every variant, `auto` last.
-    fn catalogue(&self) -> Vec<Listed>;
-    /// Does the selection hold anything? Asked before any input is read.
-    fn check_selection(&self, patterns: &[String], _devices: &[String]) -> Result<(), SelectError>;
+    /// Every variant, `auto` last, and which of them this machine refuses.
+    fn catalogue(&self, machine: &Machine) -> Vec<Listed>;
+    /// Does the selection hold anything of that side? Asked before any input is read.
+    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError>;
+    /// What stands for no input; nothing where one must be named.
+    fn default_inputs(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// How many cases an input makes, for the progress bar.
     fn cases_per_input(&self, request: &Request) -> usize;
     /// Every case that the input, the dtypes and the Ks make.
@@ -36,6 +41,8 @@ pub(super) struct Listed {
     pub(super) place: Option<Place>,
     pub(super) about: &'static str,
     pub(super) source: Option<&'static str>,
+    pub(super) params: Vec<(&'static str, u32)>,
+    pub(super) refusal: Option<String>,
 }
 
 /// All there are.
@@ -54,23 +61,34 @@ pub(super) fn find(name: &str) -> Result<&'static dyn Operation, String> {
 
 /// Everything that was asked of an operation; the exit code.
 pub(super) fn run(operation: &dyn Operation, request: &Request, console: &Console) -> anyhow::Result<u8> {
-    operation.check_selection(&request.patterns, &request.devices)?;
+    let selects = |side| Ok(operation.selects(&request.patterns, side)?);
+    if let Err(error) = request.targets.check(operation.name(), &selects) {
+        if !gpu_is_required() {
+            return Err(error);
+        }
+        console.error(&error.context("ORDITO_REQUIRE_GPU=1"));
+        return Ok(1);
+    }
     let cases = operation.cases_per_input(request);
     Session::run(request, console, cases, &|session, input| operation.run(session, input))
 }
 
-fn catalogue<O: Op>() -> Vec<Listed> {
+fn catalogue<O: Op>(machine: &Machine) -> Vec<Listed> {
     let listed = |variant: &&'static dyn crate::ops::Variant<O>| Listed {
         name: variant.name(),
         place: Some(variant.place()),
         about: variant.about(),
         source: Some(variant.source()),
+        params: variant.params(),
+        refusal: variant.available(machine).err().map(|refusal| refusal.to_string()),
     };
     let auto = Listed {
         name: AUTO,
         place: None,
         about: "whatever of these fits the matrix and the machine; says what and why",
         source: None,
+        params: Vec::new(),
+        refusal: None,
     };
     O::variants().iter().map(listed).chain([auto]).collect()
 }
@@ -85,7 +103,7 @@ impl<S: Scalar> Matrix<S> {
     fn load(session: &Session<'_>, input: &str) -> anyhow::Result<Self> {
         session.say(&format!("reading {input}"));
         let request = session.request();
-        let loaded = request.machines[0].pool().install(|| load::<S>(input, &request.read))?;
+        let loaded = request.machine.pool().install(|| load::<S>(input, &request.read))?;
         Ok(Matrix { name: loaded.name, triplets: Arc::new(loaded.coo) })
     }
 
@@ -153,11 +171,11 @@ impl Operation for ConvertOperation {
     fn about(&self) -> &'static str {
         Convert::<f64>::ABOUT
     }
-    fn catalogue(&self) -> Vec<Listed> {
-        catalogue::<Convert<f64>>()
+    fn catalogue(&self, machine: &Machine) -> Vec<Listed> {
+        catalogue::<Convert<f64>>(machine)
     }
-    fn check_selection(&self, patterns: &[String], _devices: &[String]) -> Result<(), SelectError> {
-        select::<Convert<f64>>(patterns, crate::workbench::Side::Cpu).map(drop)
+    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Convert<f64>>(patterns, side)?.is_empty())
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len()
@@ -170,7 +188,7 @@ impl Operation for ConvertOperation {
 fn run_convert<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
     let matrix = Matrix::<S>::load(session, input)?;
     let record = matrix.record(session.request().read.seed);
-    if let Err(refusal) = check_csr(&session.request().machines[0], &matrix.triplets) {
+    if let Err(refusal) = check_csr(&session.request().machine, &matrix.triplets) {
         return session.refuse_case::<Convert<S>>(&record, &refusal);
     }
     let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
@@ -201,11 +219,11 @@ impl Operation for SpmmOperation {
     fn about(&self) -> &'static str {
         Spmm::<f64>::ABOUT
     }
-    fn catalogue(&self) -> Vec<Listed> {
-        catalogue::<Spmm<f64>>()
+    fn catalogue(&self, machine: &Machine) -> Vec<Listed> {
+        catalogue::<Spmm<f64>>(machine)
     }
-    fn check_selection(&self, patterns: &[String], _devices: &[String]) -> Result<(), SelectError> {
-        select::<Spmm<f64>>(patterns, crate::workbench::Side::Cpu).map(drop)
+    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Spmm<f64>>(patterns, side)?.is_empty())
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len() * request.ks.len()
@@ -217,7 +235,7 @@ impl Operation for SpmmOperation {
 
 fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
     let matrix = Matrix::<S>::load(session, input)?;
-    let machine = session.request().machines[0].clone();
+    let machine = session.request().machine.clone();
     let (seed, limits) = (session.request().read.seed, OracleLimits::default());
     let a = to_csr(&machine, &matrix.triplets).map(Arc::new);
     for k in session.request().ks.clone() {

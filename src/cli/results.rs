@@ -3,10 +3,18 @@
 use super::console::Console;
 use crate::machine::CpuInfo;
 use crate::report::{Fingerprint, Record, csv, html, json};
-use crate::sample::Ceilings;
+use crate::sample::{Ceilings, DeviceCeilings};
 use anyhow::Context;
 use std::io;
 use std::path::PathBuf;
+
+/// What is to be written.
+pub(super) struct Measured<'a> {
+    pub(super) cpu: &'a CpuInfo,
+    pub(super) ceilings: &'a [Ceilings],
+    pub(super) device_ceilings: Option<&'a DeviceCeilings>,
+    pub(super) records: &'a [Record],
+}
 
 /// A folder that results are written to, again and again while they grow.
 pub(super) struct ResultsFolder {
@@ -26,13 +34,8 @@ impl ResultsFolder {
     }
 
     /// Writes all three files. Without records nothing is touched: whatever lies there stays.
-    pub(super) fn write(
-        &mut self,
-        cpu: &CpuInfo,
-        ceilings: &[Ceilings],
-        records: &[Record],
-        console: &Console,
-    ) -> anyhow::Result<()> {
+    pub(super) fn write(&mut self, measured: &Measured<'_>, console: &Console) -> anyhow::Result<()> {
+        let records = measured.records;
         if records.is_empty() {
             return Ok(());
         }
@@ -42,7 +45,11 @@ impl ResultsFolder {
         }
         let command: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let fingerprint = Fingerprint { ceilings: ceilings.to_vec(), ..Fingerprint::new(cpu, &command) };
+        let fingerprint = Fingerprint {
+            ceilings: measured.ceilings.to_vec(),
+            device_ceilings: measured.device_ceilings.cloned(),
+            ..Fingerprint::new(measured.cpu, &command)
+        };
         csv::write_samples(&self.path.join("samples.csv"), records)?;
         json::write_samples(&self.path.join("samples.json"), &fingerprint, records)?;
         let run = (self.path.display().to_string(), fingerprint, records.to_vec());

@@ -3,13 +3,15 @@
 use super::args::Dtype;
 use super::console::{Busy, Console, is_output_error};
 use super::interrupt;
-use super::results::ResultsFolder;
+use super::results::{Measured, ResultsFolder};
+use super::targets::{Targets, gpu_is_required};
 use crate::io::ReadOptions;
-use crate::machine::{Machine, Pool, Refusal, cache_dir};
+use crate::machine::{Accelerator, Machine, Pool, Refusal, cache_dir};
 use crate::ops::{Op, Place};
 use crate::report::{Outcome, Record, table};
-use crate::sample::{CacheFlush, Ceilings, StopRule, WallClock};
-use crate::workbench::{Case, Measuring, Selected, Workbench, exit_code, select};
+use crate::sample::{CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, StopRule, WallClock};
+use crate::units;
+use crate::workbench::{Case, Flushes, Measuring, Selected, Side, Workbench, exit_code, select};
 use anyhow::Context;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,14 +20,15 @@ use std::sync::Arc;
 pub(super) struct Request {
     pub(super) inputs: Vec<String>,
     pub(super) patterns: Vec<String>,
-    pub(super) devices: Vec<String>,
+    /// The first machine of the CPU: reads, converts, limits.
+    pub(super) machine: Arc<Machine>,
+    pub(super) targets: Targets,
     pub(super) ks: Vec<usize>,
     pub(super) dtypes: Vec<Dtype>,
-    /// One for each number of threads.
-    pub(super) machines: Vec<Arc<Machine>>,
     pub(super) read: ReadOptions,
     pub(super) dump: Option<PathBuf>,
     pub(super) json: bool,
+    pub(super) verbose: bool,
     /// How to measure; `None`: verify only.
     pub(super) measure: Option<MeasureRequest>,
 }
@@ -44,8 +47,10 @@ pub(super) struct Session<'a> {
     records: Vec<Record>,
     bar: Busy,
     flush: Option<CacheFlush>,
+    device_flush: Option<DeviceFlush>,
     /// One for each number of threads that variants run with.
     ceilings: Vec<Ceilings>,
+    device_ceilings: Option<DeviceCeilings>,
     /// Where files go, if they were asked for.
     results: Option<ResultsFolder>,
 }
@@ -83,14 +88,17 @@ impl<'a> Session<'a> {
 
     fn new(request: &'a Request, console: &'a Console, cases_per_input: usize) -> anyhow::Result<Self> {
         let cases = request.inputs.len() * cases_per_input;
-        let bar = console.progress(cases * request.machines.len());
+        let machines: usize = request.targets.list.iter().map(|target| target.machines.len()).sum();
+        let bar = console.progress(cases * machines);
         let mut session = Session {
             console,
             request,
             records: Vec::new(),
             bar,
             flush: None,
+            device_flush: None,
             ceilings: Vec::new(),
+            device_ceilings: None,
             results: None,
         };
         if let Some(measure) = &request.measure {
@@ -98,17 +106,30 @@ impl<'a> Session<'a> {
             if measure.cold {
                 session.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
             }
-            session.ceilings = session.measure_ceilings();
+            for target in &request.targets.list {
+                match (target.side, target.machines[0].device()) {
+                    (Side::Cpu, _) => session.ceilings = session.measure_ceilings(&target.machines),
+                    (Side::Device, Ok(device)) => {
+                        if measure.cold {
+                            session.device_flush = Some(DeviceFlush::new(&device).context("--cold")?);
+                        }
+                        // Without it only a column is missing.
+                        let measured = DeviceCeilings::measure(&device).ok().flatten();
+                        session.device_ceilings = measured.or(session.device_ceilings.take());
+                    }
+                    (Side::Device, Err(_)) => {} // every variant will say why
+                }
+            }
         }
         Ok(session)
     }
 
     /// Read bandwidth and peak for every number of threads, one among them for serial variants; from the cache or
     /// measured now. Without them only a column is missing.
-    fn measure_ceilings(&self) -> Vec<Ceilings> {
-        let cpu = self.request.machines[0].cpu();
+    fn measure_ceilings(&self, machines: &[Arc<Machine>]) -> Vec<Ceilings> {
+        let cpu = machines[0].cpu();
         // More threads than cores have the ceilings of the cores.
-        let threads = self.request.machines.iter().map(|machine| machine.threads().min(cpu.logical_cores));
+        let threads = machines.iter().map(|machine| machine.threads().min(cpu.logical_cores));
         let mut threads: Vec<usize> = threads.chain([1]).collect();
         threads.sort_unstable();
         threads.dedup();
@@ -132,21 +153,23 @@ impl<'a> Session<'a> {
         interrupt::interrupted()
     }
 
-    /// Verifies or measures one case with every number of threads. Serial variants do not care how many there are:
-    /// they run with the first.
+    /// Verifies or measures one case on every target and with every number of threads. Serial variants do not care how
+    /// many there are: they run with the first.
     pub(super) fn run_case<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
-        let all = select::<O>(&self.request.patterns, crate::workbench::Side::Cpu)?;
-        for (index, machine) in self.request.machines.iter().enumerate() {
-            let serial = |selected: &Selected<O>| match selected {
-                Selected::Named(variant) => variant.place() == Place::Serial,
-                Selected::Auto => false,
-            };
-            let selected: Vec<Selected<O>> =
-                all.iter().copied().filter(|selected| index == 0 || !serial(selected)).collect();
-            let records = self.run_on(case, &selected, machine);
-            self.take(records)?;
-            if self.interrupted() {
-                break;
+        for target in &self.request.targets.list {
+            let all = select::<O>(&self.request.patterns, target.side)?;
+            for (index, machine) in target.machines.iter().enumerate() {
+                let serial = |selected: &Selected<O>| match selected {
+                    Selected::Named(variant) => variant.place() == Place::Serial,
+                    Selected::Auto => false,
+                };
+                let selected: Vec<Selected<O>> =
+                    all.iter().copied().filter(|selected| index == 0 || !serial(selected)).collect();
+                let records = self.run_on(case, &selected, machine);
+                self.take(records)?;
+                if self.interrupted() {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -154,19 +177,24 @@ impl<'a> Session<'a> {
 
     /// A case that cannot even be set up: every selected variant is refused.
     pub(super) fn refuse_case<O: Op>(&mut self, record: &Record, refusal: &Refusal) -> anyhow::Result<()> {
-        let selected = select::<O>(&self.request.patterns, crate::workbench::Side::Cpu)?;
-        let refused = |selected: &Selected<O>| Record {
-            place: "cpu".into(),
-            refusal: Some(refusal.to_string()),
-            ..record.clone().of(O::NAME, selected.name(), Outcome::Refused)
-        };
-        self.take(selected.iter().map(refused).collect())
+        for target in &self.request.targets.list {
+            let selected = select::<O>(&self.request.patterns, target.side)?;
+            let refused = |selected: &Selected<O>| Record {
+                place: target.name().into(),
+                refusal: Some(refusal.to_string()),
+                ..record.clone().of(O::NAME, selected.name(), Outcome::Refused)
+            };
+            self.take(selected.iter().map(refused).collect())?;
+        }
+        Ok(())
     }
 
-    /// How many variants of a case are held in memory at a time, each with an output of its own.
+    /// How many variants of a case are held in memory at a time, each with an output of its own. Those of a device
+    /// have theirs there.
     pub(super) fn variants_held<O: Op>(&self) -> anyhow::Result<usize> {
-        let selected = select::<O>(&self.request.patterns, crate::workbench::Side::Cpu)?;
-        Ok(if self.request.measure.is_some() { selected.len() } else { 1 })
+        let on_cpu = self.request.targets.list.iter().any(|target| target.side == Side::Cpu);
+        let held = if on_cpu { select::<O>(&self.request.patterns, Side::Cpu)?.len() } else { 0 };
+        Ok(if self.request.measure.is_some() { held.max(1) } else { 1 })
     }
 
     /// Prints what is wanted at once, keeps the rest for the table.
@@ -189,7 +217,12 @@ impl<'a> Session<'a> {
             let stage = samples.map_or("verifying".into(), |now| {
                 format!("{} of at most {} samples", now.samples, now.most_samples)
             });
-            self.say(&format!("{matrix}{k} {dtype} {} threads · {variant} · {stage}", machine.threads()));
+            let place = match machine.accelerator() {
+                Accelerator::None => units::threads(machine.threads() as u64),
+                Accelerator::Cuda(number) => format!("GPU {number}"),
+                Accelerator::Emulator => "emulator".into(),
+            };
+            self.say(&format!("{matrix}{k} {dtype} {place} · {variant} · {stage}"));
         };
         let workbench = Workbench {
             machine,
@@ -200,8 +233,13 @@ impl<'a> Session<'a> {
         match &self.request.measure {
             None => workbench.verify(case, selected),
             Some(measure) => {
-                let measuring =
-                    Measuring { rule: &measure.rule, flush: self.flush.as_ref(), ceilings: &self.ceilings };
+                let device = self.device_flush.as_ref();
+                let measuring = Measuring {
+                    rule: &measure.rule,
+                    cold: self.flush.as_ref().map(|cpu| Flushes { cpu, device }),
+                    ceilings: &self.ceilings,
+                    device_ceilings: self.device_ceilings.as_ref(),
+                };
                 workbench.bench(case, selected, &measuring, &mut WallClock::new())
             }
         }
@@ -219,14 +257,27 @@ impl<'a> Session<'a> {
         } else {
             table::verify(records, width)
         };
-        self.bar.suspend(|| self.console.line(table))
+        self.bar.suspend(|| self.console.line(table))?;
+        if self.request.verbose {
+            let lines = table::launches(records);
+            if !lines.is_empty() {
+                self.bar.suspend(|| self.console.line(lines))?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the files again after every input, so that nothing that was measured can be lost.
     fn keep(&mut self) -> anyhow::Result<()> {
         match &mut self.results {
             Some(results) => {
-                results.write(self.request.machines[0].cpu(), &self.ceilings, &self.records, self.console)
+                let measured = Measured {
+                    cpu: self.request.machine.cpu(),
+                    ceilings: &self.ceilings,
+                    device_ceilings: self.device_ceilings.as_ref(),
+                    records: &self.records,
+                };
+                results.write(&measured, self.console)
             }
             None => Ok(()),
         }
@@ -262,11 +313,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// `ORDITO_REQUIRE_GPU=1` is set where a missing GPU must not pass for success.
+/// `ORDITO_REQUIRE_GPU=1`, and nothing ran on a GPU.
 pub(super) fn unmet_gpu_requirement(records: &[Record]) -> Option<anyhow::Error> {
-    let required = std::env::var_os("ORDITO_REQUIRE_GPU").is_some_and(|value| value == "1");
-    let unmet = required && !records.iter().any(|record| record.place == "cuda");
-    unmet.then(|| {
-        anyhow::anyhow!("ORDITO_REQUIRE_GPU=1, but nothing ran on a GPU: this version runs on the CPU only")
-    })
+    let ran = |record: &Record| record.place == "cuda" && record.outcome != Outcome::Refused;
+    let unmet = gpu_is_required() && !records.iter().any(ran);
+    unmet.then(|| anyhow::anyhow!("ORDITO_REQUIRE_GPU=1, but nothing ran on a GPU; `ordito doctor` says why"))
 }

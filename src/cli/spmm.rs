@@ -1,6 +1,6 @@
 //! `ordito spmm MATRIX (--x X.npy | --k K) [-o Y.npy]`
 
-use super::args::{Device, Dtype, ReadArgs, device_names, with_scalar};
+use super::args::{Device, Dtype, ReadArgs, with_scalar};
 use super::console::Console;
 use super::operations::{check_dense, to_csr};
 use super::session::unmet_gpu_requirement;
@@ -8,12 +8,12 @@ use crate::Scalar;
 use crate::check::{Precision, compare};
 use crate::io::npy::{Conversion, NpyDtype, is_npy_vector, write_npy_vector};
 use crate::io::{load, random_dense, read_npy, read_npy_dtype, write_npy};
-use crate::machine::{Machine, Refusal};
+use crate::machine::{Accelerator, Machine, Refusal};
 use crate::matrix::{Coo, Dense, FormatError};
 use crate::ops::Op;
 use crate::ops::spmm::{Inputs, Plan, Spmm, Subject};
 use crate::report::{Outcome, Record, table};
-use crate::workbench::{AUTO, Case, OracleLimits, Selected, exit_code, note_findings, select};
+use crate::workbench::{AUTO, Case, OracleLimits, Selected, Side, exit_code, note_findings, select};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -47,9 +47,12 @@ pub(super) struct SpmmArgs {
     /// Which variant
     #[arg(long, value_name = "NAME", default_value = AUTO)]
     variant: String,
-    /// Where to run [default: the best there is]
+    /// Where to run [default: the CPU, where the operands are; a variant of a GPU runs there]
     #[arg(long, value_enum, default_value = "all", hide_default_value = true)]
     on: Device,
+    /// Which GPU, as `ordito doctor` numbers them
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    device: usize,
     /// Precision
     #[arg(long, value_enum)]
     dtype: Option<Dtype>,
@@ -77,13 +80,11 @@ pub(super) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
-    let selected = select::<Spmm<S>>(std::slice::from_ref(&args.variant), crate::workbench::Side::Cpu)?;
-    anyhow::ensure!(
-        selected.len() == 1,
-        "--variant {}: matches several variants, one is needed",
-        args.variant
-    );
-    let machine = args.read.machine(args.threads)?;
+    let (selected, accelerator) = select_one::<S>(args)?;
+    let machine = args.read.machine(args.threads)?.with_accelerator(accelerator);
+    if accelerator != Accelerator::None {
+        machine.device()?; // before anything is read
+    }
     let busy = console.busy(format!("reading {}", args.matrix));
     let loaded = machine.pool().install(|| load::<S>(&args.matrix, &args.read.options()))?;
     let triplets = Arc::new(loaded.coo);
@@ -100,7 +101,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         seed: args.k.map(|_| args.read.seed),
         ..Record::new(Spmm::<S>::NAME, &args.variant, Outcome::NotVerified)
     };
-    let prepared = Prepared::new(args, selected[0], &machine, triplets, x, record.clone());
+    let prepared = Prepared::new(args, selected, &machine, triplets, x, record.clone());
     let record = match prepared {
         Ok(prepared) => {
             busy.say("multiplying");
@@ -127,6 +128,27 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         return Ok(1);
     }
     Ok(code)
+}
+
+/// The one variant, and what it runs on. Without `--on` a variant of a GPU is looked for only if the CPU has none: the
+/// operands lie in the host's memory, and taking them to a GPU costs more than a product there saves.
+fn select_one<S: Scalar>(args: &SpmmArgs) -> anyhow::Result<(Selected<Spmm<S>>, Accelerator)> {
+    let cuda = Accelerator::Cuda(args.device);
+    let accelerators: &[Accelerator] = match args.on {
+        Device::Cpu => &[Accelerator::None],
+        Device::Cuda => &[cuda],
+        Device::Emulator => &[Accelerator::Emulator],
+        Device::All => &[Accelerator::None, cuda],
+    };
+    for &accelerator in accelerators {
+        let side = if accelerator == Accelerator::None { Side::Cpu } else { Side::Device };
+        match &select::<Spmm<S>>(std::slice::from_ref(&args.variant), side)?[..] {
+            [] => {}
+            [one] => return Ok((*one, accelerator)),
+            _ => anyhow::bail!("--variant {}: matches several variants, one is needed", args.variant),
+        }
+    }
+    anyhow::bail!("--variant {} does not run there; `ordito list spmm` says where it does", args.variant)
 }
 
 fn read_x<S: Scalar>(path: &Path, rows: usize) -> anyhow::Result<Dense<S>> {
@@ -166,6 +188,7 @@ impl<S: Scalar> Prepared<S> {
             Selected::Named(variant) => Plan::with_variant(variant.name(), a.clone(), k, machine)?,
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
+        record.launches = plan.launches();
         let choice = plan.choice();
         if matches!(selected, Selected::Auto) {
             record.chosen = Some(choice.variant.into());
@@ -194,8 +217,11 @@ impl<S: Scalar> Prepared<S> {
         let mut y = Dense::filled(a.rows(), x.cols(), S::POISON)?;
         let start = Instant::now();
         self.plan.apply(S::ONE, x.view(), S::ZERO, y.view_mut())?;
-        let ns = start.elapsed().as_nanos() as f64;
+        let copies = self.plan.copies();
+        let copied_ns = copies.upload_ns.unwrap_or(0.0) + copies.download_ns.unwrap_or(0.0);
+        let ns = start.elapsed().as_nanos() as f64 - copied_ns;
         let mut record = self.case.record.clone();
+        (record.upload_ns, record.download_ns) = (copies.upload_ns, copies.download_ns);
         record.samples = Some(1);
         (record.mean_ns, record.min_ns, record.median_ns) = (Some(ns), Some(ns), Some(ns));
         record.gflops = Some(self.case.cost().flops as f64 / ns).filter(|rate| rate.is_finite());

@@ -1,14 +1,16 @@
 //! `ordito verify OP INPUT…`
 
-use super::args::{Device, Dtype, ReadArgs, device_names, machine, parse_count};
+use super::args::{Device, Dtype, ReadArgs, machine, parse_count};
 use super::console::Console;
 use super::operations;
 use super::session::{MeasureRequest, Request};
 use super::suite::Suite;
-use crate::machine::Limits;
+use super::targets::Targets;
+use crate::machine::{Limits, Machine};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What `verify` and `bench` have in common.
 #[derive(Debug, Args)]
@@ -16,8 +18,8 @@ pub(super) struct RunArgs {
     /// The operation
     #[arg(value_name = "OP", help = format!("The operation: {}", operations::names()))]
     operation: String,
-    /// Matrices: paths, bare names or synthetic ones
-    #[arg(value_name = "INPUT", required_unless_present = "suite")]
+    /// Matrices: paths, bare names or synthetic ones; numbers of bytes for `transfer`
+    #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// A fixed list of inputs, K and dtypes
     #[arg(long, value_enum)]
@@ -28,6 +30,9 @@ pub(super) struct RunArgs {
     /// Where to run [default: everything this machine can]
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all", hide_default_value = true)]
     on: Vec<Device>,
+    /// Which GPU, as `ordito doctor` numbers them
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    device: usize,
     /// Columns of X
     #[arg(long, value_name = "K", value_delimiter = ',', hide_default_value = true)]
     k: Vec<NonZeroUsize>,
@@ -45,6 +50,9 @@ pub(super) struct RunArgs {
     /// Write operands and result of every incorrect case into folders below DIR
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
+    /// Show the launches of every CUDA variant: blocks, threads, registers, shared memory, occupancy
+    #[arg(long, short)]
+    verbose: bool,
     /// One JSON object per line on standard output, and nothing else there
     #[arg(long)]
     json: bool,
@@ -63,6 +71,13 @@ impl RunArgs {
         let yardstick = self.suite.map(Suite::yardstick);
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
+        if inputs.is_empty() {
+            inputs = operation.default_inputs();
+        }
+        anyhow::ensure!(
+            !inputs.is_empty(),
+            "no input: name a matrix (a path, or a synthetic one such as stencil27:40) or a --suite"
+        );
         let given: Vec<usize> = distinct(&self.k).iter().map(|k| k.get()).collect();
         let ks = or_else(given, yardstick.as_ref().map_or(default_ks, |suite| suite.ks));
         let dtypes =
@@ -74,16 +89,18 @@ impl RunArgs {
             distinct(&self.threads).into_iter().map(Some).collect()
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
+        let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
         let request = Request {
             inputs,
             patterns: self.variant.clone(),
-            devices: device_names(&self.on),
+            machine: machines[0].clone(),
+            targets: Targets::new(&self.on, self.device, machines),
             ks,
             dtypes,
-            machines: machines.collect::<anyhow::Result<_>>()?,
             read: self.read.options(),
             dump: self.dump.clone(),
             json: self.json,
+            verbose: self.verbose,
             measure,
         };
         operations::run(operation, &request, console)

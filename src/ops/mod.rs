@@ -78,6 +78,13 @@ pub trait Variant<O: Op>: Sync {
     fn kernels(&self) -> Vec<KernelSource> {
         Vec::new()
     }
+    /// Could it run on this machine at all? Nothing is prepared.
+    fn available(&self, machine: &Machine) -> Result<(), Refusal> {
+        match self.place() {
+            Place::Serial | Place::Threads => Ok(()),
+            Place::Cuda => machine.device().map(drop),
+        }
+    }
     /// Converts, allocates, compiles: all that depends on the subject alone.
     fn prepare(&self, machine: &Arc<Machine>, subject: &O::Subject) -> Result<Box<O::Ready>, Refusal>;
 }

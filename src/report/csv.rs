@@ -15,6 +15,7 @@ pub fn write_to(writer: &mut dyn Write, records: &[Record]) -> io::Result<()> {
         let object = serde_json::to_value(record)?;
         let cell = |field: &&str| match (*field, &object[*field]) {
             ("params", _) => record.params_text(),
+            ("launches", _) => record.launches_text(),
             (_, Value::Null) => String::new(),
             (_, Value::String(text)) => text.clone(),
             (_, value) => value.to_string(),

@@ -1,6 +1,7 @@
 //! The flat record: one variant on one input with one setting. Units stand in the names of the fields.
 
 use super::{Outcome, Param};
+use crate::machine::LaunchReport;
 use crate::sample::{StopReason, Summary};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -102,6 +103,9 @@ record! {
     /// The variant's parameters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "finite_params")]
     params as "params": BTreeMap<String, Param>,
+    /// Kernel launches of a run: blocks, threads, registers, shared memory, occupancy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    launches as "launches": Vec<LaunchReport>,
     /// What `auto` took.
     #[serde(skip_serializing_if = "Option::is_none")]
     chosen as "chosen": Option<String>,
@@ -171,16 +175,16 @@ record! {
     /// The machine's floor as a percentage of the median time.
     #[serde(skip_serializing_if = "not_finite")]
     percent_of_ceiling as "percent_of_ceiling": Option<f64>,
-    /// Converting the matrix, compiling, allocating: once per matrix.
+    /// Converting the matrix, compiling, taking it to the device: once per matrix.
     #[serde(skip_serializing_if = "not_finite")]
     prepare_ns as "prepare_ns": Option<f64>,
     /// Rearranging X: part of every run, shown apart too.
     #[serde(skip_serializing_if = "not_finite")]
     repack_ns as "repack_ns": Option<f64>,
-    /// Host to device.
+    /// X to the device (and Y, where it is read): once per product, never part of a run.
     #[serde(skip_serializing_if = "not_finite")]
     upload_ns as "upload_ns": Option<f64>,
-    /// Device to host.
+    /// Y to the host: once per product, never part of a run.
     #[serde(skip_serializing_if = "not_finite")]
     download_ns as "download_ns": Option<f64>,
 }
@@ -227,6 +231,11 @@ impl Record {
         pairs.join(";")
     }
 
+    /// The launches as text, or nothing.
+    pub fn launches_text(&self) -> String {
+        self.launches.iter().map(LaunchReport::to_string).collect::<Vec<_>>().join("; ")
+    }
+
     /// What a reader should know beyond the numbers: why it was refused, what went wrong, what `auto` took.
     pub fn note(&self) -> String {
         let chosen = self.chosen.as_ref().map(|chosen| match &self.reason {
@@ -244,6 +253,7 @@ impl Record {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::machine::{KernelAttributes, LaunchPlan};
 
     /// A record in which nothing is absent.
     pub(crate) fn full() -> Record {
@@ -258,6 +268,16 @@ pub(crate) mod tests {
         (record.chosen, record.reason) = (Some("csr".to_owned()), Some("short rows".to_owned()));
         record.params =
             [("lanes".to_owned(), Param::from(4)), ("kind".to_owned(), Param::from("a,b"))].into();
+        let plan = LaunchPlan { grid: [9, 1, 1], block: [512, 1, 1], shared_bytes: 0 };
+        let attributes =
+            KernelAttributes { registers: Some(32), static_shared_bytes: Some(0), local_bytes: Some(0) };
+        record.launches = vec![LaunchReport {
+            kernel: "csr_sub_warp".to_owned(),
+            plan,
+            attributes,
+            blocks_per_multiprocessor: Some(4),
+            occupancy_percent: Some(100.0),
+        }];
         record.sampled = true;
         record.set_errors(4.44e-16, 2.22e-16, 2.22e-16);
         record.bound_ratio = Some(0.1);

@@ -115,6 +115,20 @@ pub fn summary(records: &[Record]) -> String {
     shown.map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
 }
 
+/// What `--verbose` adds: the launches of every record that has some, a line each; nothing where there are none.
+pub fn launches(records: &[Record]) -> String {
+    let launched = records.iter().filter(|record| !record.launches.is_empty());
+    let line = |record: &Record| {
+        let k = shown(record.k, |k| format!(" k = {k}"));
+        record
+            .launches
+            .iter()
+            .map(|launch| format!("{}{k} {}: {launch}", record.variant, record.dtype))
+            .collect()
+    };
+    launched.map(line).map(|lines: Vec<String>| lines.join("\n")).collect::<Vec<_>>().join("\n")
+}
+
 /// What `ordito spmm` prints: one product in a few lines.
 pub fn one(record: &Record) -> String {
     let size = |count: Option<u64>| units::count(count.unwrap_or(0));
@@ -129,12 +143,18 @@ pub fn one(record: &Record) -> String {
             size(record.k),
             record.dtype
         ),
-        format!("variant   {variant}, {}", units::threads(record.threads.unwrap_or(1))),
+        format!(
+            "variant   {variant}, {}",
+            record.threads.map_or_else(|| format!("on {}", record.place), units::threads)
+        ),
     ];
     lines.extend(record.reason.as_ref().map(|reason| format!("chosen    {reason}")));
     let rate = shown(record.gflops, |gflops| format!(", {} GFLOP/s", units::number(gflops)));
     lines.push(format!("time      {}{rate} (one run)", shown(record.median_ns, units::duration)));
     lines.push(format!("prepare   {}", shown(record.prepare_ns, units::duration)));
+    if let (Some(upload), Some(download)) = (record.upload_ns, record.download_ns) {
+        lines.push(format!("copies    {} up, {} down", units::duration(upload), units::duration(download)));
+    }
     if record.max_rel_err.is_some() || record.error.is_some() {
         let errors = shown(record.max_rel_err, |error| {
             format!(

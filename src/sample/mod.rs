@@ -7,6 +7,7 @@
 pub mod ceilings;
 pub mod clock;
 pub mod cold;
+pub mod device;
 pub mod quantile;
 pub mod samples;
 pub mod stop;
@@ -15,6 +16,7 @@ pub mod welford;
 pub use ceilings::Ceilings;
 pub use clock::{Clock, FakeClock, Timer, WallClock};
 pub use cold::CacheFlush;
+pub use device::{DeviceCeilings, DeviceFlush, EventTimer};
 pub use quantile::Quantiles;
 pub use samples::{Samples, Summary};
 pub use stop::{StopReason, StopRule};
@@ -38,7 +40,7 @@ pub enum SampleError {
 #[derive(Clone, Copy)]
 pub struct Sampler<'a> {
     rule: &'a StopRule,
-    flush: Option<&'a CacheFlush>,
+    flush: Option<&'a dyn Fn()>,
     interrupted: &'a dyn Fn() -> bool,
     progress: &'a dyn Fn(Progress),
 }
@@ -62,8 +64,8 @@ impl<'a> Sampler<'a> {
         Sampler { rule, flush: None, interrupted: &|| false, progress: &|_| {} }
     }
 
-    /// Empties the caches before every run, untimed.
-    pub fn cold(mut self, flush: Option<&'a CacheFlush>) -> Self {
+    /// Empties the caches before every run, untimed, by calling `flush`.
+    pub fn cold(mut self, flush: Option<&'a dyn Fn()>) -> Self {
         self.flush = flush;
         self
     }
@@ -153,7 +155,7 @@ impl<'a> Series<'a> {
             let warm = self.sampler.rule.is_warm(self.warm_up_runs, self.elapsed_ns);
             reset(subject)?;
             if let Some(flush) = self.sampler.flush.filter(|_| warm) {
-                flush.flush();
+                flush();
             }
             let took_ns = timer.time(&mut || run(subject))?;
             self.elapsed_ns = before_ns + timer.now_ns().saturating_sub(start_ns);
@@ -301,6 +303,7 @@ mod tests {
         let (rule, flush) =
             (StopRule::fixed(2), CacheFlush::new(crate::machine::Machine::whole().unwrap()).unwrap());
         let mut subject = Subject::default();
+        let flush = || flush.flush();
         let sampler = Sampler::new(&rule).cold(Some(&flush));
         let samples =
             sampler.sample(&mut WallClock::new(), &mut subject, Subject::reset, Subject::run).unwrap();

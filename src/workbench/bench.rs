@@ -1,19 +1,34 @@
 //! Time what has been verified, variants of one case in turn.
 
 use super::{Case, Judged, Selected, Workbench};
+use crate::machine::{Device, DeviceError};
 use crate::ops::{Op, Prepared, RunError};
 use crate::report::{Outcome, Record};
-use crate::sample::{CacheFlush, Ceilings, Quantiles, Sampler, Series, StopReason, StopRule, Timer};
+use crate::sample::{
+    CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, EventTimer, Quantiles, Sampler, Series, StopReason,
+    StopRule, Timer,
+};
 
 /// How to measure.
 pub struct Measuring<'a> {
     /// When to stop.
     pub rule: &'a StopRule,
     /// Caches are emptied before every run.
-    pub flush: Option<&'a CacheFlush>,
+    pub cold: Option<Flushes<'a>>,
     /// What the machine could do at best, for `percent_of_ceiling`: one for each number of threads up to its cores.
     /// A variant is held against the largest that is not above its own.
     pub ceilings: &'a [Ceilings],
+    /// The same for the device of the machine.
+    pub device_ceilings: Option<&'a DeviceCeilings>,
+}
+
+/// What empties the caches of the CPU and of the device.
+#[derive(Clone, Copy)]
+pub struct Flushes<'a> {
+    /// Of the CPU.
+    pub cpu: &'a CacheFlush,
+    /// Of the device, where there is one.
+    pub device: Option<&'a DeviceFlush>,
 }
 
 /// Samples that a variant takes before the next one has its turn: enough for its operands to be warm for most of
@@ -22,8 +37,17 @@ const SAMPLES_PER_TURN: usize = 10;
 /// Times that the repacking is run on its own.
 const REPACK_RUNS: usize = 5;
 
+/// A variant that is being timed.
+struct Running<'a, O: Op> {
+    judged: &'a mut Judged<O>,
+    series: Series<'a>,
+    /// CUDA events, for what runs on a GPU; everything else takes the common timer.
+    events: Option<EventTimer>,
+}
+
 impl Workbench<'_> {
-    /// Verifies every selected variant, then times those that are not wrong.
+    /// Verifies every selected variant, then times those that are not wrong: by the device's own events what runs on
+    /// a GPU, by `timer` the rest.
     pub fn bench<O: Op>(
         &self,
         case: &Case<O>,
@@ -49,31 +73,64 @@ impl Workbench<'_> {
         measuring: &Measuring<'_>,
         timer: &mut dyn Timer<RunError>,
     ) {
-        let sampler = Sampler::new(measuring.rule).cold(measuring.flush).interrupted_by(self.interrupted);
-        let mut running: Vec<(&mut Judged<O>, Series<'_>)> = Vec::new();
-        for judged in judged.iter_mut().filter(|judged| judged.ready.is_some()) {
-            match Series::start(sampler, timer) {
-                Ok(series) => running.push((judged, series)),
+        let flush_cpu = || measuring.cold.iter().for_each(|flushes| flushes.cpu.flush());
+        let flush_device =
+            || measuring.cold.iter().filter_map(|flushes| flushes.device).for_each(DeviceFlush::flush);
+        let sampler = Sampler::new(measuring.rule).interrupted_by(self.interrupted);
+        let mut running: Vec<Running<'_, O>> = Vec::new();
+        for judged in judged.iter_mut() {
+            let Some(ready) = &judged.ready else { continue };
+            let on_device = ready.device().is_some();
+            let flush: &dyn Fn() = if on_device { &flush_device } else { &flush_cpu };
+            let sampler = sampler.cold(measuring.cold.is_some().then_some(flush));
+            let started =
+                event_timer(ready.device(), measuring).map_err(RunError::from).and_then(|mut events| {
+                    let series = Series::start(sampler, own_or(&mut events, timer))?;
+                    Ok((series, events))
+                });
+            match started {
+                Ok((series, events)) => running.push(Running { judged, series, events }),
                 Err(error) => fail(&mut judged.record, &error),
             }
         }
         while !running.is_empty() {
             let mut next = Vec::with_capacity(running.len());
-            for (judged, mut series) in running {
-                (self.progress)(&judged.record.variant, Some(series.progress()));
-                let warm_again = measuring.flush.is_none() && !(self.interrupted)();
-                match turn(judged, &mut series, timer, warm_again) {
-                    Ok(false) => next.push((judged, series)),
+            for mut now in running {
+                (self.progress)(&now.judged.record.variant, Some(now.series.progress()));
+                let warm_again = measuring.cold.is_none() && !(self.interrupted)();
+                let timer = own_or(&mut now.events, timer);
+                match turn(now.judged, &mut now.series, timer, warm_again) {
+                    Ok(false) => next.push(now),
                     Ok(true) => {
-                        if let Err(error) = conclude(case, judged, series, measuring, timer) {
-                            fail(&mut judged.record, &error);
+                        if let Err(error) = conclude(case, now.judged, now.series, measuring, timer) {
+                            fail(&mut now.judged.record, &error);
                         }
                     }
-                    Err(error) => fail(&mut judged.record, &error),
+                    Err(error) => fail(&mut now.judged.record, &error),
                 }
             }
             running = next;
         }
+    }
+}
+
+/// Events of the GPU that a variant runs on. With warm caches tiny kernels are timed as a captured graph.
+fn event_timer(
+    device: Option<&Device>,
+    measuring: &Measuring<'_>,
+) -> Result<Option<EventTimer>, DeviceError> {
+    let gpu = device.and_then(Device::gpu);
+    gpu.map(|gpu| EventTimer::new(gpu, measuring.cold.is_none())).transpose()
+}
+
+/// The variant's own timer, or the common one.
+fn own_or<'t>(
+    events: &'t mut Option<EventTimer>,
+    timer: &'t mut dyn Timer<RunError>,
+) -> &'t mut dyn Timer<RunError> {
+    match events {
+        Some(events) => events,
+        None => timer,
     }
 }
 
@@ -117,12 +174,15 @@ fn conclude<O: Op>(
         return Ok(());
     };
     record.set_times(&summary, samples.stop_reason, samples.cold);
-    let fitting =
-        measuring.ceilings.iter().filter(|ceilings| Some(ceilings.threads as u64) <= record.threads);
-    let ceilings = fitting.max_by_key(|ceilings| ceilings.threads);
-    record.percent_of_ceiling = ceilings.and_then(|ceilings| {
-        ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype)
-    });
+    record.percent_of_ceiling = if ready.device().is_some() {
+        measuring.device_ceilings.and_then(|ceilings| ceilings.percent(summary.median_ns, cost.least_bytes))
+    } else {
+        let fitting =
+            measuring.ceilings.iter().filter(|ceilings| Some(ceilings.threads as u64) <= record.threads);
+        fitting.max_by_key(|ceilings| ceilings.threads).and_then(|ceilings| {
+            ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype)
+        })
+    };
     Ok(())
 }
 

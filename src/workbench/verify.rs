@@ -3,7 +3,7 @@
 use super::{Case, Judged, Selected, Workbench};
 use crate::check::{Findings, Precision, Verdict, compare, dump};
 use crate::machine::Refusal;
-use crate::ops::{Op, Prepared, RunError, Variant};
+use crate::ops::{Copies, Op, Prepared, RunError, Variant};
 use crate::report::{Outcome, Record};
 use std::time::Instant;
 
@@ -22,6 +22,7 @@ impl Workbench<'_> {
             Err(refusal) => return Judged { record: refused(record, &refusal), ready: None },
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
+        record.launches = ready.launches();
         match self.findings(case, variant, &mut *ready, &mut record) {
             Ok(findings) => note_findings(&findings, case.precision, &mut record),
             Err(error @ RunError::InvalidResult(_)) => {
@@ -53,9 +54,13 @@ impl Workbench<'_> {
             ready.reset()?;
             let start = Instant::now();
             ready.run()?;
+            if let Some(device) = ready.device() {
+                device.synchronize()?;
+            }
             let took_ns = start.elapsed().as_nanos() as f64;
             record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
             let output = ready.fetch()?;
+            note_copies(ready.copies(), record);
             let findings = compare(reference, &output, case.precision, variant.error_factor());
             let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
             if let (true, Some(folder)) = (wrong, self.dump) {
@@ -87,6 +92,16 @@ impl Workbench<'_> {
         }
         worst.ok_or(RunError::NotLoaded)
     }
+}
+
+/// The faster of two is nearer to what copying costs: the first touches fresh memory.
+fn note_copies(copies: Copies, record: &mut Record) {
+    let faster = |kept: Option<f64>, now: Option<f64>| match (kept, now) {
+        (Some(kept), Some(now)) => Some(kept.min(now)),
+        (kept, now) => kept.or(now),
+    };
+    record.upload_ns = faster(record.upload_ns, copies.upload_ns);
+    record.download_ns = faster(record.download_ns, copies.download_ns);
 }
 
 /// The record of something that was not even tried.

@@ -234,14 +234,19 @@ impl<S: Scalar, K: DeviceKernel<S>> Product<S> for OnDevice<S, K> {
                 DeviceDense::like(&self.device, "Y", &y.as_view())?,
             ),
         };
+        let start = Instant::now();
         on_x.buffer.write(x.data())?;
         // What lies between and behind the rows comes back as it went.
         if beta != S::ZERO || y.as_view().data().len() != y.rows() * y.cols() {
             on_y.buffer.write(y.as_view().data())?;
         }
+        self.copies.upload_ns = Some(start.elapsed().as_nanos() as f64);
         self.kernel.repack(&on_x)?;
         self.kernel.multiply(alpha, &on_x, beta, &mut on_y)?;
+        self.device.synchronize()?;
+        let start = Instant::now();
         on_y.buffer.read(y.data_mut())?;
+        self.copies.download_ns = Some(start.elapsed().as_nanos() as f64);
         self.room = Some((on_x, on_y));
         Ok(())
     }

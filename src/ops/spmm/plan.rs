@@ -3,9 +3,9 @@
 use super::csr_threads_nnz::{SERIAL_BELOW, even_shares, multiply_shares};
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
-use crate::machine::{Machine, Refusal};
+use crate::machine::{LaunchReport, Machine, Refusal};
 use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
-use crate::ops::{Choice, Op, RunError};
+use crate::ops::{Choice, Copies, Op, RunError};
 use std::ops::Mul;
 use std::sync::Arc;
 
@@ -91,6 +91,16 @@ impl<S: Scalar> Plan<S> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
         self.product.apply(alpha, x, beta, y)
+    }
+
+    /// How long the last [`apply`](Self::apply) spent copying between host and device; nothing on the CPU.
+    pub fn copies(&self) -> Copies {
+        self.product.copies()
+    }
+
+    /// What a product launches on a device; nothing on the CPU.
+    pub fn launches(&self) -> Vec<LaunchReport> {
+        self.product.launches()
     }
 
     /// The same pattern with new numbers, in the order of the CSR arrays.
