@@ -9,6 +9,7 @@
 pub mod convert;
 mod reference;
 pub mod spmm;
+pub mod transfer;
 
 pub use reference::{Extent, Observed, Projection, Reference};
 
@@ -256,5 +257,6 @@ mod tests {
         names_are_well_formed::<convert::Convert<f64>>();
         names_are_well_formed::<spmm::Spmm<f32>>();
         names_are_well_formed::<spmm::Spmm<f64>>();
+        names_are_well_formed::<transfer::Transfer>();
     }
 }

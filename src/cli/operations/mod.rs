@@ -1,0 +1,108 @@
+//! The operations that `list`, `verify` and `bench` know. One file and one entry each.
+
+mod convert;
+mod sparse;
+mod spmm;
+mod transfer;
+
+pub(super) use sparse::{check_dense, to_csr};
+
+use super::args::Dtype;
+use super::console::Console;
+use super::session::{Request, Session};
+use super::targets::gpu_is_required;
+use crate::machine::Machine;
+use crate::ops::{Op, Place, Variant};
+use crate::workbench::{AUTO, SelectError, Side};
+
+/// An operation behind the command line: its name, its variants, and how to run it on inputs.
+pub(super) trait Operation: Sync {
+    fn name(&self) -> &'static str;
+    fn about(&self) -> &'static str;
+    /// Every variant, `auto` last, and which of them this machine refuses.
+    fn catalogue(&self, machine: &Machine) -> Vec<Listed>;
+    /// Does the selection hold anything of that side? Asked before any input is read.
+    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError>;
+    /// What stands for no input; nothing where one must be named.
+    fn default_inputs(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// How many cases an input makes, for the progress bar.
+    fn cases_per_input(&self, request: &Request) -> usize;
+    /// Every case that the input, the dtypes and the Ks make.
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()>;
+}
+
+/// A line of `ordito list`.
+pub(super) struct Listed {
+    pub(super) name: &'static str,
+    pub(super) place: Option<Place>,
+    pub(super) about: &'static str,
+    pub(super) source: Option<&'static str>,
+    pub(super) params: Vec<(&'static str, u32)>,
+    pub(super) refusal: Option<String>,
+}
+
+/// All there are.
+pub(super) const OPERATIONS: &[&dyn Operation] =
+    &[&convert::ConvertOperation, &spmm::SpmmOperation, &transfer::TransferOperation];
+
+/// Their names, for people.
+pub(super) fn names() -> String {
+    OPERATIONS.iter().map(|op| op.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The operation of this name.
+pub(super) fn find(name: &str) -> Result<&'static dyn Operation, String> {
+    let found = OPERATIONS.iter().copied().find(|op| op.name() == name);
+    found.ok_or_else(|| format!("there is no operation `{name}`; there are: {}", names()))
+}
+
+/// Everything that was asked of an operation; the exit code.
+pub(super) fn run(operation: &dyn Operation, request: &Request, console: &Console) -> anyhow::Result<u8> {
+    let selects = |side| Ok(operation.selects(&request.patterns, side)?);
+    if let Err(error) = request.targets.check(operation.name(), &selects) {
+        if !gpu_is_required() {
+            return Err(error);
+        }
+        console.error(&error.context("ORDITO_REQUIRE_GPU=1"));
+        return Ok(1);
+    }
+    let cases = operation.cases_per_input(request);
+    Session::run(request, console, cases, &|session, input| operation.run(session, input))
+}
+
+fn catalogue<O: Op>(machine: &Machine) -> Vec<Listed> {
+    let listed = |variant: &&'static dyn Variant<O>| Listed {
+        name: variant.name(),
+        place: Some(variant.place()),
+        about: variant.about(),
+        source: Some(variant.source()),
+        params: variant.params(),
+        refusal: variant.available(machine).err().map(|refusal| refusal.to_string()),
+    };
+    let auto = Listed {
+        name: AUTO,
+        place: None,
+        about: "whatever of these fits the matrix and the machine; says what and why",
+        source: None,
+        params: Vec::new(),
+        refusal: None,
+    };
+    O::variants().iter().map(listed).chain([auto]).collect()
+}
+
+/// All precisions, even if the input cannot be read in one of them (a number beyond f32); the first error.
+fn for_each_dtype(
+    session: &mut Session<'_>,
+    run: impl Fn(&mut Session<'_>, Dtype) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut first = Ok(());
+    for dtype in session.request().dtypes.clone() {
+        if session.interrupted() {
+            break;
+        }
+        first = first.and(run(session, dtype));
+    }
+    first
+}

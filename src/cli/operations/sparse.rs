@@ -1,0 +1,80 @@
+//! What the operations on a sparse matrix share: reading it, and seeing that it fits.
+
+use super::super::session::Session;
+use crate::Scalar;
+use crate::io::load;
+use crate::machine::{Machine, Refusal};
+use crate::matrix::{Coo, Csr, Duplicates};
+use crate::ops::spmm::ORACLE_BYTES_PER_ELEMENT;
+use crate::report::Record;
+use crate::workbench::OracleLimits;
+use std::sync::Arc;
+
+/// A matrix with the name that records give it.
+pub(super) struct Matrix<S> {
+    pub(super) name: String,
+    pub(super) triplets: Arc<Coo<S>>,
+}
+
+impl<S: Scalar> Matrix<S> {
+    pub(super) fn load(session: &Session<'_>, input: &str) -> anyhow::Result<Self> {
+        session.say(&format!("reading {input}"));
+        let request = session.request();
+        let loaded = request.machine.pool().install(|| load::<S>(input, &request.read))?;
+        Ok(Matrix { name: loaded.name, triplets: Arc::new(loaded.coo) })
+    }
+
+    /// What a record says of it.
+    pub(super) fn record(&self, seed: u64) -> Record {
+        Record {
+            matrix: Some(self.name.clone()),
+            rows: Some(self.triplets.rows() as u64),
+            cols: Some(self.triplets.cols() as u64),
+            nnz: Some(self.triplets.nonzeros() as u64),
+            dtype: S::NAME.into(),
+            seed: Some(seed),
+            ..Record::default()
+        }
+    }
+}
+
+/// Refuses CSR above the memory budget: a small file may declare billions of empty rows.
+pub(super) fn check_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal> {
+    let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
+    machine
+        .check_memory(format!("CSR ({rows} rows, {nonzeros} nonzeros)"), Csr::<S>::bytes_for(rows, nonzeros))
+}
+
+/// CSR, if it fits.
+pub(in crate::cli) fn to_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<Csr<S>, Refusal> {
+    check_csr(machine, coo)?;
+    Ok(machine.pool().install(|| Csr::from_coo(coo, Duplicates::Keep)))
+}
+
+/// X, as many outputs as are held at a time, and the oracle's answer (if there is one) must fit.
+pub(in crate::cli) fn check_dense<S: Scalar>(
+    machine: &Machine,
+    a: &Csr<S>,
+    k: usize,
+    outputs: usize,
+    oracle: Option<OracleLimits>,
+) -> Result<(), Refusal> {
+    let (rows, cols) = (a.rows(), a.cols());
+    let elements =
+        |rows: usize, copies: usize| (rows as u64).checked_mul(k as u64)?.checked_mul(copies as u64);
+    let needed = || {
+        // One more Y than there are variants: a result is copied to be compared.
+        let dense = elements(cols, 1)?.checked_add(elements(rows, outputs + 1)?)?;
+        let answer = match oracle {
+            // Sampled above its limit, and then as large as the limit at most.
+            Some(limits) => elements(rows, 1)?.saturating_mul(ORACLE_BYTES_PER_ELEMENT).min(limits.bytes),
+            None => 0,
+        };
+        dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)
+    };
+    let what = match outputs {
+        1 => format!("X ({cols}×{k}), Y ({rows}×{k}) and their check"),
+        _ => format!("X ({cols}×{k}), {outputs} times Y ({rows}×{k}), one for each variant, and their check"),
+    };
+    machine.check_memory(what, needed())
+}

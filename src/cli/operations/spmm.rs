@@ -1,0 +1,67 @@
+//! `spmm`
+
+use super::super::args::with_scalar;
+use super::super::session::{Request, Session};
+use super::sparse::{Matrix, check_dense, to_csr};
+use super::{Listed, Operation, catalogue, for_each_dtype};
+use crate::Scalar;
+use crate::check::Precision;
+use crate::io::random_dense;
+use crate::machine::Machine;
+use crate::ops::Op;
+use crate::ops::spmm::{Inputs, Spmm, Subject};
+use crate::report::Record;
+use crate::workbench::{Case, OracleLimits, SelectError, Side, select};
+use anyhow::Context;
+use std::sync::Arc;
+
+pub(super) struct SpmmOperation;
+
+impl Operation for SpmmOperation {
+    fn name(&self) -> &'static str {
+        Spmm::<f64>::NAME
+    }
+    fn about(&self) -> &'static str {
+        Spmm::<f64>::ABOUT
+    }
+    fn catalogue(&self, machine: &Machine) -> Vec<Listed> {
+        catalogue::<Spmm<f64>>(machine)
+    }
+    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Spmm<f64>>(patterns, side)?.is_empty())
+    }
+    fn cases_per_input(&self, request: &Request) -> usize {
+        request.dtypes.len() * request.ks.len()
+    }
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+        for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_spmm::<S>(session, input)))
+    }
+}
+
+fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+    let matrix = Matrix::<S>::load(session, input)?;
+    let machine = session.request().machine.clone();
+    let (seed, limits) = (session.request().read.seed, OracleLimits::default());
+    let a = to_csr(&machine, &matrix.triplets).map(Arc::new);
+    for k in session.request().ks.clone() {
+        if session.interrupted() {
+            break;
+        }
+        let record = Record { k: Some(k as u64), ..matrix.record(seed) };
+        let outputs = session.variants_held::<Spmm<S>>()?;
+        let fits = a.clone().and_then(|a| check_dense(&machine, &a, k, outputs, Some(limits)).map(|()| a));
+        let a = match fits {
+            Ok(a) => a,
+            Err(refusal) => {
+                session.refuse_case::<Spmm<S>>(&record, &refusal)?;
+                continue;
+            }
+        };
+        let x = Arc::new(random_dense::<S>(a.cols(), k, seed).context("X")?);
+        let subject = Subject { a, triplets: Some(matrix.triplets.clone()), k };
+        let inputs = Inputs::product(x);
+        let case = Case::<Spmm<S>>::new(subject, inputs, Precision::of::<S>(), record, limits);
+        session.run_case(&case)?;
+    }
+    Ok(())
+}

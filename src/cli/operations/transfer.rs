@@ -1,0 +1,58 @@
+//! `transfer`
+
+use super::super::args::parse_bytes;
+use super::super::session::{Request, Session};
+use super::{Listed, Operation, catalogue};
+use crate::check::Precision;
+use crate::io::Random;
+use crate::machine::Machine;
+use crate::ops::Op;
+use crate::ops::transfer::Transfer;
+use crate::report::Record;
+use crate::workbench::{Case, OracleLimits, SelectError, Side, select};
+use std::sync::Arc;
+
+pub(super) struct TransferOperation;
+
+/// From a kilobyte to a gigabyte; among them the matrix of an EEG recording (358 epochs × 64 sensors × 82 samples in f32).
+const TRANSFER_BYTES: [&str; 8] = ["1k", "10k", "100k", "1M", "7515136", "10M", "100M", "1G"];
+
+impl Operation for TransferOperation {
+    fn name(&self) -> &'static str {
+        Transfer::NAME
+    }
+    fn about(&self) -> &'static str {
+        Transfer::ABOUT
+    }
+    fn catalogue(&self, machine: &Machine) -> Vec<Listed> {
+        catalogue::<Transfer>(machine)
+    }
+    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Transfer>(patterns, side)?.is_empty())
+    }
+    fn default_inputs(&self) -> Vec<String> {
+        TRANSFER_BYTES.map(String::from).into()
+    }
+    fn cases_per_input(&self, _: &Request) -> usize {
+        1
+    }
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+        let bytes = parse_bytes(input).map_err(|why| anyhow::anyhow!("`{input}`: {why}"))?;
+        let seed = session.request().read.seed;
+        let record = Record { bytes: Some(bytes), seed: Some(seed), ..Record::default() };
+        // What is sent, what arrives, and a variant's own memory.
+        let needed = bytes.checked_mul(3);
+        let fits =
+            session.request().machine.check_memory(format!("{bytes} bytes, sent and received"), needed);
+        let bytes = match fits {
+            Ok(()) => bytes as usize,
+            Err(refusal) => return session.refuse_case::<Transfer>(&record, &refusal),
+        };
+        let mut random = Random::new(seed, 0);
+        let mut sent = vec![0; bytes];
+        sent.chunks_mut(8)
+            .for_each(|word| word.copy_from_slice(&random.next_bits().to_le_bytes()[..word.len()]));
+        let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
+        session.run_case(&Case::<Transfer>::new(bytes, Arc::new(sent), precision, record, limits))
+    }
+}
