@@ -241,7 +241,7 @@ const FULL_WIDTH: u16 = 120;
 
 /// Columns that a narrow terminal does without, the first one first.
 const DISPENSABLE: &[&str] =
-    &["mean rel err", "in ε", "prepare", "GB/s", "best of 2", "repack", "ceiling", "±"];
+    &["mean rel err", "in ε", "prepare", "upload", "download", "GB/s", "best of 2", "repack", "ceiling", "±"];
 
 /// Leaves columns out until the rest fits; a line that says which.
 fn narrowed(kept: &mut Vec<(&Column, Vec<String>)>, width: u16) -> Option<String> {

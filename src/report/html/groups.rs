@@ -54,8 +54,12 @@ fn grouped(runs: &[Run]) -> Vec<Group<'_>> {
 fn series_of(group: &Group<'_>, rate: fn(&Record) -> Option<f64>) -> Vec<Series> {
     let labels: BTreeSet<&str> = group.members.iter().map(|(label, _)| *label).collect();
     let threads: BTreeSet<Option<u64>> = group.members.iter().map(|(_, record)| record.threads).collect();
+    let places: BTreeSet<&str> = group.members.iter().map(|(_, record)| record.place.as_str()).collect();
     let name = |label: &str, record: &Record| {
         let mut parts = vec![record.variant.clone()];
+        // Every other variant says in its name where it runs.
+        let tells_place = places.len() > 1 && (record.chosen.is_some() || record.place == "emulator");
+        parts.extend(tells_place.then(|| format!("on {}", record.place)));
         parts.extend(record.threads.filter(|_| threads.len() > 1).map(units::threads));
         parts.extend(record.cold.then(|| "cold".to_owned()));
         parts.extend((labels.len() > 1).then(|| label.to_owned()));
