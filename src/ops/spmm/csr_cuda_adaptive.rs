@@ -79,7 +79,7 @@ fn column_plan(
     local_size: u32,
     scalar_bytes: usize,
 ) -> Result<LaunchPlan, Refusal> {
-    let blocks = (row_blocks as u64).checked_mul(k as u64).unwrap_or(u64::MAX);
+    let blocks = (row_blocks as u64).saturating_mul(k as u64);
     let shared_bytes = u64::from(local_size) * scalar_bytes as u64;
     LaunchPlan::new(limits, [blocks, 1, 1], [local_size, 1, 1], shared_bytes)
 }
