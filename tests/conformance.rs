@@ -4,21 +4,21 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
+#[path = "common/spmm.rs"]
+mod spmm;
 
-use common::{Shape, Values, fill, shapes};
+use common::{Values, fill, shapes};
 use ordito::Scalar;
 use ordito::check::Precision;
-use ordito::io::Random;
 use ordito::machine::{CpuInfo, Limits, Machine, SimdLevel};
-use ordito::matrix::{Csr, Dense, Duplicates};
+use ordito::matrix::Dense;
 use ordito::ops::convert::Convert;
-use ordito::ops::spmm::{Inputs, Spmm, Subject};
-use ordito::ops::{Extent, Op};
+use ordito::ops::spmm::Spmm;
+use ordito::ops::{Op, Place, Variant};
 use ordito::report::{Outcome, Record};
 use ordito::workbench::{Case, OracleLimits, Side, Workbench, select};
+use spmm::{KS, SCALINGS, assert_exact, spmm_case, with_gaps};
 use std::sync::Arc;
-
-const KS: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 64, 65];
 
 /// Several numbers of threads and every vector level this CPU has.
 fn machines() -> Vec<Arc<Machine>> {
@@ -31,22 +31,6 @@ fn machines() -> Vec<Arc<Machine>> {
     levels.into_iter().map(machine).collect()
 }
 
-/// `rows × cols` numbers with gaps of NaN between the rows.
-fn dense<S: Scalar>(rows: usize, cols: usize, gap: usize, values: Values, seed: u64) -> Dense<S> {
-    let mut random = Random::new(seed, 5);
-    let mut data = vec![S::POISON; rows * (cols + gap)];
-    for row in 0..rows {
-        for col in 0..cols {
-            let number = match values {
-                Values::Integers => random.below(9) as f64 - 4.0,
-                Values::Reals => 2.0 * random.unit() - 1.0,
-            };
-            data[row * (cols + gap) + col] = S::from_f64(number);
-        }
-    }
-    Dense::with_leading_dimension(rows, cols, cols + gap, data).unwrap()
-}
-
 /// Records of all variants; each must have passed.
 fn all_pass<O: Op>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize {
     let records = Workbench::new(machine).verify(case, &select::<O>(&[], Side::Cpu).unwrap());
@@ -56,13 +40,6 @@ fn all_pass<O: Op>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize 
         assert_eq!(record.outcome, expected, "{what}: {}: {fault:?}", record.variant);
     }
     records.len()
-}
-
-fn spmm_case<S: Scalar>(shape: &Shape, values: Values, k: usize) -> (Subject<S>, Inputs<S>) {
-    let coo = fill::<S>(shape, values);
-    let a = Arc::new(Csr::from_coo(&coo, Duplicates::Keep));
-    let x = Arc::new(dense::<S>(shape.cols, k, 0, values, k as u64));
-    (Subject { a, triplets: Some(Arc::new(coo)), k }, Inputs::product(x))
 }
 
 fn spmm_within_the_bound<S: Scalar>() {
@@ -88,35 +65,24 @@ fn spmm_exact_with_gaps<S: Scalar>() {
     for (index, shape) in shapes().iter().enumerate() {
         for k in KS {
             let (subject, _) = spmm_case::<S>(shape, Values::Integers, k);
-            let x = Arc::new(dense::<S>(shape.cols, k, 3, Values::Integers, 1));
-            let y = Arc::new(dense::<S>(shape.rows, k, 2, Values::Integers, 2));
-            for (alpha, beta) in [(1.0, 0.0), (-2.0, 1.0), (3.0, -1.0), (0.0, 2.0)] {
-                let (alpha, beta) = (S::from_f64(alpha), S::from_f64(beta));
-                let inputs = Inputs { x: x.clone(), alpha, beta, y: Some(y.clone()) };
-                let expected = Spmm::oracle(&subject, &inputs, Extent::Whole).expected;
+            for scaling in SCALINGS {
+                let inputs = with_gaps(shape, k, scaling);
                 let machine = &machines[(index + k) % machines.len()];
-                for variant in
-                    Spmm::<S>::variants().iter().filter(|variant| !variant.name().ends_with("-wrong"))
-                {
+                for variant in cpu_variants::<S>() {
+                    let what = format!("{}, {}, k = {k}, {scaling:?}", variant.name(), shape.name);
                     let mut ready = variant.prepare(machine, &subject).unwrap();
-                    ready.load(&inputs).unwrap();
-                    for run in 0..2 {
-                        ready.reset().unwrap();
-                        ready.run().unwrap();
-                        let found = ready.fetch().unwrap();
-                        let what = format!("{}, {}, k = {k}, run {run}", variant.name(), shape.name);
-                        for row in 0..shape.rows {
-                            let got: Vec<f64> = found.view().row(row).iter().map(|y| y.to_f64()).collect();
-                            assert_eq!(got, expected[row * k..(row + 1) * k], "{what}, row {row}");
-                        }
-                        let gaps = found.data().chunks(k + 2).flat_map(|row| &row[k..]);
-                        assert!(gaps.clone().all(|gap| gap.to_f64().is_nan()), "{what}: a gap was written");
-                        assert_eq!(gaps.count(), 2 * shape.rows);
-                    }
+                    assert_exact(&mut *ready, &subject, &inputs, &what);
                 }
             }
         }
     }
+}
+
+fn cpu_variants<S: Scalar>() -> impl Iterator<Item = &'static dyn Variant<Spmm<S>>> {
+    let here = |variant: &&dyn Variant<Spmm<S>>| {
+        variant.place() != Place::Cuda && !variant.name().ends_with("-wrong")
+    };
+    Spmm::<S>::variants().iter().copied().filter(here)
 }
 
 /// With β = 0 the old Y is not read: NaN there does not spread.
@@ -124,7 +90,7 @@ fn beta_zero_does_not_read_y<S: Scalar>() {
     let machine = Machine::with_threads(2).unwrap();
     let shape = &shapes()[12];
     let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, 5);
-    for variant in Spmm::<S>::variants() {
+    for variant in cpu_variants::<S>() {
         let mut ready = variant.prepare(&machine, &subject).unwrap();
         let mut y = Dense::filled(shape.rows, 5, S::POISON).unwrap();
         ready.apply(S::ONE, inputs.x.view(), S::ZERO, y.view_mut()).unwrap();

@@ -22,3 +22,32 @@ template <typename Scalar>
 __device__ inline void update(Scalar& y, Scalar alpha, Scalar sum, Scalar beta) {
     y = beta == Scalar(0) ? alpha * sum : alpha * sum + beta * y;
 }
+
+// Reads from memory, however often it was read before: what the first rungs of the ladder do in every step of a loop
+// (a compiler would keep the value, and two rungs would be one).
+template <typename Value>
+__device__ inline Value read_again(const Value& from) {
+    return *const_cast<const volatile Value*>(&from);
+}
+
+// Waits for `Lanes` neighbouring threads, a power of two: for their warp, or, where they are more than a warp, for the
+// whole block. All threads of the warp (of the block) must come by.
+template <u32 Lanes>
+__device__ inline void sync_lanes() {
+    if (Lanes <= WARP)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+// The sum of `mine` over `Lanes` neighbouring threads, a power of two, through `sums`, their own Lanes elements of
+// shared memory. Lane 0 gets it, the others get parts. Before `sums` is written again: sync_lanes.
+template <u32 Lanes, typename Scalar>
+__device__ inline Scalar sum_of_lanes(Scalar* sums, u32 lane, Scalar mine) {
+    sums[lane] = mine;
+    for (u32 half = Lanes / 2; half > 0; half /= 2) {
+        sync_lanes<Lanes>();
+        if (lane < half) sums[lane] += sums[lane + half];
+    }
+    return sums[lane];
+}

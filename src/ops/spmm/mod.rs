@@ -1,10 +1,15 @@
 //! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
 
+mod csr_cuda_adaptive;
+mod csr_cuda_lanes;
 mod csr_cuda_thread;
+mod csr_cuda_warp;
+mod csr_cuda_warp_row;
 mod csr_serial;
 mod csr_threads_nnz;
 mod csr_threads_rows;
 mod device;
+mod ell_cuda;
 mod ell_padded_serial;
 mod ell_padded_threads;
 mod ell_ragged_serial;
@@ -12,6 +17,9 @@ mod ell_ragged_threads;
 mod host;
 mod oracle;
 mod plan;
+mod row_blocks;
+mod rung;
+mod transposed;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 
@@ -92,7 +100,24 @@ impl<S: Scalar> Op for Spmm<S> {
             &ell_padded_threads::EllPaddedThreads,
             &ell_ragged_threads::EllRaggedThreads,
             &csr_threads_nnz::CsrThreadsNnz,
-            &csr_cuda_thread::CsrCudaThread,
+            &csr_cuda_thread::ADDS_IN_MEMORY,
+            &csr_cuda_thread::ADDS_IN_REGISTER,
+            &csr_cuda_thread::PER_ELEMENT,
+            &csr_cuda_warp::PER_ELEMENT,
+            &csr_cuda_lanes::LANES_2,
+            &csr_cuda_lanes::LANES_4,
+            &csr_cuda_lanes::LANES_8,
+            &csr_cuda_lanes::LANES_16,
+            &csr_cuda_lanes::LANES_32,
+            &csr_cuda_warp_row::PER_ROW,
+            &csr_cuda_adaptive::COLUMN,
+            &csr_cuda_adaptive::SUB_BLOCKS_8,
+            &csr_cuda_adaptive::SUB_BLOCKS_32,
+            &csr_cuda_adaptive::SUB_BLOCKS_128,
+            &ell_cuda::PADDED_THREAD,
+            &ell_cuda::RAGGED_THREAD,
+            &ell_cuda::PADDED_LANES,
+            &ell_cuda::RAGGED_LANES,
             #[cfg(feature = "wrong-variant")]
             &wrong::CsrSerialWrong,
         ]

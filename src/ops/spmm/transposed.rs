@@ -1,0 +1,79 @@
+//! X column after column in device memory of its own, for kernels whose neighbouring threads walk down a column.
+
+use super::device::DeviceDense;
+use super::rung::kernel_file;
+use crate::Scalar;
+use crate::machine::{
+    Argument, Buffer, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport, Refusal,
+};
+use crate::ops::RunError;
+
+/// Rows and columns of a tile, as in `transpose.cu`.
+const TILE: u64 = 32;
+/// Threads of a block: a row of the tile, and eight rows at a time.
+const BLOCK: [u32; 3] = [32, 8, 1];
+
+/// Room for Xᵀ, and the kernel that fills it.
+pub(super) struct Transposed<S> {
+    kernel: Kernel,
+    plan: LaunchPlan,
+    columns: Buffer<S>,
+    rows: usize,
+}
+
+impl<S: Scalar> Transposed<S> {
+    /// For an X of `rows × cols`.
+    pub(super) fn new(device: &Device, rows: usize, cols: usize) -> Result<Self, Refusal> {
+        let plan = plan(device.limits(), rows as u64, cols as u64)?;
+        let columns = device.allocate("X transposed", rows.saturating_mul(cols))?;
+        Ok(Transposed { kernel: device.kernel(&Self::source())?, plan, columns, rows })
+    }
+
+    /// The kernel.
+    pub(super) fn source() -> KernelSource {
+        kernel_file!("transpose", "transpose.cu").source().define("SCALAR", S::CUDA_NAME)
+    }
+
+    /// Fills it. Only enqueues.
+    pub(super) fn repack(&mut self, x: &DeviceDense<S>) -> Result<(), RunError> {
+        let shape = [Argument::of(x.rows as u64), Argument::of(x.cols as u64)];
+        let [from, from_distance] = x.arguments();
+        let arguments = [shape[0], shape[1], from, from_distance, Argument::from(&mut self.columns)];
+        Ok(self.kernel.launch(&self.plan, &arguments)?)
+    }
+
+    /// Pointer and distance between columns: `const SCALAR* x_columns, u64 x_distance`.
+    pub(super) fn arguments(&self) -> [Argument; 2] {
+        [Argument::from(&self.columns), Argument::of(self.rows as u64)]
+    }
+
+    /// What its launch takes.
+    pub(super) fn report(&self) -> LaunchReport {
+        self.kernel.report(&self.plan)
+    }
+}
+
+/// One block per tile. X has more rows than columns, so rows go along the grid's long direction; where even the columns
+/// are too many for the short one, blocks take several tiles.
+fn plan(limits: &DeviceLimits, rows: u64, cols: u64) -> Result<LaunchPlan, Refusal> {
+    let across = cols.div_ceil(TILE).min(u64::from(limits.grid[1]));
+    LaunchPlan::new(limits, [rows.div_ceil(TILE), across, 1], BLOCK, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_cover_every_tile() {
+        let h200 = DeviceLimits::h200();
+        for (rows, cols) in [(0, 4), (4, 0), (1, 1), (32, 33), (70_000_000, 64), (u64::from(u32::MAX), 1)] {
+            let plan = plan(&h200, rows, cols).unwrap();
+            assert_eq!(plan.grid.map(u64::from), [rows.div_ceil(32), cols.div_ceil(32), 1]);
+            assert_eq!(plan.is_empty(), rows * cols == 0);
+        }
+        let wide = plan(&h200, 5, 10_000_000).unwrap();
+        assert_eq!(wide.grid, [1, 65_535, 1], "blocks go on to the next tiles");
+        assert!(plan(&h200, 1 << 36, 1).is_err());
+    }
+}

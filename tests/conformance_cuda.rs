@@ -1,0 +1,196 @@
+//! Every CUDA variant × every dtype × every case against the oracle: in the emulator with a choice of K (all of them with
+//! `ORDITO_EMULATOR_FULL=1`), and on a GPU where there is one. Nothing is skipped silently: what cannot run is counted, and
+//! fails with `ORDITO_REQUIRE_EMULATOR=1` or `ORDITO_REQUIRE_GPU=1`.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+mod common;
+#[path = "common/spmm.rs"]
+mod spmm;
+
+use common::{Values, shapes};
+use ordito::Scalar;
+use ordito::check::Precision;
+use ordito::machine::{Accelerator, CpuInfo, Limits, Machine, Refusal};
+use ordito::matrix::Dense;
+use ordito::ops::spmm::{Product, Spmm, Subject};
+use ordito::ops::{Op, Place, Variant};
+use ordito::report::{Outcome, Record};
+use ordito::workbench::{Case, OracleLimits, Side, Workbench, select};
+use spmm::{KS, SCALINGS, assert_exact, spmm_case, with_gaps};
+use std::sync::Arc;
+
+/// Where a test runs, and how much of it.
+struct Bench {
+    machine: Arc<Machine>,
+    /// The same with 64-bit row starts everywhere.
+    wide: Arc<Machine>,
+    ks: Vec<usize>,
+    /// α and β: all, or in turn.
+    all_scalings: bool,
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var(variable).is_ok_and(|value| value == "1")
+}
+
+/// `None`, and a line that says why, where the accelerator does not open; a failure where it must.
+fn bench(accelerator: Accelerator) -> Option<Bench> {
+    let cpu = CpuInfo::detect();
+    let limits = Limits::of(&cpu);
+    let with = |limits| Machine::new(cpu.clone(), 1, limits).unwrap().with_accelerator(accelerator);
+    let (machine, wide) = (with(limits), with(Limits { narrow_offsets: 0, ..limits }));
+    let (required, few) = match accelerator {
+        Accelerator::Emulator => ("ORDITO_REQUIRE_EMULATOR", !is_set("ORDITO_EMULATOR_FULL")),
+        Accelerator::Cuda(_) | Accelerator::None => ("ORDITO_REQUIRE_GPU", false),
+    };
+    let ks = if few { vec![1, 3, 8, 33] } else { KS.to_vec() };
+    if let Err(refusal) = machine.device() {
+        let cases = shapes().len() * ks.len() * cuda_variants::<f64>().count();
+        assert!(!is_set(required), "{required}=1, but: {refusal}");
+        println!("{cases} cases on {accelerator:?} refused: {refusal}");
+        return None;
+    }
+    Some(Bench { machine, wide, ks, all_scalings: !few })
+}
+
+fn cuda_variants<S: Scalar>() -> impl Iterator<Item = &'static dyn Variant<Spmm<S>>> {
+    Spmm::<S>::variants().iter().copied().filter(|variant| variant.place() == Place::Cuda)
+}
+
+/// `None` where the emulator cannot run the variant; any other refusal is a failure.
+fn prepare<S: Scalar>(
+    machine: &Arc<Machine>,
+    variant: &dyn Variant<Spmm<S>>,
+    subject: &Subject<S>,
+) -> Option<Box<dyn Product<S>>> {
+    match variant.prepare(machine, subject) {
+        Ok(ready) => Some(ready),
+        Err(Refusal::NotEmulated(_)) if machine.accelerator() == Accelerator::Emulator => None,
+        Err(refusal) => panic!("{}: {refusal}", variant.name()),
+    }
+}
+
+fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
+    let Some(bench) = bench(accelerator) else { return };
+    let selected = select::<Spmm<S>>(&[], Side::Device).unwrap();
+    let (mut passed, mut refused) = (0, 0);
+    for shape in shapes() {
+        for &k in &bench.ks {
+            let (subject, inputs) = spmm_case::<S>(&shape, Values::Reals, k);
+            let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
+            let case = Case::<Spmm<S>>::new(subject, inputs, precision, Record::default(), limits);
+            for record in Workbench::new(&bench.machine).verify(&case, &selected) {
+                let fault = record.error.as_ref().or(record.refusal.as_ref());
+                let not_emulated = fault.is_some_and(|why| why.starts_with("runs on a GPU only"));
+                if accelerator == Accelerator::Emulator && not_emulated {
+                    refused += 1;
+                    continue;
+                }
+                let what = format!("{}, k = {k}, {}: {}", shape.name, S::NAME, record.variant);
+                assert_eq!(record.outcome, Outcome::Passed, "{what}: {fault:?}");
+                passed += 1;
+            }
+        }
+    }
+    println!("spmm {} on {accelerator:?}: {passed} results within the bound, {refused} refused", S::NAME);
+}
+
+/// αAX + βY into rows with gaps: exact for integers, NaN in the gaps untouched. Every other case has 64-bit row starts.
+fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
+    let Some(bench) = bench(accelerator) else { return };
+    let (mut equal, mut refused, mut wide) = (0, 0, 0);
+    for (index, shape) in shapes().iter().enumerate() {
+        for (turn, &k) in bench.ks.iter().enumerate() {
+            let (subject, _) = spmm_case::<S>(shape, Values::Integers, k);
+            for (number, scaling) in SCALINGS.into_iter().enumerate() {
+                if !bench.all_scalings && number != (index + turn) % SCALINGS.len() {
+                    continue;
+                }
+                let is_wide = (index + turn + number) % 2 == 0;
+                let machine = if is_wide { &bench.wide } else { &bench.machine };
+                let inputs = with_gaps(shape, k, scaling);
+                for variant in cuda_variants::<S>() {
+                    let Some(mut ready) = prepare(machine, variant, &subject) else {
+                        refused += 1;
+                        continue;
+                    };
+                    let what = format!("{}, {}, k = {k}, {scaling:?}", variant.name(), shape.name);
+                    assert_exact(&mut *ready, &subject, &inputs, &what);
+                    equal += 1;
+                    wide += usize::from(is_wide);
+                }
+            }
+        }
+    }
+    println!(
+        "spmm {} on {accelerator:?}: {equal} results exact, {wide} with 64-bit row starts, {refused} refused",
+        S::NAME
+    );
+}
+
+/// The library's call: operands of the user, β = 0 does not read Y, wrong shapes are errors; and what a run launches.
+fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
+    let Some(bench) = bench(accelerator) else { return };
+    let shape = &shapes()[12];
+    let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, 5);
+    for variant in cuda_variants::<S>() {
+        let Some(mut ready) = prepare(&bench.machine, variant, &subject) else { continue };
+        let mut y = Dense::filled(shape.rows, 5, S::POISON).unwrap();
+        ready.apply(S::ONE, inputs.x.view(), S::ZERO, y.view_mut()).unwrap();
+        assert!(y.data().iter().all(|y| y.is_finite()), "{} reads Y", variant.name());
+        let once = y.clone();
+        ready.apply(S::ONE, inputs.x.view(), S::ONE, y.view_mut()).unwrap();
+        let twice = |(once, twice): (&S, &S)| once.to_f64() * 2.0 == twice.to_f64();
+        assert!(once.data().iter().zip(y.data()).all(twice), "{} does not add to Y", variant.name());
+        let long = Dense::filled(shape.cols + 1, 5, S::ONE).unwrap();
+        assert!(ready.apply(S::ONE, long.view(), S::ZERO, y.view_mut()).is_err());
+        ready.load(&inputs).unwrap();
+        let kernels: Vec<String> = ready.launches().into_iter().map(|launch| launch.kernel).collect();
+        assert_eq!(kernels.len(), 1 + usize::from(ready.repack().unwrap()), "{}", variant.name());
+        assert!(kernels.iter().all(|name| variant.kernels().iter().any(|kernel| kernel.entry == name)));
+    }
+}
+
+#[test]
+fn emulator_f32_within_the_bound() {
+    within_the_bound::<f32>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_f64_within_the_bound() {
+    within_the_bound::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_f32_exact_with_gaps() {
+    exact_with_gaps::<f32>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_f64_exact_with_gaps() {
+    exact_with_gaps::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_applies_to_memory_of_the_user() {
+    apply_on_memory_of_the_user::<f32>(Accelerator::Emulator);
+    apply_on_memory_of_the_user::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn gpu_f32_within_the_bound() {
+    within_the_bound::<f32>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_f64_within_the_bound() {
+    within_the_bound::<f64>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_f32_exact_with_gaps() {
+    exact_with_gaps::<f32>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_f64_exact_with_gaps() {
+    exact_with_gaps::<f64>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_applies_to_memory_of_the_user() {
+    apply_on_memory_of_the_user::<f32>(Accelerator::Cuda(0));
+    apply_on_memory_of_the_user::<f64>(Accelerator::Cuda(0));
+}
