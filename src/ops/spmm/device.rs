@@ -13,6 +13,10 @@ pub(super) trait DeviceKernel<S: Scalar>: Send {
     fn repack(&mut self, _x: &DeviceDense<S>) -> Result<bool, RunError> {
         Ok(false)
     }
+    /// Told once, untimed, where X and Y lie before they are multiplied.
+    fn bind(&mut self, _x: &DeviceDense<S>, _y: &DeviceDense<S>) -> Result<(), RunError> {
+        Ok(())
+    }
     /// Y = αAX + βY, X having been repacked. Only enqueues.
     fn multiply(
         &mut self,
@@ -93,6 +97,14 @@ impl<S: Scalar> DeviceCsr<S> {
         Ok(DeviceCsr { row_starts, columns, values })
     }
 
+    /// The arrays, where row starts take 32 bits.
+    pub(super) fn narrow_parts(&self) -> Option<(&Buffer<u32>, &Buffer<u32>, &Buffer<S>)> {
+        match &self.row_starts {
+            RowStarts::Narrow(starts) => Some((starts, &self.columns, &self.values)),
+            RowStarts::Wide(_) => None,
+        }
+    }
+
     /// `const OFFSET* row_starts, const u32* columns, const SCALAR* values`
     pub(super) fn arguments(&self) -> [Argument; 3] {
         let row_starts = match &self.row_starts {
@@ -160,6 +172,7 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Spmm<S>> for OnDevice<S, K> {
             None => return Err(RunError::MissingY),
         };
         let x = DeviceDense::like(device, "X", &inputs.x.view())?;
+        self.kernel.bind(&x, &y)?;
         let mut loaded = Loaded { inputs: inputs.clone(), x, y, before };
         device.synchronize()?;
         let start = Instant::now();
@@ -234,6 +247,7 @@ impl<S: Scalar, K: DeviceKernel<S>> Product<S> for OnDevice<S, K> {
                 DeviceDense::like(&self.device, "Y", &y.as_view())?,
             ),
         };
+        self.kernel.bind(&on_x, &on_y)?;
         let start = Instant::now();
         on_x.buffer.write(x.data())?;
         // What lies between and behind the rows comes back as it went.

@@ -1,6 +1,7 @@
 //! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
 
 mod csr_cuda_adaptive;
+mod csr_cuda_cusparse;
 mod csr_cuda_lanes;
 mod csr_cuda_thread;
 mod csr_cuda_warp;
@@ -30,6 +31,7 @@ use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{WriteError, write_matrix_market, write_npy};
 use crate::machine::Machine;
+use crate::machine::gpu::cusparse::Algorithm;
 use crate::matrix::{Coo, Csr, Dense, DenseView, DenseViewMut};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -118,6 +120,10 @@ impl<S: Scalar> Op for Spmm<S> {
             &ell_cuda::RAGGED_THREAD,
             &ell_cuda::PADDED_LANES,
             &ell_cuda::RAGGED_LANES,
+            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Default),
+            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),
+            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr2),
+            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr3),
             #[cfg(feature = "wrong-variant")]
             &wrong::CsrSerialWrong,
         ]

@@ -1,0 +1,100 @@
+//! cuSPARSE, the peer in the same table: `cusparseSpMM` on row-major X and Y, one variant for each of its algorithms.
+//! Who does which work is NVIDIA's secret; it looks at A once, in `prepare`, where the algorithm can (preprocess).
+//! Loses where our own kernels win; refuses empty operands and what 31 bits do not count.
+
+use super::device::{DeviceCsr, DeviceDense, DeviceKernel, OnDevice};
+use super::{Product, Spmm, Subject};
+use crate::Scalar;
+use crate::machine::gpu::Library;
+use crate::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand};
+use crate::machine::{Device, Gpu, LaunchReport, Machine, Refusal};
+use crate::ops::{Place, RunError, Variant};
+use std::sync::Arc;
+
+pub(super) struct CsrCudaCusparse(pub(super) Algorithm);
+
+/// The GPU of the machine: the emulator has no libraries.
+fn gpu(machine: &Machine) -> Result<Arc<Gpu>, Refusal> {
+    match machine.device()? {
+        Device::Cuda(gpu) => Ok(gpu),
+        Device::Emulator(_) => Err(Refusal::NotEmulated("cuSPARSE is a library of compiled kernels".into())),
+    }
+}
+
+struct Ready<S> {
+    product: CusparseSpmm<S>,
+    /// What `product` reads: must outlive it.
+    _a: DeviceCsr<S>,
+}
+
+fn operand<S: Scalar>(dense: &DeviceDense<S>) -> DenseOperand {
+    DenseOperand { address: dense.buffer.address(), leading_dimension: dense.leading_dimension }
+}
+
+impl<S: Scalar> DeviceKernel<S> for Ready<S> {
+    fn bind(&mut self, x: &DeviceDense<S>, y: &DeviceDense<S>) -> Result<(), RunError> {
+        Ok(self.product.bind(operand(x), operand(y))?)
+    }
+    fn multiply(
+        &mut self,
+        alpha: S,
+        _: &DeviceDense<S>,
+        beta: S,
+        _: &mut DeviceDense<S>,
+    ) -> Result<(), RunError> {
+        Ok(self.product.run(alpha, beta)?)
+    }
+    fn launches(&self) -> Vec<LaunchReport> {
+        Vec::new()
+    }
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Algorithm::Default => "csr-cuda-cusparse-default",
+            Algorithm::Csr1 => "csr-cuda-cusparse-alg1",
+            Algorithm::Csr2 => "csr-cuda-cusparse-alg2",
+            Algorithm::Csr3 => "csr-cuda-cusparse-alg3",
+        }
+    }
+    fn about(&self) -> &'static str {
+        match self.0 {
+            Algorithm::Default => "CSR, NVIDIA's cuSPARSE, the algorithm it takes by itself, preprocessed",
+            Algorithm::Csr1 => "CSR, NVIDIA's cuSPARSE, CSR_ALG1, preprocessed",
+            Algorithm::Csr2 => "CSR, NVIDIA's cuSPARSE, CSR_ALG2, preprocessed where it can be",
+            Algorithm::Csr3 => "CSR, NVIDIA's cuSPARSE, CSR_ALG3, preprocessed",
+        }
+    }
+    fn place(&self) -> Place {
+        Place::Cuda
+    }
+    fn source(&self) -> &'static str {
+        include_str!("csr_cuda_cusparse.rs")
+    }
+    fn available(&self, machine: &Machine) -> Result<(), Refusal> {
+        gpu(machine)?;
+        Library::Cusparse.find().map(drop)
+    }
+
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let gpu = gpu(machine)?;
+        let (device, library) = (Device::Cuda(gpu.clone()), Cusparse::open(&gpu)?);
+        let (a, k) = (&subject.a, subject.k);
+        let on_device = DeviceCsr::upload(machine, &device, a)?;
+        let Some((row_starts, columns, values)) = on_device.narrow_parts() else {
+            return Err(Refusal::Device("cuSPARSE is called with 32-bit row starts; these take 64".into()));
+        };
+        let operand = CsrOperand { rows: a.rows(), cols: a.cols(), row_starts, columns, values };
+        let mut product = CusparseSpmm::new(&library, &operand, k, self.0)?;
+        {
+            // A look at A asks for an X and a Y: these stand in until the real ones, which lie alike, are bound.
+            let x = device.allocate::<S>("X", a.cols().saturating_mul(k))?;
+            let y = device.allocate::<S>("Y", a.rows().saturating_mul(k))?;
+            let dense = |address| DenseOperand { address, leading_dimension: k };
+            product.bind(dense(x.address()), dense(y.address()))?;
+            device.synchronize().map_err(|error| Refusal::Device(error.to_string()))?;
+        }
+        Ok(OnDevice::boxed(Ready { product, _a: on_device }, device, (a.rows(), a.cols()), k))
+    }
+}
