@@ -1,0 +1,134 @@
+//! Every function of NVIDIA's libraries that is called here. The bindings panic on a function that a library does
+//! not have, so each library is asked for all of them before the first call; a test compares these lists with the
+//! calls. Where there is a choice, the version that older drivers have too is called.
+
+/// Of the driver.
+pub(super) const CUDA: &[&str] = &[
+    "cuInit",
+    "cuDriverGetVersion",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuDeviceGet",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetPCIBusId",
+    "cuDeviceTotalMem_v2",
+    "cuDevicePrimaryCtxRetain",
+    "cuCtxSetCurrent",
+    "cuMemGetInfo_v2",
+    "cuDeviceGetDefaultMemPool",
+    "cuMemPoolGetAttribute",
+    "cuMemPoolSetAttribute",
+    "cuMemPoolTrimTo",
+    "cuMemAllocAsync",
+    "cuMemFreeAsync",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemHostAlloc",
+    "cuMemFreeHost",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyDtoDAsync_v2",
+    "cuMemsetD8Async",
+    "cuStreamCreate",
+    "cuStreamDestroy_v2",
+    "cuStreamSynchronize",
+    "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuEventElapsedTime",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+    "cuGraphExecDestroy",
+    "cuGraphDestroy",
+    "cuModuleLoadData",
+    "cuModuleUnload",
+    "cuModuleGetFunction",
+    "cuFuncGetAttribute",
+    "cuFuncSetAttribute",
+    "cuLaunchKernel",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+];
+
+/// Of the driver, called only where it is there: drivers before CUDA 12.4 do not have it.
+pub(super) const PARAMETER_INFO: &str = "cuFuncGetParamInfo";
+
+/// Of the run-time compiler.
+pub(super) const NVRTC: &[&str] = &[
+    "nvrtcVersion",
+    "nvrtcGetErrorString",
+    "nvrtcGetNumSupportedArchs",
+    "nvrtcGetSupportedArchs",
+    "nvrtcCreateProgram",
+    "nvrtcDestroyProgram",
+    "nvrtcCompileProgram",
+    "nvrtcGetProgramLogSize",
+    "nvrtcGetProgramLog",
+    "nvrtcGetCUBINSize",
+    "nvrtcGetCUBIN",
+];
+
+/// Of cuSPARSE.
+pub(super) const CUSPARSE: &[&str] = &[
+    "cusparseGetProperty",
+    "cusparseGetErrorString",
+    "cusparseCreate",
+    "cusparseDestroy",
+    "cusparseSetStream",
+    "cusparseCreateCsr",
+    "cusparseDestroySpMat",
+    "cusparseCreateDnMat",
+    "cusparseDestroyDnMat",
+    "cusparseDnMatSetValues",
+    "cusparseSpMM_bufferSize",
+    "cusparseSpMM_preprocess",
+    "cusparseSpMM",
+];
+
+/// Of cuBLAS: only its version is asked for so far.
+pub(super) const CUBLAS: &[&str] = &["cublasGetProperty"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// `name(` in the text, where the name is one that the prefix starts and an upper-case letter follows.
+    fn calls<'a>(text: &'a str, prefix: &str) -> BTreeSet<&'a str> {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let words = code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '(');
+        words
+            .filter_map(|word| word.split_once('(').map(|(name, _)| name))
+            .filter(|name| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(char::is_uppercase)))
+            .collect()
+    }
+
+    #[test]
+    fn every_function_that_is_called_is_asked_for_first() {
+        let files = [
+            include_str!("context.rs"),
+            include_str!("cusparse.rs"),
+            include_str!("driver.rs"),
+            include_str!("event.rs"),
+            include_str!("graph.rs"),
+            include_str!("host_buffer.rs"),
+            include_str!("memory.rs"),
+            include_str!("mod.rs"),
+            include_str!("module.rs"),
+            include_str!("nvrtc.rs"),
+        ];
+        let text = files.join("\n").replace("#[cfg(test)]", "// ");
+        let lists = [("cu", CUDA), ("nvrtc", NVRTC), ("cusparse", CUSPARSE)];
+        for (prefix, listed) in lists {
+            let called = calls(&text, prefix);
+            assert!(called.len() + 2 >= listed.len(), "{called:?}");
+            for name in called {
+                assert!(listed.contains(&name) || name == PARAMETER_INFO, "{name} is called, but not listed");
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Every kernel of every variant is compiled for every architecture that it declares, and nothing may spill: without
+//! a GPU, wherever NVRTC is found (`pip install nvidia-cuda-nvrtc`). ORDITO_REQUIRE_NVRTC=1 makes its absence fail.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+use ordito::machine::gpu::{Library, Resources, nvrtc};
+use ordito::machine::{KernelSource, Refusal};
+use ordito::ops::Op;
+use ordito::spmm::Spmm;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Stores and loads of registers that did not fit: a kernel that needs them wants another launch bound or tile.
+const SPILL_BYTES_ALLOWED: u32 = 0;
+const THREADS: usize = 2;
+
+fn add_kernels<O: Op>(to: &mut Vec<KernelSource>) {
+    for kernel in O::variants().iter().flat_map(|variant| variant.kernels()) {
+        if !to.contains(&kernel) {
+            to.push(kernel);
+        }
+    }
+}
+
+/// Kernel and architecture: every pair once.
+fn tasks() -> Vec<(KernelSource, u32)> {
+    let mut kernels = Vec::new();
+    add_kernels::<Spmm<f32>>(&mut kernels);
+    add_kernels::<Spmm<f64>>(&mut kernels);
+    let pairs =
+        |kernel: KernelSource| kernel.architectures.iter().map(move |&target| (kernel.clone(), target));
+    kernels.into_iter().flat_map(pairs).collect()
+}
+
+#[test]
+fn every_kernel_compiles_for_its_architectures_and_nothing_spills() {
+    let tasks = tasks();
+    assert!(!tasks.is_empty());
+    let found = match Library::Nvrtc.find() {
+        Ok(found) => found,
+        Err(refusal) => {
+            println!("NVRTC not found: {} kernels not compiled ({refusal})", tasks.len());
+            assert_ne!(
+                std::env::var("ORDITO_REQUIRE_NVRTC").as_deref(),
+                Ok("1"),
+                "ORDITO_REQUIRE_NVRTC is 1"
+            );
+            return;
+        }
+    };
+    println!("NVRTC {found}");
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                while let Some((kernel, architecture)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let result = nvrtc::check(kernel, *architecture);
+                    results.lock().unwrap().push((kernel.title(), kernel.entry, *architecture, result));
+                }
+            });
+        }
+    });
+    let mut results: Vec<(String, &str, u32, Result<Resources, Refusal>)> = results.into_inner().unwrap();
+    results.sort_by_key(|(title, entry, architecture, _)| (title.clone(), *entry, *architecture));
+    let mut faults = Vec::new();
+    println!("{:>9} {:>6} {:>6} {:>6}  {:<8} kernel", "registers", "spills", "stack", "shared", "target");
+    for (title, entry, architecture, result) in &results {
+        match result {
+            Ok(Resources { registers, spill_bytes, stack_bytes, shared_bytes }) => {
+                println!(
+                    "{registers:>9} {spill_bytes:>6} {stack_bytes:>6} {shared_bytes:>6}  sm_{architecture:<5} {entry} in {title}"
+                );
+                if *spill_bytes > SPILL_BYTES_ALLOWED {
+                    faults
+                        .push(format!("{entry} in {title} spills {spill_bytes} bytes on sm_{architecture}"));
+                }
+            }
+            Err(refusal) => faults.push(format!("{entry} on sm_{architecture}: {refusal}")),
+        }
+    }
+    assert_eq!(results.len(), tasks.len());
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), tasks.len(), faults.join("\n"));
+}
+
+#[test]
+fn a_kernel_that_does_not_compile_shows_file_and_line() {
+    if Library::Nvrtc.find().is_err() {
+        println!("NVRTC not found: skipped");
+        return;
+    }
+    let text = "#include \"ordito.cuh\"\nextern \"C\" __global__ void broken(SCALAR* y) { y[0] = unknown; }";
+    let source = KernelSource::new("broken", "broken.cu", text).define("SCALAR", "double");
+    let refusal = nvrtc::compile(&source, 90).unwrap_err().to_string();
+    assert!(refusal.contains("broken.cu SCALAR=double does not compile"), "{refusal}");
+    assert!(refusal.contains("broken.cu(2)") && refusal.contains("unknown"), "{refusal}");
+    let refusal = nvrtc::compile(&source, 35).unwrap_err().to_string();
+    assert!(refusal.contains("cannot compile for sm_35"), "{refusal}");
+}
+
+#[test]
+fn spills_are_seen() {
+    if Library::Nvrtc.find().is_err() {
+        println!("NVRTC not found: skipped");
+        return;
+    }
+    // 60 doubles in flight, and 1024 threads twice on a multiprocessor leave 32 registers to each.
+    let text =
+        "extern \"C\" __global__ void __launch_bounds__(1024, 2) crowded(double* y, const double* x, int n) {
+        double a[60];
+        #pragma unroll
+        for (int i = 0; i < 60; ++i) a[i] = x[i * n + threadIdx.x];
+        #pragma unroll
+        for (int i = 0; i < 60; ++i) y[i * n + threadIdx.x] = a[59 - i] * a[i];
+    }";
+    let resources = nvrtc::check(&KernelSource::new("crowded", "crowded.cu", text), 90).unwrap();
+    assert!(resources.spill_bytes > 0 && resources.registers == 32, "{resources:?}");
+}
