@@ -5,6 +5,7 @@ use super::{Clock, Quantiles, Timer, WallClock};
 use crate::machine::gpu::{Event, Graph};
 use crate::machine::{Buffer, Device, DeviceError, Gpu, Refusal};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 /// Runs shorter than this are timed as a graph: launching one kernel at a time costs about 4 µs, and events around it
@@ -32,7 +33,7 @@ enum TinyRuns {
     /// Not known yet: the first runs tell.
     Unknown,
     /// So many at once.
-    Graph(Graph),
+    Graph(RefCell<Graph>),
 }
 
 impl EventTimer {
@@ -40,8 +41,8 @@ impl EventTimer {
     pub fn new(gpu: &Arc<Gpu>, graphs: bool) -> Result<Self, DeviceError> {
         Ok(EventTimer {
             clock: WallClock::new(),
-            start: gpu.event()?,
-            end: gpu.event()?,
+            start: Event::new(gpu)?,
+            end: Event::new(gpu)?,
             gpu: gpu.clone(),
             graph: if graphs { TinyRuns::Unknown } else { TinyRuns::OneByOne },
         })
@@ -49,11 +50,10 @@ impl EventTimer {
 
     /// Nanoseconds between two events around `enqueue`.
     fn between<E: From<DeviceError>>(&self, enqueue: &mut dyn FnMut() -> Result<(), E>) -> Result<f64, E> {
-        self.start.record()?;
+        self.start.record(self.gpu.stream())?;
         enqueue()?;
-        self.end.record()?;
-        self.end.synchronize()?;
-        Ok(self.start.elapsed_ns(&self.end)?)
+        self.end.record(self.gpu.stream())?;
+        Ok(Event::elapsed_ns(&self.start, &self.end)?)
     }
 }
 
@@ -66,7 +66,7 @@ impl Clock for EventTimer {
 impl<E: From<DeviceError>> Timer<E> for EventTimer {
     fn time(&mut self, run: &mut dyn FnMut() -> Result<(), E>) -> Result<f64, E> {
         if let TinyRuns::Graph(graph) = &self.graph {
-            let all = self.between::<E>(&mut || Ok(graph.launch()?))?;
+            let all = self.between::<E>(&mut || Ok(graph.borrow_mut().launch()?))?;
             return Ok(all / f64::from(RUNS_PER_GRAPH));
         }
         let took_ns = self.between(run)?;
@@ -81,7 +81,7 @@ impl<E: From<DeviceError>> Timer<E> for EventTimer {
                 });
                 // What cannot be captured is timed one by one.
                 if let Ok(graph) = captured {
-                    self.graph = TinyRuns::Graph(graph);
+                    self.graph = TinyRuns::Graph(RefCell::new(graph));
                 }
             }
         }
