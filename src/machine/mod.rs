@@ -6,6 +6,7 @@ mod device;
 pub mod emulator;
 pub mod gpu;
 mod kernel;
+mod kernel_cache;
 mod launch;
 mod pool;
 mod refusal;
