@@ -34,21 +34,21 @@ fn is_set(variable: &str) -> bool {
     std::env::var(variable).is_ok_and(|value| value == "1")
 }
 
-/// `None`, and a line that says why, where the accelerator does not open; a failure where it must.
-fn bench(accelerator: Accelerator) -> Option<Bench> {
+/// `None`, and a line that says why, where the accelerator does not open; a failure where it must. `cases` says how many
+/// there would have been per variant, for so many K.
+fn bench(accelerator: Accelerator, cases: fn(usize) -> usize) -> Option<Bench> {
     let cpu = CpuInfo::detect();
     let limits = Limits::of(&cpu);
     let with = |limits| Machine::new(cpu.clone(), 1, limits).unwrap().with_accelerator(accelerator);
     let (machine, wide) = (with(limits), with(Limits { narrow_offsets: 0, ..limits }));
-    let (required, few) = match accelerator {
-        Accelerator::Emulator => ("ORDITO_REQUIRE_EMULATOR", !is_set("ORDITO_EMULATOR_FULL")),
-        Accelerator::Cuda(_) | Accelerator::None => ("ORDITO_REQUIRE_GPU", false),
+    let (name, required, few) = match accelerator {
+        Accelerator::Emulator => ("emulator", "ORDITO_REQUIRE_EMULATOR", !is_set("ORDITO_EMULATOR_FULL")),
+        Accelerator::Cuda(_) | Accelerator::None => ("GPU", "ORDITO_REQUIRE_GPU", false),
     };
     let ks = if few { vec![1, 3, 8, 33] } else { KS.to_vec() };
     if let Err(refusal) = machine.device() {
-        let cases = shapes().len() * ks.len() * cuda_variants::<f64>().count();
         assert!(!is_set(required), "{required}=1, but: {refusal}");
-        println!("{cases} cases on {accelerator:?} refused: {refusal}");
+        println!("{} {name} cases refused: {refusal}", cases(ks.len()) * cuda_variants::<f64>().count());
         return None;
     }
     Some(Bench { machine, wide, ks, all_scalings: !few })
@@ -72,7 +72,7 @@ fn prepare<S: Scalar>(
 }
 
 fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator) else { return };
+    let Some(bench) = bench(accelerator, |ks| shapes().len() * ks) else { return };
     let selected = select::<Spmm<S>>(&[], Side::Device).unwrap();
     let (mut passed, mut refused) = (0, 0);
     for shape in shapes() {
@@ -98,7 +98,7 @@ fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
 
 /// αAX + βY into rows with gaps: exact for integers, NaN in the gaps untouched. Every other case has 64-bit row starts.
 fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator) else { return };
+    let Some(bench) = bench(accelerator, |ks| shapes().len() * ks) else { return };
     let (mut equal, mut refused, mut wide) = (0, 0, 0);
     for (index, shape) in shapes().iter().enumerate() {
         for (turn, &k) in bench.ks.iter().enumerate() {
@@ -131,7 +131,7 @@ fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
 
 /// The library's call: operands of the user, β = 0 does not read Y, wrong shapes are errors; and what a run launches.
 fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator) else { return };
+    let Some(bench) = bench(accelerator, |_| 1) else { return };
     let shape = &shapes()[12];
     let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, 5);
     for variant in cuda_variants::<S>() {

@@ -1,0 +1,396 @@
+// CUDA's words for a C++ compiler, put before the text of a kernel. Every thread of a launch is a fiber; what
+// needs more than one thread (barriers, collectives) and every check is done by the program, through `emulator`.
+//
+// The kernel is compiled with -fsanitize=thread and linked without that sanitizer: the calls that the compiler
+// puts before every access to memory end in the functions at the end of this file.
+#pragma once
+#define ORDITO_EMULATOR 1
+
+#define EMULATOR_RAW __attribute__((no_sanitize("thread"), no_sanitize("undefined"), unused))
+// Not inlined, so that the return address is a place in the kernel.
+#define EMULATOR_CALL __attribute__((no_sanitize("thread"), no_sanitize("undefined"), noinline, unused))
+#define EMULATOR_HOOK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"), noinline, used))
+#define EMULATOR_EXPORT extern "C" __attribute__((visibility("default"), no_sanitize("thread"), used))
+#define EMULATOR_HERE __builtin_return_address(0)
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __restrict__ __restrict
+#define __align__(n) alignas(n)
+// Tables that kernels only read; initialised, so that they are not taken for shared memory.
+#define __constant__ static const
+// Shared memory is what is not initialised: the part of the library from __bss_start to _end. (A section of its
+// own would be clearer, but compilers ignore that attribute in templates.)
+#define __shared__ static
+#define __grid_constant__
+#define DYNAMIC_SHARED(type, name) type* const name = reinterpret_cast<type*>(emulator_dynamic_shared())
+
+struct uint3 {
+    unsigned x, y, z;
+};
+typedef uint3 dim3;
+
+// ---- the program's side -------------------------------------------------------------------------------------
+
+// As in access.rs. The compiler says UNALIGNED where the type promises no alignment.
+enum EmulatorAccess : unsigned { EMULATOR_READ, EMULATOR_WRITE, EMULATOR_ATOMIC, EMULATOR_FLOAT_ATOMIC, EMULATOR_UNALIGNED };
+
+// As in hooks.rs.
+struct EmulatorPlace {
+    uint3 thread, block, block_size, grid_size;
+    unsigned lane;
+    void* dynamic_shared;
+};
+// Aligned so that what follows it, the shared memory, begins where it seems to.
+struct alignas(128) EmulatorTable {
+    void* state;
+    const EmulatorPlace* place;
+    void (*access)(void* state, const volatile void* address, unsigned long bytes, unsigned kind, const void* from);
+    unsigned long long (*collective)(void* state, unsigned kind, unsigned mask, unsigned long long value,
+                                     unsigned source, const void* from);
+    unsigned (*barrier)(void* state, unsigned kind, unsigned value, const void* from);
+    void (*fence)(void* state);
+    void (*undefined)(void* state, const char* what, const char* file, unsigned line);
+};
+static __attribute__((section("emulator_table"))) EmulatorTable emulator;
+
+EMULATOR_EXPORT void ordito_start(const EmulatorTable* table) { emulator = *table; }
+
+// A thread's place never changes, so a function may ask once. (Not inlined: the read is none of the kernel's.)
+#define EMULATOR_CONSTANT static EMULATOR_CALL __attribute__((const))
+EMULATOR_CONSTANT uint3 emulator_thread_index() { return emulator.place->thread; }
+EMULATOR_CONSTANT uint3 emulator_block_index() { return emulator.place->block; }
+EMULATOR_CONSTANT uint3 emulator_block_size() { return emulator.place->block_size; }
+EMULATOR_CONSTANT uint3 emulator_grid_size() { return emulator.place->grid_size; }
+EMULATOR_CONSTANT unsigned emulator_lane() { return emulator.place->lane; }
+EMULATOR_CONSTANT void* emulator_dynamic_shared() { return emulator.place->dynamic_shared; }
+#define threadIdx (emulator_thread_index())
+#define blockIdx (emulator_block_index())
+#define blockDim (emulator_block_size())
+#define gridDim (emulator_grid_size())
+#define warpSize 32
+
+// ---- barriers and collectives: numbers as in collective.rs --------------------------------------------------
+
+static EMULATOR_CALL void __syncthreads() { emulator.barrier(emulator.state, 0, 0, EMULATOR_HERE); }
+static EMULATOR_CALL int __syncthreads_count(int p) { return int(emulator.barrier(emulator.state, 1, p != 0, EMULATOR_HERE)); }
+static EMULATOR_CALL int __syncthreads_and(int p) { return int(emulator.barrier(emulator.state, 2, p != 0, EMULATOR_HERE)); }
+static EMULATOR_CALL int __syncthreads_or(int p) { return int(emulator.barrier(emulator.state, 3, p != 0, EMULATOR_HERE)); }
+static EMULATOR_CALL void __threadfence() { emulator.fence(emulator.state); }
+static EMULATOR_CALL void __threadfence_system() { emulator.fence(emulator.state); }
+// Orders a thread's own accesses within its block, and so nothing that could be seen here.
+static EMULATOR_RAW void __threadfence_block() {}
+
+static EMULATOR_CALL void __syncwarp(unsigned mask = 0xffffffffu) {
+    emulator.collective(emulator.state, 0, mask, 0, 0, EMULATOR_HERE);
+}
+
+template <typename T>
+static EMULATOR_RAW T emulator_shuffle(unsigned kind, unsigned mask, T value, unsigned source, const void* from) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    bits = emulator.collective(emulator.state, kind, mask, bits, source, from);
+    __builtin_memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+template <typename T>
+static EMULATOR_CALL T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+    const unsigned lane = emulator.place->lane, inside = unsigned(width) - 1;
+    return emulator_shuffle(1, mask, value, (lane & ~inside) | (unsigned(source) & inside), EMULATOR_HERE);
+}
+template <typename T>
+static EMULATOR_CALL T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+    const unsigned lane = emulator.place->lane, inside = unsigned(width) - 1;
+    return emulator_shuffle(2, mask, value, (lane & inside) < delta ? lane : lane - delta, EMULATOR_HERE);
+}
+template <typename T>
+static EMULATOR_CALL T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+    const unsigned lane = emulator.place->lane, inside = unsigned(width) - 1;
+    const bool beyond = delta > inside || (lane & inside) + delta > inside;
+    return emulator_shuffle(3, mask, value, beyond ? lane : lane + delta, EMULATOR_HERE);
+}
+template <typename T>
+static EMULATOR_CALL T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32) {
+    const unsigned lane = emulator.place->lane, inside = unsigned(width) - 1, other = lane ^ unsigned(lanes);
+    return emulator_shuffle(4, mask, value, other > (lane | inside) ? lane : other, EMULATOR_HERE);
+}
+
+#define EMULATOR_COLLECTIVE(result, name, kind, type)                                                        \
+    static EMULATOR_CALL result name(unsigned mask, type value) {                                            \
+        return result(emulator.collective(emulator.state, kind, mask, (unsigned long long)(value), 0, EMULATOR_HERE)); \
+    }
+static EMULATOR_CALL unsigned __ballot_sync(unsigned mask, int p) { return unsigned(emulator.collective(emulator.state, 5, mask, p != 0, 0, EMULATOR_HERE)); }
+static EMULATOR_CALL int __any_sync(unsigned mask, int p) { return int(emulator.collective(emulator.state, 6, mask, p != 0, 0, EMULATOR_HERE)); }
+static EMULATOR_CALL int __all_sync(unsigned mask, int p) { return int(emulator.collective(emulator.state, 7, mask, p != 0, 0, EMULATOR_HERE)); }
+EMULATOR_COLLECTIVE(unsigned, __reduce_add_sync, 8, unsigned)
+EMULATOR_COLLECTIVE(int, __reduce_add_sync, 8, int)
+EMULATOR_COLLECTIVE(unsigned, __reduce_min_sync, 9, unsigned)
+EMULATOR_COLLECTIVE(int, __reduce_min_sync, 10, int)
+EMULATOR_COLLECTIVE(unsigned, __reduce_max_sync, 11, unsigned)
+EMULATOR_COLLECTIVE(int, __reduce_max_sync, 12, int)
+EMULATOR_COLLECTIVE(unsigned, __reduce_and_sync, 13, unsigned)
+EMULATOR_COLLECTIVE(unsigned, __reduce_or_sync, 14, unsigned)
+EMULATOR_COLLECTIVE(unsigned, __reduce_xor_sync, 15, unsigned)
+#define EMULATOR_MATCH(type) EMULATOR_COLLECTIVE(unsigned, __match_any_sync, 16, type)
+EMULATOR_MATCH(unsigned)
+EMULATOR_MATCH(int)
+EMULATOR_MATCH(unsigned long long)
+EMULATOR_MATCH(long long)
+// Lanes need not run together: that this one is alone is always a right answer, and the strictest.
+static EMULATOR_RAW unsigned __activemask() { return 1u << emulator.place->lane; }
+
+// ---- atomics: one thread runs at a time ----------------------------------------------------------------------
+
+#define EMULATOR_ATOMIC_OP(name, type, operand, kind, expression)                                   \
+    static EMULATOR_CALL type name(type* address, operand value) {                                  \
+        emulator.access(emulator.state, address, sizeof(type), kind, EMULATOR_HERE);                \
+        const type old = *address;                                                                  \
+        *address = (expression);                                                                    \
+        return old;                                                                                 \
+    }
+#define EMULATOR_ATOMICS(type, wide)                                                                \
+    EMULATOR_ATOMIC_OP(atomicAdd, type, type, EMULATOR_ATOMIC, (type)((wide)old + (wide)value))      \
+    EMULATOR_ATOMIC_OP(atomicSub, type, type, EMULATOR_ATOMIC, (type)((wide)old - (wide)value))      \
+    EMULATOR_ATOMIC_OP(atomicMin, type, type, EMULATOR_ATOMIC, value < old ? value : old)           \
+    EMULATOR_ATOMIC_OP(atomicMax, type, type, EMULATOR_ATOMIC, value > old ? value : old)           \
+    EMULATOR_ATOMIC_OP(atomicExch, type, type, EMULATOR_ATOMIC, value)                              \
+    EMULATOR_ATOMIC_OP(atomicAnd, type, type, EMULATOR_ATOMIC, old & value)                         \
+    EMULATOR_ATOMIC_OP(atomicOr, type, type, EMULATOR_ATOMIC, old | value)                          \
+    EMULATOR_ATOMIC_OP(atomicXor, type, type, EMULATOR_ATOMIC, old ^ value)                         \
+    static EMULATOR_CALL type atomicCAS(type* address, type compare, type value) {                  \
+        emulator.access(emulator.state, address, sizeof(type), EMULATOR_ATOMIC, EMULATOR_HERE);     \
+        const type old = *address;                                                                  \
+        *address = old == compare ? value : old;                                                    \
+        return old;                                                                                 \
+    }
+EMULATOR_ATOMICS(int, unsigned)
+EMULATOR_ATOMICS(unsigned, unsigned)
+EMULATOR_ATOMICS(unsigned long long, unsigned long long)
+EMULATOR_ATOMIC_OP(atomicInc, unsigned, unsigned, EMULATOR_ATOMIC, old >= value ? 0u : old + 1)
+EMULATOR_ATOMIC_OP(atomicDec, unsigned, unsigned, EMULATOR_ATOMIC, old == 0 || old > value ? value : old - 1)
+EMULATOR_ATOMIC_OP(atomicMin, long long, long long, EMULATOR_ATOMIC, value < old ? value : old)
+EMULATOR_ATOMIC_OP(atomicMax, long long, long long, EMULATOR_ATOMIC, value > old ? value : old)
+EMULATOR_ATOMIC_OP(atomicAdd, float, float, EMULATOR_FLOAT_ATOMIC, old + value)
+EMULATOR_ATOMIC_OP(atomicAdd, double, double, EMULATOR_FLOAT_ATOMIC, old + value)
+EMULATOR_ATOMIC_OP(atomicExch, float, float, EMULATOR_ATOMIC, value)
+
+// ---- types and functions that CUDA brings --------------------------------------------------------------------
+
+#define EMULATOR_VECTOR2(name, type, bytes)                                                         \
+    struct alignas(bytes) name { type x, y; };                                                      \
+    static EMULATOR_RAW inline name make_##name(type x, type y) { return {x, y}; }
+#define EMULATOR_VECTOR4(name, type, bytes)                                                         \
+    struct alignas(bytes) name { type x, y, z, w; };                                                \
+    static EMULATOR_RAW inline name make_##name(type x, type y, type z, type w) { return {x, y, z, w}; }
+EMULATOR_VECTOR2(float2, float, 8)
+EMULATOR_VECTOR2(int2, int, 8)
+EMULATOR_VECTOR2(uint2, unsigned, 8)
+EMULATOR_VECTOR2(double2, double, 16)
+EMULATOR_VECTOR2(longlong2, long long, 16)
+EMULATOR_VECTOR2(ulonglong2, unsigned long long, 16)
+EMULATOR_VECTOR4(float4, float, 16)
+EMULATOR_VECTOR4(int4, int, 16)
+EMULATOR_VECTOR4(uint4, unsigned, 16)
+EMULATOR_VECTOR4(ushort4, unsigned short, 8)
+EMULATOR_VECTOR4(uchar4, unsigned char, 4)
+EMULATOR_VECTOR4(double4, double, 16)
+struct float3 { float x, y, z; };
+struct double3 { double x, y, z; };
+struct int3 { int x, y, z; };
+static EMULATOR_RAW inline float3 make_float3(float x, float y, float z) { return {x, y, z}; }
+static EMULATOR_RAW inline double3 make_double3(double x, double y, double z) { return {x, y, z}; }
+static EMULATOR_RAW inline int3 make_int3(int x, int y, int z) { return {x, y, z}; }
+static EMULATOR_RAW inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
+
+template <typename T> static inline T __ldg(const T* p) { return *p; }
+template <typename T> static inline T __ldca(const T* p) { return *p; }
+template <typename T> static inline T __ldcg(const T* p) { return *p; }
+template <typename T> static inline T __ldcs(const T* p) { return *p; }
+template <typename T> static inline T __ldlu(const T* p) { return *p; }
+template <typename T> static inline T __ldcv(const T* p) { return *p; }
+template <typename T> static inline void __stwb(T* p, T value) { *p = value; }
+template <typename T> static inline void __stcg(T* p, T value) { *p = value; }
+template <typename T> static inline void __stcs(T* p, T value) { *p = value; }
+template <typename T> static inline void __stwt(T* p, T value) { *p = value; }
+
+static inline int __popc(unsigned v) { return __builtin_popcount(v); }
+static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+static inline int __ffs(int v) { return __builtin_ffs(v); }
+static inline int __ffsll(long long v) { return __builtin_ffsll(v); }
+static inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
+static inline int __clzll(long long v) { return v == 0 ? 64 : __builtin_clzll((unsigned long long)v); }
+static inline unsigned __brev(unsigned v) {
+    unsigned reversed = 0;
+    for (int bit = 0; bit < 32; ++bit) reversed |= ((v >> bit) & 1u) << (31 - bit);
+    return reversed;
+}
+static inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned(((unsigned long long)a * b) >> 32); }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)(((unsigned __int128)a * b) >> 64);
+}
+template <typename To, typename From>
+static EMULATOR_RAW inline To emulator_bits(From from) {
+    static_assert(sizeof(To) == sizeof(From), "the same bits");
+    To to;
+    __builtin_memcpy(&to, &from, sizeof to);
+    return to;
+}
+static inline unsigned __float_as_uint(float v) { return emulator_bits<unsigned>(v); }
+static inline int __float_as_int(float v) { return emulator_bits<int>(v); }
+static inline float __uint_as_float(unsigned v) { return emulator_bits<float>(v); }
+static inline float __int_as_float(int v) { return emulator_bits<float>(v); }
+static inline long long __double_as_longlong(double v) { return emulator_bits<long long>(v); }
+static inline double __longlong_as_double(long long v) { return emulator_bits<double>(v); }
+
+// Without <cmath>, which takes longer to compile than the kernel.
+#define EMULATOR_MINMAX(type)                                                                       \
+    static inline type min(type a, type b) { return b < a ? b : a; }                                \
+    static inline type max(type a, type b) { return a < b ? b : a; }
+EMULATOR_MINMAX(int)
+EMULATOR_MINMAX(unsigned)
+EMULATOR_MINMAX(long)
+EMULATOR_MINMAX(unsigned long)
+EMULATOR_MINMAX(long long)
+EMULATOR_MINMAX(unsigned long long)
+static inline unsigned min(int a, unsigned b) { return min(unsigned(a), b); }
+static inline unsigned min(unsigned a, int b) { return min(a, unsigned(b)); }
+static inline unsigned max(int a, unsigned b) { return max(unsigned(a), b); }
+static inline unsigned max(unsigned a, int b) { return max(a, unsigned(b)); }
+#define EMULATOR_MATH1(name)                                                                        \
+    static inline double name(double a) { return __builtin_##name(a); }                             \
+    static inline float name(float a) { return __builtin_##name##f(a); }                            \
+    static inline float name##f(float a) { return __builtin_##name##f(a); }
+#define EMULATOR_MATH2(name)                                                                        \
+    static inline double name(double a, double b) { return __builtin_##name(a, b); }                \
+    static inline float name(float a, float b) { return __builtin_##name##f(a, b); }                \
+    static inline float name##f(float a, float b) { return __builtin_##name##f(a, b); }
+EMULATOR_MATH1(sqrt)
+EMULATOR_MATH1(fabs)
+EMULATOR_MATH1(floor)
+EMULATOR_MATH1(ceil)
+EMULATOR_MATH1(round)
+EMULATOR_MATH1(rint)
+EMULATOR_MATH1(trunc)
+EMULATOR_MATH1(exp)
+EMULATOR_MATH1(exp2)
+EMULATOR_MATH1(log)
+EMULATOR_MATH1(log2)
+EMULATOR_MATH1(sin)
+EMULATOR_MATH1(cos)
+EMULATOR_MATH1(tanh)
+EMULATOR_MATH2(pow)
+EMULATOR_MATH2(fmin)
+EMULATOR_MATH2(fmax)
+EMULATOR_MATH2(copysign)
+EMULATOR_MATH2(fmod)
+static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
+static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline float __fmul_rn(float a, float b) { return a * b; }
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline double __dmul_rn(double a, double b) { return a * b; }
+static inline double rsqrt(double a) { return 1.0 / __builtin_sqrt(a); }
+static inline float rsqrt(float a) { return 1.0f / __builtin_sqrtf(a); }
+static inline float rsqrtf(float a) { return 1.0f / __builtin_sqrtf(a); }
+static inline float min(float a, float b) { return __builtin_fminf(a, b); }
+static inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
+static inline double min(double a, double b) { return __builtin_fmin(a, b); }
+static inline double max(double a, double b) { return __builtin_fmax(a, b); }
+static inline int abs(int a) { return a < 0 ? -a : a; }
+static inline float abs(float a) { return __builtin_fabsf(a); }
+static inline double abs(double a) { return __builtin_fabs(a); }
+static inline bool isnan(float a) { return __builtin_isnan(a); }
+static inline bool isnan(double a) { return __builtin_isnan(a); }
+
+// ---- calling the kernel ---------------------------------------------------------------------------------------
+
+template <unsigned... I> struct EmulatorIndices {};
+template <unsigned N, unsigned... I> struct EmulatorCount : EmulatorCount<N - 1, N - 1, I...> {};
+template <unsigned... I> struct EmulatorCount<0, I...> { typedef EmulatorIndices<I...> Indices; };
+
+template <typename... P, unsigned... I>
+static EMULATOR_RAW void emulator_unpack(void (*kernel)(P...), void** arguments, EmulatorIndices<I...>) {
+    kernel(*static_cast<P*>(arguments[I])...);
+}
+template <typename... P>
+static EMULATOR_RAW void emulator_call(void (*kernel)(P...), void** arguments) {
+    emulator_unpack(kernel, arguments, typename EmulatorCount<sizeof...(P)>::Indices());
+}
+
+// As in library.rs.
+struct EmulatorDescription {
+    const void *image, *shared_start, *shared_stop;
+    const unsigned long* parameter_bytes;
+    unsigned long parameters;
+};
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start;
+extern "C" __attribute__((visibility("hidden"))) char __bss_start, _end;
+
+template <typename... P>
+static EMULATOR_RAW void emulator_describe(void (*)(P...), EmulatorDescription* description) {
+    static const unsigned long bytes[sizeof...(P) + 1] = {sizeof(P)..., 0};
+    *description = {&__ehdr_start, &__bss_start, &_end, bytes, sizeof...(P)};
+}
+
+// ---- what the compiler calls before every access ---------------------------------------------------------------
+
+#ifdef EMULATOR_CHECKS
+#define EMULATOR_ACCESS(bytes)                                                                                        \
+    EMULATOR_HOOK void __tsan_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_READ, EMULATOR_HERE); }    \
+    EMULATOR_HOOK void __tsan_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }  \
+    EMULATOR_HOOK void __tsan_unaligned_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_READ, EMULATOR_HERE); }   \
+    EMULATOR_HOOK void __tsan_unaligned_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_WRITE, EMULATOR_HERE); } \
+    EMULATOR_HOOK void __tsan_volatile_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_READ, EMULATOR_HERE); }    \
+    EMULATOR_HOOK void __tsan_volatile_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }
+EMULATOR_ACCESS(1)
+EMULATOR_ACCESS(2)
+EMULATOR_ACCESS(4)
+EMULATOR_ACCESS(8)
+EMULATOR_ACCESS(16)
+EMULATOR_HOOK void __tsan_read_range(void* p, unsigned long bytes) { emulator.access(emulator.state, p, bytes, EMULATOR_READ, EMULATOR_HERE); }
+EMULATOR_HOOK void __tsan_write_range(void* p, unsigned long bytes) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }
+EMULATOR_HOOK void __tsan_vptr_read(void**) {}
+EMULATOR_HOOK void __tsan_vptr_update(void**, void*) {}
+EMULATOR_HOOK void __tsan_func_entry(void*) {}
+EMULATOR_HOOK void __tsan_func_exit() {}
+EMULATOR_HOOK void __tsan_init() {}
+EMULATOR_HOOK void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+    emulator.access(emulator.state, from, bytes, EMULATOR_READ, EMULATOR_HERE);
+    emulator.access(emulator.state, to, bytes, EMULATOR_WRITE, EMULATOR_HERE);
+    return __builtin_memcpy(to, from, bytes);
+}
+EMULATOR_HOOK void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
+    emulator.access(emulator.state, from, bytes, EMULATOR_READ, EMULATOR_HERE);
+    emulator.access(emulator.state, to, bytes, EMULATOR_WRITE, EMULATOR_HERE);
+    return __builtin_memmove(to, from, bytes);
+}
+EMULATOR_HOOK void* __tsan_memset(void* to, int value, unsigned long bytes) {
+    emulator.access(emulator.state, to, bytes, EMULATOR_WRITE, EMULATOR_HERE);
+    return __builtin_memset(to, value, bytes);
+}
+// What -fsanitize=alignment,bounds,… calls when something is wrong. Whatever it is, this comes first:
+struct EmulatorSourceLine {
+    const char* file;
+    unsigned line, column;
+};
+#define EMULATOR_UNDEFINED(name, what)                                                              \
+    EMULATOR_HOOK void __ubsan_handle_##name(const EmulatorSourceLine* at, void*, void*) {          \
+        emulator.undefined(emulator.state, what, at->file, at->line);                               \
+    }
+EMULATOR_UNDEFINED(type_mismatch_v1, "misaligned access: the address is no multiple of the type's alignment")
+EMULATOR_UNDEFINED(out_of_bounds, "index beyond the bounds of an array")
+EMULATOR_UNDEFINED(divrem_overflow, "integer division by zero, or overflow in a division")
+EMULATOR_UNDEFINED(shift_out_of_bounds, "shift by a negative number or by more than there are bits")
+EMULATOR_UNDEFINED(add_overflow, "overflow of signed integers in an addition")
+EMULATOR_UNDEFINED(sub_overflow, "overflow of signed integers in a subtraction")
+EMULATOR_UNDEFINED(mul_overflow, "overflow of signed integers in a multiplication")
+EMULATOR_UNDEFINED(negate_overflow, "overflow of a signed integer when negated")
+#endif

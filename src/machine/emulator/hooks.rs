@@ -1,0 +1,159 @@
+//! The functions that kernels call: for every access to memory, barrier and collective.
+
+use super::fault::Fault;
+use super::scheduler::Pause;
+use super::state::State;
+use std::ffi::{CStr, c_char, c_void};
+
+/// Where a thread is; as in `cuda_emulator.h`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Place {
+    pub(super) thread: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) block_size: [u32; 3],
+    pub(super) grid_size: [u32; 3],
+    pub(super) lane: u32,
+    pub(super) dynamic_shared: *mut u8,
+}
+
+/// What a library is given before a launch; as in `cuda_emulator.h`.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(super) struct Table {
+    state: *mut State,
+    place: *const Place,
+    access: unsafe extern "C" fn(*mut State, usize, usize, u32, usize),
+    collective: unsafe extern "C" fn(*mut State, u32, u32, u64, u32, usize) -> u64,
+    barrier: unsafe extern "C" fn(*mut State, u32, u32, usize) -> u32,
+    fence: unsafe extern "C" fn(*mut State),
+    undefined: unsafe extern "C" fn(*mut State, *const c_char, *const c_char, u32),
+}
+
+impl Table {
+    /// # Safety
+    /// The state lives at this address as long as a kernel uses the table.
+    pub(super) unsafe fn new(state: *mut State) -> Self {
+        // SAFETY: only the address of a field is taken.
+        let place = unsafe { &raw const (*state).place };
+        Table { state, place, access, collective, barrier, fence, undefined }
+    }
+}
+
+/// Leaves the kernel for good: the fiber is never resumed.
+///
+/// # Safety
+/// As [`access`].
+#[cold]
+unsafe fn stop(state: *mut State, fault: Fault) -> ! {
+    // SAFETY: no other reference to the state is alive.
+    unsafe { (*state).fault = Some(fault) };
+    loop {
+        // SAFETY: as the caller promises.
+        unsafe { suspend(state, Pause::Stopped) };
+    }
+}
+
+/// Leaves the kernel until the scheduler resumes this fiber.
+///
+/// # Safety
+/// As [`access`].
+unsafe fn suspend(state: *mut State, pause: Pause) {
+    // SAFETY: the fiber that runs noted its own yielder, which lives as long as the fiber. No reference to the
+    // state is held while others run.
+    unsafe {
+        let yielder = (*state).yielder;
+        (*yielder).suspend(pause);
+        (*state).yielder = yielder;
+    }
+}
+
+/// # Safety
+/// Called by a kernel, on a fiber of the scheduler that owns the state.
+unsafe extern "C" fn access(state: *mut State, address: usize, bytes: usize, kind: u32, from: usize) {
+    // SAFETY: kernels run only while the scheduler holds no reference to the state.
+    if let Err(fault) = unsafe { (*state).access(address, bytes, kind, from) } {
+        // SAFETY: the same.
+        unsafe { stop(state, fault) }
+    }
+}
+
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn collective(
+    state: *mut State,
+    kind: u32,
+    mask: u32,
+    value: u64,
+    source: u32,
+    from: usize,
+) -> u64 {
+    // SAFETY: as in `access`; each reference ends before the fiber is left.
+    unsafe {
+        match (*state).collective(kind, mask, value, source, from) {
+            Ok(true) => {}
+            Ok(false) => suspend(state, Pause::Waiting),
+            Err(fault) => stop(state, fault),
+        }
+        (*state).collective_result()
+    }
+}
+
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn barrier(state: *mut State, kind: u32, value: u32, from: usize) -> u32 {
+    // SAFETY: as in `collective`.
+    unsafe {
+        if !(*state).barrier(kind, value != 0, from) {
+            suspend(state, Pause::Waiting);
+        }
+        (*state).barrier_result()
+    }
+}
+
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn fence(state: *mut State) {
+    // SAFETY: as in `access`.
+    unsafe { (*state).fence() }
+}
+
+/// # Safety
+/// As [`access`]; `what` is a string of `cuda_emulator.h`, and `file` one of the compiler.
+unsafe extern "C" fn undefined(state: *mut State, what: *const c_char, file: *const c_char, line: u32) {
+    // SAFETY: as in `access`.
+    unsafe {
+        let what = CStr::from_ptr(what).to_string_lossy();
+        let mut fault = (*state).fault_here(what.into_owned(), 0);
+        if !file.is_null() {
+            let path = CStr::from_ptr(file).to_string_lossy();
+            fault = fault.text(format!(" at {}:{line}", path.rsplit('/').next().unwrap_or(&path)));
+        }
+        stop(state, fault)
+    }
+}
+
+/// Arguments as the kernel's wrapper takes them.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    /// Eight bytes each, whatever the parameter has.
+    _values: Vec<[u64; 2]>,
+    pointers: Vec<*mut c_void>,
+}
+
+impl Arguments {
+    pub(super) fn new<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Self {
+        let aligned = |bytes: &[u8]| {
+            let mut value = [0; 16];
+            value[..bytes.len()].copy_from_slice(bytes);
+            bytemuck::cast::<[u8; 16], [u64; 2]>(value)
+        };
+        let mut values: Vec<[u64; 2]> = arguments.map(aligned).collect();
+        let pointers = values.iter_mut().map(|value| (&raw mut *value).cast()).collect();
+        Arguments { _values: values, pointers }
+    }
+
+    pub(super) fn as_mut_ptr(&mut self) -> *mut *mut c_void {
+        self.pointers.as_mut_ptr()
+    }
+}

@@ -1,0 +1,407 @@
+//! Everything that a launch knows while it runs: where the present thread is, what it may touch, who waits.
+
+use super::access::Access;
+use super::block::Block;
+use super::clock::Clock;
+use super::collective::{Kind, NoSource};
+use super::fault::{Fault, Shape};
+use super::global_memory::{Reach, Who};
+use super::hooks::Place;
+use super::memory::{Region, Registry};
+use super::scheduler::Fiber;
+use super::shared_memory::{SharedShadow, Wrong};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Accesses without any thread ending or a barrier opening after which a kernel is taken to hang: far more than the
+/// longest row that anybody would emulate.
+const PATIENCE: u64 = 1 << 31;
+/// Farther than that from every buffer, an address is not explained by one.
+const NEAR: usize = 1 << 30;
+
+/// Shared memory, static or dynamic, and its shadow.
+#[derive(Debug)]
+struct Shared {
+    range: Range<usize>,
+    name: &'static str,
+    shadow: SharedShadow,
+}
+
+/// A launch while it runs. Kernels and the scheduler reach it in turns, through its address.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) place: Place,
+    pub(super) shape: Shape,
+    /// Numbers of the present block and thread.
+    block_number: u32,
+    thread: usize,
+    thread_indices: Vec<[u32; 3]>,
+    /// The warp whose threads are being begun, their order, and how far that is.
+    beginning: usize,
+    lanes: Vec<u32>,
+    next_lane: usize,
+    pub(super) block: Block,
+    pub(super) clock: Clock,
+    run_start: u64,
+    pub(super) reaches: Vec<Reach>,
+    shared: Vec<Shared>,
+    constants: Vec<Range<usize>>,
+    /// The present fiber's stack and the way out of it.
+    pub(super) stack: Range<usize>,
+    pub(super) yielder: *const Fiber,
+    pub(super) fault: Option<Fault>,
+    registry: Arc<Registry>,
+    /// Without the emulator's own checks no access is looked at.
+    checked: bool,
+    steps: u64,
+}
+
+impl State {
+    pub(super) fn new(
+        shape: Shape,
+        reaches: Vec<Reach>,
+        static_shared: Range<usize>,
+        dynamic_shared: &Region,
+        constants: Vec<Range<usize>>,
+        registry: Arc<Registry>,
+        checked: bool,
+    ) -> Self {
+        let threads = shape.block.iter().product::<u32>() as usize;
+        let dynamic = dynamic_shared.address()..dynamic_shared.address() + dynamic_shared.len();
+        let shared = [("static", static_shared), ("dynamic", dynamic)];
+        let shared = shared.into_iter().filter(|(_, range)| !range.is_empty()).map(|(name, range)| {
+            let shadow = SharedShadow::new(range.len());
+            Shared { range, name, shadow }
+        });
+        let place = Place {
+            thread: [0; 3],
+            block: [0; 3],
+            block_size: shape.block,
+            grid_size: shape.grid,
+            lane: 0,
+            dynamic_shared: dynamic_shared.as_mut_ptr(),
+        };
+        State {
+            place,
+            shape,
+            block_number: 0,
+            thread: 0,
+            thread_indices: (0..threads).map(|thread| shape.thread(thread)).collect(),
+            beginning: 0,
+            lanes: Vec::new(),
+            next_lane: 0,
+            block: Block::new(threads),
+            clock: Clock::new(threads),
+            run_start: 0,
+            reaches,
+            shared: shared.collect(),
+            constants,
+            stack: 0..0,
+            yielder: std::ptr::null(),
+            fault: None,
+            registry,
+            checked,
+            steps: 0,
+        }
+    }
+
+    /// Threads of a block.
+    pub(super) fn threads(&self) -> usize {
+        self.thread_indices.len()
+    }
+
+    /// Begins a run in which the threads of each warp begin in the order of `lanes`.
+    pub(super) fn start_run(&mut self, lanes: &[u32]) {
+        self.lanes = lanes.to_vec();
+        self.run_start = self.clock.start_run();
+    }
+
+    /// Poisons shared memory and sets all threads to their beginning.
+    pub(super) fn start_block(&mut self, number: u32) {
+        self.block_number = number;
+        self.place.block = self.shape.block(number);
+        self.block.start();
+        self.clock.start_block();
+        for shared in &mut self.shared {
+            shared.shadow.start_block();
+            // SAFETY: the range is the library's or the launch's shared memory, and no thread runs.
+            unsafe { (shared.range.start as *mut u8).write_bytes(0xFF, shared.range.len()) };
+        }
+    }
+
+    /// From now on this thread runs.
+    #[inline]
+    fn enter(&mut self, thread: usize) {
+        self.thread = thread;
+        self.place.thread = self.thread_indices[thread];
+        self.place.lane = thread as u32 % 32;
+    }
+
+    /// From now on [`begin`](Self::begin) takes the threads of this warp. `false`: all of them have begun.
+    pub(super) fn begin_warp(&mut self, warp: usize) -> bool {
+        (self.beginning, self.next_lane) = (warp, 0);
+        self.block.warps[warp].unstarted != 0
+    }
+
+    /// Enters the next thread of the warp that has not begun.
+    #[inline]
+    pub(super) fn begin(&mut self) -> bool {
+        while let Some(&lane) = self.lanes.get(self.next_lane) {
+            self.next_lane += 1;
+            let unstarted = &mut self.block.warps[self.beginning].unstarted;
+            if *unstarted >> lane & 1 == 1 {
+                *unstarted &= !(1 << lane);
+                self.enter(self.beginning * 32 + lane as usize);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Enters a thread that waited and need not wait any more.
+    pub(super) fn go_on(&mut self, thread: usize) -> bool {
+        let ready = &mut self.block.warps[thread / 32].ready;
+        let may = *ready >> (thread % 32) & 1 == 1;
+        if may {
+            *ready &= !(1 << (thread % 32));
+            self.enter(thread);
+        }
+        may
+    }
+
+    pub(super) fn thread(&self) -> usize {
+        self.thread
+    }
+
+    /// The present thread has returned from the kernel.
+    pub(super) fn exit(&mut self) {
+        self.steps = 0;
+        if let Err(no_source) = self.block.exit(self.thread, &mut self.clock) {
+            self.fault = Some(self.no_source(&no_source, 0));
+        }
+    }
+
+    /// Before every access.
+    #[inline]
+    pub(super) fn access(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        kind: u32,
+        from: usize,
+    ) -> Result<(), Fault> {
+        if !self.checked {
+            return Ok(());
+        }
+        self.steps += 1;
+        let access = Access::new(address, bytes, kind);
+        if self.steps > PATIENCE {
+            let what = format!(
+                "{PATIENCE} accesses, and no thread has ended and no barrier has opened: a loop without an end, or threads that wait for others in a loop"
+            );
+            return Err(self.fault_here(what, from));
+        }
+        for index in 0..self.reaches.len() {
+            if self.reaches[index].holds(&access) {
+                return self.access_global(index, &access, from);
+            }
+        }
+        for index in 0..self.shared.len() {
+            if self.shared[index].range.contains(&address) {
+                return self.access_shared(index, &access, from);
+            }
+        }
+        let within = |range: &Range<usize>| range.contains(&address) && bytes <= range.end - address;
+        if within(&self.stack) || !access.writes() && self.constants.iter().any(within) {
+            return Ok(());
+        }
+        Err(self.out_of_bounds(&access, from))
+    }
+
+    #[inline]
+    fn access_global(&mut self, index: usize, access: &Access, from: usize) -> Result<(), Fault> {
+        let reach = &mut self.reaches[index];
+        if access.misaligned() {
+            let what = format!(
+                "misaligned {} of {} bytes at byte {} of {}",
+                access.name(),
+                access.bytes,
+                access.address - reach.start,
+                reach.name
+            );
+            return Err(self.fault_here(what, from));
+        }
+        if access.writes() && reach.is_untouched() {
+            // SAFETY: the launch holds the buffer's lock, and no thread is writing now.
+            let bytes = unsafe { std::slice::from_raw_parts(reach.start as *const u8, reach.len) };
+            reach.keep(bytes);
+        }
+        if access.atomic() {
+            self.clock.atomic(self.block_number, self.thread);
+        }
+        let who = Who { block: self.block_number, thread: self.thread, run_start: self.run_start };
+        if let Err(race) = reach.check(access, who, &self.clock) {
+            let other =
+                format!("{} of {}", self.shape.name_thread(race.thread), self.shape.name_block(race.block));
+            let what = format!(
+                "data race on global memory: {} of {}, which {other} has written without a barrier in between",
+                access.name(),
+                element(access, self.reaches[index].start, &self.reaches[index].name),
+            );
+            return Err(self.fault_here(what, from));
+        }
+        Ok(())
+    }
+
+    fn access_shared(&mut self, index: usize, access: &Access, from: usize) -> Result<(), Fault> {
+        let shared = &mut self.shared[index];
+        let name = format_args!("{} shared memory", shared.name);
+        let (offset, bytes) = (access.address - shared.range.start, access.bytes);
+        let what = if bytes > shared.range.end - access.address {
+            let len = shared.range.len();
+            format!(
+                "out-of-bounds {} of {bytes} bytes at byte {offset} of {name}, which has {len} bytes",
+                access.name()
+            )
+        } else if access.misaligned() {
+            format!("misaligned {} of {bytes} bytes at byte {offset} of {name}", access.name())
+        } else {
+            match shared.shadow.check(offset, access, self.thread, &self.clock) {
+                Ok(()) => return Ok(()),
+                Err(Wrong::Uninitialised) => {
+                    let what = "which no thread of the block has written";
+                    format!(
+                        "read of uninitialised shared memory: {bytes} bytes at byte {offset} of {name}, {what}"
+                    )
+                }
+                Err(Wrong::Race { other, other_wrote }) => format!(
+                    "data race on shared memory: {} of {bytes} bytes at byte {offset} of {name}, which {} has {}; \
+                     a barrier is missing between thread {other} and thread {}",
+                    access.name(),
+                    self.shape.name_thread(other),
+                    if other_wrote { "written" } else { "read" },
+                    self.thread,
+                ),
+            }
+        };
+        Err(self.fault_here(what, from))
+    }
+
+    #[cold]
+    fn out_of_bounds(&self, access: &Access, from: usize) -> Fault {
+        let Access { address, bytes, .. } = *access;
+        let name = access.name();
+        let shared =
+            self.shared.iter().map(|shared| (&shared.range, format!("{} shared memory", shared.name)));
+        let buffers =
+            self.reaches.iter().map(|reach| (reach.start..reach.start + reach.len, reach.name.to_string()));
+        let ranges = buffers.chain(shared.map(|(range, name)| (range.clone(), name)));
+        let distance =
+            |range: &Range<usize>| range.start.saturating_sub(address).max(address.saturating_sub(range.end));
+        let nearest =
+            ranges.min_by_key(|(range, _)| distance(range)).filter(|(range, _)| distance(range) < NEAR);
+        let what = if address < 4096 {
+            format!("{name} of {bytes} bytes through a null pointer (address {address:#x})")
+        } else if let Some(other) = self.registry.find(address).filter(|other| {
+            distance(&(other.address..other.address + other.len)) == 0
+                && !self.reaches.iter().any(|reach| reach.start == other.address)
+        }) {
+            format!(
+                "out-of-bounds {name} of {bytes} bytes in {}, which is no argument of this launch",
+                other.name
+            )
+        } else if let Some(freed) = self.registry.find_freed(address) {
+            format!("{name} of {bytes} bytes in {freed}, which has been freed")
+        } else if let Some((range, buffer)) = nearest {
+            let (offset, len) = (address as i128 - range.start as i128, range.len());
+            let element = offset.div_euclid(bytes.max(1) as i128);
+            let elements = len / bytes.max(1);
+            format!(
+                "out-of-bounds {name} of {bytes} bytes at byte {offset} of {buffer}, which has {len} bytes \
+                 (element {element} of {elements}, if elements have {bytes} bytes)"
+            )
+        } else {
+            format!("{name} of {bytes} bytes at address {address:#x}, which is in no buffer")
+        };
+        self.fault_here(what, from)
+    }
+
+    /// A fault of the present thread.
+    #[cold]
+    pub(super) fn fault_here(&self, what: String, from: usize) -> Fault {
+        let (thread, block) = (self.shape.name_thread(self.thread), self.shape.name_block(self.block_number));
+        Fault::new(format!("{what}; by {thread} of {block}")).at(from)
+    }
+
+    /// A collective of the warp; `true` when the thread need not wait.
+    pub(super) fn collective(
+        &mut self,
+        kind: u32,
+        mask: u32,
+        value: u64,
+        source: u32,
+        from: usize,
+    ) -> Result<bool, Fault> {
+        self.steps = 0;
+        let kind = Kind(kind);
+        if mask >> self.place.lane & 1 == 0 {
+            let what = format!(
+                "{} with mask {mask:#010x} by lane {}, which is not in it",
+                kind.name(),
+                self.place.lane
+            );
+            return Err(self.fault_here(what, from));
+        }
+        let met = self.block.collective(self.thread, kind, mask, value, source, from, &mut self.clock);
+        met.map_err(|no_source| self.no_source(&no_source, from))
+    }
+
+    fn no_source(&self, NoSource { lane, source }: &NoSource, from: usize) -> Fault {
+        let what =
+            format!("shuffle to lane {lane} from lane {source}, which takes no part: its value is undefined");
+        self.fault_here(what, from)
+    }
+
+    pub(super) fn collective_result(&self) -> u64 {
+        self.block.collective_result(self.thread)
+    }
+
+    /// A barrier of the block; `true` when the thread need not wait.
+    pub(super) fn barrier(&mut self, kind: u32, predicate: bool, from: usize) -> bool {
+        self.steps = 0;
+        self.block.barrier(self.thread, kind, predicate, from, &mut self.clock)
+    }
+
+    pub(super) fn barrier_result(&self) -> u32 {
+        self.block.barrier_result()
+    }
+
+    pub(super) fn fence(&mut self) {
+        self.clock.fence(self.thread);
+    }
+
+    /// Nobody can go on.
+    #[cold]
+    pub(super) fn deadlock(&self) -> Fault {
+        let mut fault = Fault::new(format!("deadlock in {}: ", self.shape.name_block(self.block_number)));
+        for (number, waiting) in self.block.waiting().iter().enumerate() {
+            let (count, verb) =
+                (waiting.count, if waiting.count == 1 { "thread waits" } else { "threads wait" });
+            let separator = if number == 0 { "" } else { ", " };
+            fault = fault
+                .text(format!("{separator}{count} {verb} at {}", waiting.wait.name()))
+                .at(waiting.wait.from)
+                .text(format!(" (first: {})", self.shape.name_thread(waiting.first)));
+        }
+        match self.block.ended() {
+            0 => fault,
+            1 => fault.text(", 1 has ended"),
+            ended => fault.text(format!(", {ended} have ended")),
+        }
+    }
+}
+
+/// "4 bytes at byte 40 of Y"
+fn element(access: &Access, start: usize, name: &str) -> String {
+    format!("{} bytes at byte {} of {name}", access.bytes, access.address - start)
+}
