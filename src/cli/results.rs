@@ -2,6 +2,7 @@
 
 use super::console::Console;
 use crate::machine::CpuInfo;
+use crate::machine::gpu::GpuFingerprint;
 use crate::report::{Fingerprint, Record, csv, html, json};
 use crate::sample::{Ceilings, DeviceCeilings};
 use anyhow::Context;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 pub(super) struct Measured<'a> {
     pub(super) cpu: &'a CpuInfo,
     pub(super) ceilings: &'a [Ceilings],
+    pub(super) gpu: Option<&'a GpuFingerprint>,
     pub(super) device_ceilings: Option<&'a DeviceCeilings>,
     pub(super) records: &'a [Record],
 }
@@ -47,6 +49,7 @@ impl ResultsFolder {
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let fingerprint = Fingerprint {
             ceilings: measured.ceilings.to_vec(),
+            gpu: measured.gpu.map(GpuFingerprint::closed),
             device_ceilings: measured.device_ceilings.cloned(),
             ..Fingerprint::new(measured.cpu, &command)
         };

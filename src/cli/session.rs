@@ -6,6 +6,7 @@ use super::interrupt;
 use super::results::{Measured, ResultsFolder};
 use super::targets::{Targets, gpu_is_required};
 use crate::io::ReadOptions;
+use crate::machine::gpu::GpuFingerprint;
 use crate::machine::{Accelerator, Machine, Pool, Refusal, cache_dir};
 use crate::ops::{Op, Place};
 use crate::report::{Outcome, Record, table};
@@ -51,6 +52,7 @@ pub(super) struct Session<'a> {
     /// One for each number of threads that variants run with.
     ceilings: Vec<Ceilings>,
     device_ceilings: Option<DeviceCeilings>,
+    gpu: Option<GpuFingerprint>,
     /// Where files go, if they were asked for.
     results: Option<ResultsFolder>,
 }
@@ -99,6 +101,7 @@ impl<'a> Session<'a> {
             device_flush: None,
             ceilings: Vec::new(),
             device_ceilings: None,
+            gpu: None,
             results: None,
         };
         if let Some(measure) = &request.measure {
@@ -113,6 +116,7 @@ impl<'a> Session<'a> {
                         if measure.cold {
                             session.device_flush = Some(DeviceFlush::new(&device).context("--cold")?);
                         }
+                        session.gpu = device.gpu().map(|gpu| GpuFingerprint::new(gpu)).or(session.gpu.take());
                         // Without it only a column is missing.
                         let measured = DeviceCeilings::measure(&device).ok().flatten();
                         session.device_ceilings = measured.or(session.device_ceilings.take());
@@ -274,6 +278,7 @@ impl<'a> Session<'a> {
                 let measured = Measured {
                     cpu: self.request.machine.cpu(),
                     ceilings: &self.ceilings,
+                    gpu: self.gpu.as_ref(),
                     device_ceilings: self.device_ceilings.as_ref(),
                     records: &self.records,
                 };

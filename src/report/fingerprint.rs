@@ -2,6 +2,7 @@
 
 use super::SCHEMA;
 use crate::machine::CpuInfo;
+use crate::machine::gpu::GpuFingerprint;
 use crate::sample::{Ceilings, DeviceCeilings};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
@@ -35,6 +36,9 @@ pub struct Fingerprint {
     /// What the machine can do at best, one per number of threads that was used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ceilings: Vec<Ceilings>,
+    /// The GPU, where one was used: its clocks and temperature before and after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<GpuFingerprint>,
     /// What the GPU can do at best, where one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_ceilings: Option<DeviceCeilings>,
@@ -75,6 +79,7 @@ impl Fingerprint {
             compiler: env!("ORDITO_RUSTC").to_owned(),
             profile: env!("ORDITO_PROFILE").to_owned(),
             ceilings: Vec::new(),
+            gpu: None,
             device_ceilings: None,
         }
     }

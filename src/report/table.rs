@@ -264,20 +264,30 @@ fn total_width(columns: &[(&Column, Vec<String>)]) -> usize {
     columns.iter().map(|column| widest(column) + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
-/// Each note once, with the variant it belongs to.
+/// Each note once, with the variants it belongs to.
 fn notes_below(rows: &[&Record]) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for row in rows {
-        let line = match (row.note(), row.outcome) {
-            (note, _) if note.is_empty() => continue,
-            (note, Outcome::Passed) => format!("  {}: {note}", row.variant),
-            (note, outcome) => format!("  {} {outcome}: {note}", row.variant),
-        };
-        if !lines.contains(&line) {
-            lines.push(line);
+    let mut notes: Vec<((String, Outcome), Vec<&str>)> = Vec::new();
+    for row in rows.iter().filter(|row| !row.note().is_empty()) {
+        let note = (row.note(), row.outcome);
+        match notes.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, variants)) if variants.contains(&row.variant.as_str()) => {}
+            Some((_, variants)) => variants.push(&row.variant),
+            None => notes.push((note, vec![&row.variant])),
         }
     }
-    lines
+    let line = |((note, outcome), variants): ((String, Outcome), Vec<&str>)| {
+        let variants = match &variants[..] {
+            [first, .., last] if variants.len() > 3 => {
+                format!("{} variants, {first} to {last},", variants.len())
+            }
+            few => few.join(", "),
+        };
+        match outcome {
+            Outcome::Passed => format!("  {variants}: {note}"),
+            outcome => format!("  {variants} {outcome}: {note}"),
+        }
+    };
+    notes.into_iter().map(line).collect()
 }
 
 fn laid_out(columns: &[(&Column, Vec<String>)], rows: usize) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::libraries::Library;
 use crate::machine::{DeviceError, Refusal};
 use cudarc::driver::sys;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::sync::OnceLock;
@@ -119,7 +119,7 @@ fn no_device() -> String {
 }
 
 /// What the driver says about one GPU before it is opened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuInfo {
     /// Its number.
     pub number: usize,

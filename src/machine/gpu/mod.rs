@@ -13,6 +13,7 @@ mod module;
 pub mod nvrtc;
 mod resources;
 mod search;
+mod state;
 mod symbols;
 
 pub use context::Stream;
@@ -23,6 +24,7 @@ pub use host_buffer::HostBuffer;
 pub use libraries::{Found, Library, Version};
 pub use resources::Resources;
 pub use search::FOLDERS_VARIABLE;
+pub use state::{GpuFingerprint, GpuState};
 
 use super::Refusal;
 use super::device::{Backend, DeviceError, Function, Memory};
