@@ -162,7 +162,7 @@ impl Library {
                     // Never unloaded: from now on the loader finds it by the name that it carries inside.
                     Ok(library) => std::mem::forget(library),
                     Err(error) => {
-                        failure.get_or_insert_with(|| error.to_string());
+                        failure.get_or_insert_with(|| loaders_words(&error));
                         continue;
                     }
                 }
@@ -265,7 +265,7 @@ fn by_name(names: &[String]) -> Result<(libloading::Library, String), Option<Str
             Ok(library) => return Ok((library, name.clone())),
             // The loader's sentence starts with the file that is missing: the library itself, or one that it needs.
             Err(error) => {
-                let text = error.to_string();
+                let text = loaders_words(&error);
                 if !text.starts_with(&format!("{name}: cannot open shared object file: No such file")) {
                     failure.get_or_insert(text);
                 }
@@ -273,6 +273,15 @@ fn by_name(names: &[String]) -> Result<(libloading::Library, String), Option<Str
         }
     }
     Err(failure)
+}
+
+/// What the loader itself said: the last cause.
+fn loaders_words(error: &libloading::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
 }
 
 fn address(library: &libloading::Library, function: &str) -> Option<usize> {

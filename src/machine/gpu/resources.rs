@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Resources {
     /// Registers of a thread.
     pub registers: u32,
-    /// Bytes of code's stores and loads of registers that did not fit, together.
+    /// Bytes that its code stores and loads because they did not fit into registers, together.
     pub spill_bytes: u32,
     /// Stack of a thread: spilled registers and arrays with computed indices.
     pub stack_bytes: u32,

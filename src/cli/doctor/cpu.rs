@@ -1,76 +1,22 @@
-//! `ordito doctor`
+//! What `ordito doctor` finds out about processor, memory and folders.
 
-use super::console::Console;
+use super::{Finding, State};
+use crate::cli::console::Console;
 use crate::io::MATRICES_VARIABLE;
 use crate::machine::{CpuInfo, Pool, SimdLevel, cache_dir};
 use crate::matrix::{Coo, Csr, Dense, Duplicates};
 use crate::sample::Ceilings;
 use crate::sample::ceilings::Bandwidth;
 use crate::units::{self, binary_bytes};
-use clap::Args;
-use serde_json::json;
 
-/// What of this machine is usable, what was found where, what to do about the rest.
-#[derive(Debug, Args)]
-pub(super) struct DoctorArgs {
-    /// Measure the ceilings again, for when the machine was busy the first time
-    #[arg(long)]
-    measure: bool,
-    /// One JSON object on standard output
-    #[arg(long)]
-    json: bool,
-}
-
-/// One line: a name, how it is, and what to do where it is not well.
-struct Finding {
-    name: &'static str,
-    state: State,
-    text: String,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    Good,
-    /// Works, with something to know.
-    Note,
-    Bad,
-}
-
-impl State {
-    fn name(self) -> &'static str {
-        match self {
-            State::Good => "ok",
-            State::Note => "note",
-            State::Bad => "bad",
-        }
-    }
-}
-
-pub(super) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<u8> {
-    let cpu = CpuInfo::detect();
+/// Everything, in the order in which it is shown.
+pub(super) fn findings(cpu: &CpuInfo, measure: bool, console: &Console) -> Vec<Finding> {
     let mut findings =
-        vec![processor(&cpu), vectors(&cpu), memory(&cpu), cache_folder(), matrix_folder(), product()];
+        vec![processor(cpu), vectors(cpu), memory(cpu), cache_folder(), matrix_folder(), product()];
     let mut threads = vec![1, cpu.logical_cores];
     threads.dedup();
-    findings.extend(threads.into_iter().map(|threads| ceilings(threads, args.measure, &cpu, console)));
-    findings.push(Finding {
-        name: "gpu",
-        state: State::Note,
-        text: "this version runs on the CPU only".into(),
-    });
-    if args.json {
-        let line = |finding: &Finding| json!({ "name": finding.name, "state": finding.state.name(), "text": finding.text });
-        let lines: Vec<serde_json::Value> = findings.iter().map(line).collect();
-        console.json(&json!({
-            "schema": crate::report::SCHEMA, "version": env!("CARGO_PKG_VERSION"), "cpu": cpu, "findings": lines,
-        }))?;
-    } else {
-        console.line(format!("ordito {}", env!("CARGO_PKG_VERSION")))?;
-        for finding in &findings {
-            console.line(format!("{:>5}  {:<10} {}", finding.state.name(), finding.name, finding.text))?;
-        }
-    }
-    Ok(u8::from(findings.iter().any(|finding| finding.state == State::Bad)))
+    findings.extend(threads.into_iter().map(|threads| ceilings(threads, measure, cpu, console)));
+    findings
 }
 
 fn processor(cpu: &CpuInfo) -> Finding {

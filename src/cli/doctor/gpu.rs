@@ -1,0 +1,157 @@
+//! What `ordito doctor` finds out about GPUs, their libraries and the emulator.
+
+use super::{Finding, State};
+use crate::machine::gpu::{GpuInfo, Library, nvrtc};
+use crate::machine::{Accelerator, Emulator, Gpu, KernelSource, Machine, Refusal};
+use crate::matrix::{Coo, Csr, Dense, Duplicates};
+use crate::ops::{Op, RunError};
+use crate::spmm::{Plan, Spmm};
+use crate::units::binary_bytes;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The simplest kernel there is: it stands for all.
+const VARIANT: &str = "csr-cuda-thread-per-element";
+/// What kernels are tried for where there is no GPU.
+const ARCHITECTURE: u32 = 90;
+
+/// The GPUs that the driver lists, and why there are none where there are none.
+pub(super) struct Gpus {
+    pub(super) list: Vec<Listed>,
+    refusal: Option<Refusal>,
+}
+
+/// One GPU.
+#[derive(Serialize)]
+pub(super) struct Listed {
+    #[serde(flatten)]
+    info: GpuInfo,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_bytes: Option<u64>,
+    /// Why it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<String>,
+}
+
+impl Gpus {
+    pub(super) fn look() -> Self {
+        match Gpu::list() {
+            Ok(list) => Gpus { list: list.into_iter().map(Listed::open).collect(), refusal: None },
+            Err(refusal) => Gpus { list: Vec::new(), refusal: Some(refusal) },
+        }
+    }
+}
+
+impl Listed {
+    fn open(info: GpuInfo) -> Self {
+        let free = Gpu::open(info.number)
+            .and_then(|gpu| gpu.free_memory().map_err(|error| Refusal::Device(error.to_string())));
+        match free {
+            Ok(free) => Listed { info, free_bytes: Some(free), refusal: None },
+            Err(refusal) => Listed { info, free_bytes: None, refusal: Some(refusal.to_string()) },
+        }
+    }
+}
+
+/// Everything, in the order in which it is shown. What is missing is a note: a machine without a GPU is well.
+pub(super) fn findings(gpus: &Gpus) -> Vec<Finding> {
+    let mut findings = vec![driver(gpus)];
+    findings.extend(gpus.list.iter().map(gpu));
+    findings.extend([library("nvrtc", Library::Nvrtc), library("cusparse", Library::Cusparse)]);
+    findings.extend(compiler(gpus));
+    findings.extend(gpus.list.iter().filter(|gpu| gpu.refusal.is_none()).map(product));
+    findings.push(emulator());
+    findings
+}
+
+fn driver(gpus: &Gpus) -> Finding {
+    match (&gpus.refusal, Library::Cuda.find()) {
+        (Some(refusal), _) => Finding::new("driver", state(refusal), refusal.to_string()),
+        (None, Err(refusal)) => Finding::new("driver", state(&refusal), refusal.to_string()),
+        (None, Ok(found)) => Finding::new("driver", State::Good, format!("CUDA {found}")),
+    }
+}
+
+fn gpu(listed: &Listed) -> Finding {
+    let GpuInfo { number, name, compute_capability: [major, minor], memory_bytes, pci_bus_id } = &listed.info;
+    let text = format!(
+        "{number}: {name}, {}, compute capability {major}.{minor}, {pci_bus_id}",
+        binary_bytes(*memory_bytes)
+    );
+    match (&listed.refusal, listed.free_bytes) {
+        (Some(refusal), _) => Finding::new("gpu", State::Note, format!("{text}: {refusal}")),
+        (None, free) => {
+            Finding::new("gpu", State::Good, format!("{text}, {} free", binary_bytes(free.unwrap_or(0))))
+        }
+    }
+}
+
+fn library(name: &'static str, library: Library) -> Finding {
+    match library.find() {
+        Ok(found) => Finding::new(name, State::Good, found.to_string()),
+        Err(refusal) => Finding::new(name, state(&refusal), refusal.to_string()),
+    }
+}
+
+fn kernel() -> Option<KernelSource> {
+    Spmm::<f64>::variant(VARIANT)?.kernels().into_iter().next()
+}
+
+/// Compiles one kernel, for the first GPU or for a common one; nothing where there is no compiler.
+fn compiler(gpus: &Gpus) -> Option<Finding> {
+    Library::Nvrtc.find().ok()?;
+    let kernel = kernel()?;
+    let of = |listed: &Listed| {
+        let [major, minor] = listed.info.compute_capability;
+        major * 10 + minor
+    };
+    let usable = gpus.list.iter().find(|listed| listed.refusal.is_none());
+    let architecture = usable.map_or(ARCHITECTURE, of);
+    Some(match nvrtc::check(&kernel, architecture) {
+        Ok(resources) => {
+            let text =
+                format!("{} for sm_{architecture} takes {} registers", kernel.file, resources.registers);
+            Finding::new("compiler", State::Good, text)
+        }
+        Err(refusal) => Finding::new("compiler", state(&refusal), refusal.to_string()),
+    })
+}
+
+/// One tiny product on the GPU, every element compared.
+fn product(listed: &Listed) -> Finding {
+    let number = listed.info.number;
+    let (state, text) = match multiply(number) {
+        Ok(true) => (State::Good, format!("a small A·X on GPU {number} is right")),
+        Ok(false) => (State::Bad, format!("a small A·X on GPU {number} is WRONG: please report it")),
+        Err(RunError::Refused(refusal)) => (state(&refusal), format!("no A·X on GPU {number}: {refusal}")),
+        Err(error) => (State::Bad, format!("a small A·X on GPU {number} failed: {error}")),
+    };
+    Finding::new("product", state, text)
+}
+
+fn multiply(number: usize) -> Result<bool, RunError> {
+    let (n, k) = (1000, 5);
+    let diagonal: Vec<u32> = (0..n as u32).collect();
+    let twos = Coo::new(n, n, diagonal.clone(), diagonal, vec![2.0; n])?;
+    let x = Dense::from_rows(n, k, (0..n * k).map(|i| i as f64).collect())?;
+    let mut y = Dense::filled(n, k, f64::NAN)?;
+    let machine: Arc<Machine> = Machine::whole()?.with_accelerator(Accelerator::Cuda(number));
+    let a = Csr::from_coo(&twos, Duplicates::Sum);
+    Plan::with_variant(VARIANT, a, k, &machine)?.apply(1.0, x.view(), 0.0, y.view_mut())?;
+    Ok(x.data().iter().zip(y.data()).all(|(x, y)| 2.0 * x == *y))
+}
+
+fn emulator() -> Finding {
+    match Emulator::open() {
+        Ok(_) => Finding::new("emulator", State::Good, "runs CUDA kernels on this CPU"),
+        Err(refusal) => Finding::new("emulator", State::Note, refusal.to_string()),
+    }
+}
+
+/// Something that is missing is a note; something that is there and fails is bad.
+fn state(refusal: &Refusal) -> State {
+    match refusal {
+        Refusal::Compile { .. } | Refusal::Device(_) => State::Bad,
+        _ => State::Note,
+    }
+}

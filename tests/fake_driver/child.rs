@@ -1,0 +1,171 @@
+//! What the test program does when it is started again among fake libraries.
+
+use ordito::machine::gpu::Event;
+use ordito::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand};
+use ordito::machine::{Argument, Device, DeviceError, Gpu, KernelSource, LaunchPlan, Refusal};
+use ordito::ops::Op;
+use ordito::spmm::Spmm;
+use std::sync::Arc;
+
+/// Names what to do; without it nothing is done.
+pub(crate) const ACTION: &str = "ORDITO_FAKE_ACTION";
+/// Stands before what is told: the test harness prints on the same lines.
+pub(crate) const MARK: &str = "told: ";
+
+#[test]
+fn act() {
+    let Ok(action) = std::env::var(ACTION) else { return };
+    let number = || action.split(' ').nth(1).unwrap().parse::<usize>().unwrap();
+    let told = match action.split(' ').next().unwrap() {
+        "open" => Gpu::open(number()).map(|gpu| format!("opened {}", gpu.info().name)),
+        "allocate" => device().and_then(|device| {
+            let buffer = device.allocate::<f64>("Y", number())?;
+            Ok(format!("allocated {}", buffer.len()))
+        }),
+        "memory" => memory(),
+        "graph" => graph(),
+        "compile" => compile(),
+        "launch" => launch(),
+        "cusparse" => cusparse(),
+        other => panic!("{other}"),
+    };
+    let told = told.unwrap_or_else(|refusal| format!("refused: {refusal}"));
+    for line in told.lines() {
+        println!("\n{MARK}{line}");
+    }
+}
+
+fn device() -> Result<Device, Refusal> {
+    Gpu::open(0).map(Device::Cuda)
+}
+
+fn memory() -> Result<String, Refusal> {
+    let device = device()?;
+    let gpu: Arc<Gpu> = device.gpu().unwrap().clone();
+    let free = gpu.free_memory().unwrap();
+    let numbers: Vec<f64> = (0..1000).map(f64::from).collect();
+    let mut found = vec![0.0; 1000];
+    {
+        let mut first = device.allocate::<f64>("first", 1000)?;
+        first.read(&mut found).unwrap();
+        assert!(found.iter().all(|x| x.to_bits() == u64::MAX), "not poisoned");
+        let mut second = device.upload("second", &numbers)?;
+        first.copy_from(&second).unwrap();
+        second.fill_bytes(0).unwrap();
+        first.read(&mut found).unwrap();
+        assert_eq!(found, numbers);
+        second.read(&mut found).unwrap();
+        assert_eq!(found, [0.0; 1000]);
+        assert_eq!(gpu.free_memory().unwrap(), free - 16_000);
+
+        for mut host in [gpu.pinned::<f64>(1000)?, gpu.pageable::<f64>(1000)?] {
+            assert_eq!(host.as_slice().unwrap(), [0.0; 1000]);
+            host.as_mut_slice().unwrap().copy_from_slice(&numbers);
+            host.enqueue_upload(&mut second).unwrap();
+            host.as_mut_slice().unwrap().fill(7.0);
+            host.enqueue_download(&second).unwrap();
+            assert_eq!(host.as_slice().unwrap(), numbers);
+            let mut short = device.allocate::<f64>("short", 999)?;
+            assert!(host.enqueue_upload(&mut short).is_err() && host.enqueue_download(&short).is_err());
+            assert_eq!((host.len(), host.is_empty()), (1000, false));
+        }
+        assert!(gpu.pinned::<u8>(0)?.as_slice().unwrap().is_empty());
+        assert!(gpu.pageable::<u8>(0)?.as_slice().unwrap().is_empty());
+        assert!(gpu.pinned::<f64>(usize::MAX).is_err() && gpu.pageable::<f64>(usize::MAX).is_err());
+
+        let mut empty = device.allocate::<u32>("empty", 0)?;
+        assert!(empty.is_empty() && empty.address() != 0);
+        empty.write(&[]).unwrap();
+        empty.read(&mut []).unwrap();
+        empty.fill_bytes(1).unwrap();
+    }
+    assert_eq!(gpu.free_memory().unwrap(), free);
+    assert!(Arc::ptr_eq(&gpu, &Gpu::open(0)?));
+    Ok("memory is right".into())
+}
+
+fn graph() -> Result<String, Refusal> {
+    let device = device()?;
+    let gpu = device.gpu().unwrap();
+    let (start, end) = (Event::new(gpu).unwrap(), Event::new(gpu).unwrap());
+    start.record(gpu.stream()).unwrap();
+    end.record(gpu.stream()).unwrap();
+    let elapsed = Event::elapsed_ns(&start, &end).unwrap();
+
+    let mut buffer = device.allocate::<u8>("bytes", 10)?;
+    let refused = gpu.capture::<DeviceError>(&mut || buffer.write(&[0; 10])).unwrap_err();
+    let failed = || DeviceError::Emulated("on purpose".into());
+    assert_eq!(gpu.capture::<DeviceError>(&mut || Err(failed())).unwrap_err(), failed());
+    let waits = gpu.capture::<DeviceError>(&mut || device.synchronize()).unwrap_err();
+    assert!(waits.to_string().contains("900"), "{waits}");
+    let mut allocates = || device.allocate::<u8>("inside", 1).map(drop).map_err(|_| failed());
+    assert!(gpu.capture::<DeviceError>(&mut allocates).is_err());
+    let mut host = gpu.pinned::<u8>(10)?;
+    assert!(gpu.capture::<DeviceError>(&mut || host.enqueue_download(&buffer)).is_err());
+
+    // Each of those captures has ended, or this one would not begin; other threads wait for it.
+    let mut graph = std::thread::scope(|scope| {
+        let graph = gpu.capture::<DeviceError>(&mut || {
+            scope.spawn(|| device.synchronize().unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            buffer.fill_bytes(1)
+        });
+        graph.unwrap()
+    });
+    graph.launch().unwrap();
+    device.synchronize().unwrap();
+    buffer.write(&[0; 10]).unwrap();
+    Ok(format!("elapsed {elapsed} ns\n{refused}\ngraph is right"))
+}
+
+fn source() -> KernelSource {
+    Spmm::<f64>::variant("csr-cuda-thread-per-element").unwrap().kernels().remove(0)
+}
+
+fn compile() -> Result<String, Refusal> {
+    let device = device()?;
+    device.kernel(&source())?; // the second time it is there
+    let kernel = device.kernel(&source())?;
+    let plan = LaunchPlan::linear(device.limits(), Some(1), 32)?;
+    let report = kernel.report(&plan);
+    let (registers, blocks) =
+        (report.attributes.registers.unwrap(), report.blocks_per_multiprocessor.unwrap());
+    Ok(format!("compiled, {registers} registers, {blocks} blocks"))
+}
+
+fn launch() -> Result<String, Refusal> {
+    let device = device()?;
+    let (kernel, plan) = (device.kernel(&source())?, LaunchPlan::linear(device.limits(), Some(1), 32)?);
+    kernel.launch(&plan, &[Argument::of(0_u64); 11]).unwrap();
+    kernel.launch(&plan.with_shared(device.limits(), 100_000)?, &[Argument::of(0_u64); 11]).unwrap();
+    let error = kernel.launch(&plan, &[Argument::of(0_u64), Argument::of(0_u32)]).unwrap_err();
+    Ok(error.to_string())
+}
+
+fn cusparse() -> Result<String, Refusal> {
+    let device = device()?;
+    let library = Cusparse::open(device.gpu().unwrap())?;
+    let (row_starts, columns) =
+        (device.upload("row starts", &[0_u32, 1, 2])?, device.upload("columns", &[0_u32, 1])?);
+    let values = device.upload("values", &[1.0, 2.0])?;
+    let a = CsrOperand { rows: 2, cols: 2, row_starts: &row_starts, columns: &columns, values: &values };
+    let empty = CusparseSpmm::new(&library, &a, 0, Algorithm::Csr2).unwrap_err();
+    let mut product = CusparseSpmm::new(&library, &a, 3, Algorithm::Csr3)?;
+    let unbound = product.run(1.0, 0.0).unwrap_err();
+    let (x, y) = (device.allocate::<f64>("X", 8)?, device.allocate::<f64>("Y", 8)?);
+    let lies = |buffer: &ordito::machine::Buffer<f64>, leading_dimension| DenseOperand {
+        address: buffer.address(),
+        leading_dimension,
+    };
+    assert!(product.bind(lies(&x, 2), lies(&y, 3)).is_err());
+    for (x_distance, y_distance) in [(3, 3), (3, 3), (4, 3)] {
+        product.bind(lies(&x, x_distance), lies(&y, y_distance))?;
+        product.run(1.0, 0.0).unwrap();
+        product.bind(lies(&y, x_distance), lies(&x, y_distance))?;
+        product.run(2.0, 1.0).unwrap();
+    }
+    assert!(!product.is_preprocessed());
+    fn movable<T: Send>(_: &T) {}
+    movable(&product);
+    Ok(format!("{}\n{unbound}\n{empty}\nproduct is right", library.found()))
+}
