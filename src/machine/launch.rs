@@ -3,7 +3,7 @@
 use super::Refusal;
 use serde::{Deserialize, Serialize};
 
-/// What a device can do, as its driver says (or, for the emulator, as [`DeviceLimits::H200`] says).
+/// What a device can do, as its driver says (or, for the emulator, as [`DeviceLimits::h200`] says).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceLimits {
     /// Its name.

@@ -1,6 +1,7 @@
 //! NVIDIA's libraries, found and opened at run time. The bindings look a library up by name and panic where it or
 //! one of its functions is missing, so nothing is called before [`Library::find`] has seen both.
 
+use super::loader::{address, by_name, file_of, loaders_words};
 use super::{search, symbols};
 use crate::machine::Refusal;
 use serde::Serialize;
@@ -130,7 +131,7 @@ impl Library {
     fn open(self) -> Result<Opened, Refusal> {
         let (library, name) = self.load().map_err(|why| self.refusal(why))?;
         let known = self.functions().iter().find_map(|function| address(&library, function));
-        let path = known.and_then(|address| mapped_file(address, &maps())).unwrap_or(name);
+        let path = known.and_then(file_of).unwrap_or(name);
         let found = Found { path, version: self.version(&library) };
         if self == Library::Cuda && found.version.is_some_and(|version| version < OLDEST_DRIVER) {
             return Err(self.refusal(format!(
@@ -256,67 +257,9 @@ struct Opened {
     found: Found,
 }
 
-/// The first of these names that the loader opens; else what it said about one that is there but cannot be opened.
-fn by_name(names: &[String]) -> Result<(libloading::Library, String), Option<String>> {
-    let mut failure = None;
-    for name in names {
-        // SAFETY: the name is one of a library of NVIDIA's, whose initialisers have no preconditions.
-        match unsafe { libloading::Library::new(name) } {
-            Ok(library) => return Ok((library, name.clone())),
-            // The loader's sentence starts with the file that is missing: the library itself, or one that it needs.
-            Err(error) => {
-                let text = loaders_words(&error);
-                if !text.starts_with(&format!("{name}: cannot open shared object file: No such file")) {
-                    failure.get_or_insert(text);
-                }
-            }
-        }
-    }
-    Err(failure)
-}
-
-/// What the loader itself said: the last cause.
-fn loaders_words(error: &libloading::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    cause.to_string()
-}
-
-fn address(library: &libloading::Library, function: &str) -> Option<usize> {
-    // SAFETY: the pointer is never called, only compared and shown.
-    let symbol = unsafe { library.get::<unsafe extern "C" fn()>(function) }.ok()?;
-    Some(*symbol as usize)
-}
-
-/// What is mapped where, as Linux tells; empty elsewhere.
-fn maps() -> String {
-    std::fs::read_to_string("/proc/self/maps").unwrap_or_default()
-}
-
-/// The file that this address is mapped from: `start-end rights offset device inode   path`.
-fn mapped_file(address: usize, maps: &str) -> Option<String> {
-    maps.lines().find_map(|line| {
-        let (start, end) = line.split_whitespace().next()?.split_once('-')?;
-        let within =
-            (usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?).contains(&address);
-        let path = &line[line.find('/')?..];
-        within.then(|| path.to_string())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_is_traced_to_its_file() {
-        let maps = "10-20 r-xp 00000000 fd:00 1  /lib/a b.so.1\n20-30 rw-p 00000000 00:00 0\n30-40 r-xp 0 fd:00 2 /lib/c.so\n";
-        assert_eq!(mapped_file(0x1f, maps).unwrap(), "/lib/a b.so.1");
-        assert_eq!(mapped_file(0x25, maps), None);
-        assert_eq!(mapped_file(0x30, maps).unwrap(), "/lib/c.so");
-    }
 
     #[test]
     fn versions_read_and_compare_as_numbers() {

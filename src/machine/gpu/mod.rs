@@ -8,6 +8,7 @@ mod event;
 mod graph;
 mod host_buffer;
 mod libraries;
+mod loader;
 mod memory;
 mod module;
 pub mod nvrtc;

@@ -115,7 +115,8 @@ mod tests {
     fn every_function_that_is_called_is_asked_for_first() {
         let files = [
             include_str!("context.rs"),
-            include_str!("cusparse.rs"),
+            include_str!("cusparse/description.rs"),
+            include_str!("cusparse/mod.rs"),
             include_str!("driver.rs"),
             include_str!("event.rs"),
             include_str!("graph.rs"),

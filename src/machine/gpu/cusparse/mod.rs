@@ -1,5 +1,7 @@
 //! cuSPARSE's product of a CSR matrix and a block of vectors: what our kernels are compared with.
 
+mod description;
+
 use super::Gpu;
 use super::context::Context;
 use super::libraries::{Found, Library};
@@ -8,7 +10,8 @@ use crate::Scalar;
 use crate::machine::device::Memory;
 use crate::machine::{Buffer, DeviceError, Refusal};
 use cudarc::cusparse::sys;
-use std::ffi::{CStr, c_void};
+use description::{Csr, DenseDescription, Failure, SparseDescription, call, data_type, pointer};
+use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,44 +60,6 @@ impl Algorithm {
             Algorithm::Csr3 => sys::cusparseSpMMAlg_t::CUSPARSE_SPMM_CSR_ALG3,
         }
     }
-}
-
-/// A call of cuSPARSE that failed.
-#[derive(Debug)]
-struct Failure {
-    call: &'static str,
-    status: sys::cusparseStatus_t,
-}
-
-impl From<Failure> for DeviceError {
-    fn from(failure: Failure) -> Self {
-        // SAFETY: takes any status and points to a static string.
-        let text = unsafe { sys::cusparseGetErrorString(failure.status) };
-        let number = failure.status as u32;
-        let why = if text.is_null() {
-            format!("error {number}")
-        } else {
-            // SAFETY: not null, static, ends with 0.
-            format!("{} ({number})", unsafe { CStr::from_ptr(text) }.to_string_lossy())
-        };
-        DeviceError::Call { call: failure.call, why }
-    }
-}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
-        Refusal::Device(DeviceError::from(failure).to_string())
-    }
-}
-
-/// Calls a function of cuSPARSE and checks what it returns. Stands inside an `unsafe` block, like `cuda!`.
-macro_rules! call {
-    ($call:ident($($argument:expr),* $(,)?)) => {
-        match sys::$call($($argument),*) {
-            sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS => Ok(()),
-            status => Err(Failure { call: stringify!($call), status }),
-        }
-    };
 }
 
 impl Cusparse {
@@ -152,16 +117,6 @@ pub struct CusparseSpmm<S> {
     scalar: PhantomData<S>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Csr {
-    rows: i64,
-    cols: i64,
-    nonzeros: i64,
-    row_starts: u64,
-    columns: u64,
-    values: u64,
-}
-
 /// Descriptions of the operands, and the memory that cuSPARSE asked for.
 #[derive(Debug)]
 struct Bound {
@@ -170,63 +125,6 @@ struct Bound {
     y: DenseDescription,
     workspace: DeviceMemory,
     preprocessed: bool,
-}
-
-#[derive(Debug)]
-struct SparseDescription(sys::cusparseSpMatDescr_t);
-
-// SAFETY: a description may move between threads; it is used under the library's mutex.
-unsafe impl Send for SparseDescription {}
-
-impl Drop for SparseDescription {
-    fn drop(&mut self) {
-        // SAFETY: the description is valid and nobody has it any more.
-        let _ = unsafe { sys::cusparseDestroySpMat(self.0.cast_const()) };
-    }
-}
-
-#[derive(Debug)]
-struct DenseDescription {
-    raw: sys::cusparseDnMatDescr_t,
-    operand: DenseOperand,
-}
-
-// SAFETY: as above.
-unsafe impl Send for DenseDescription {}
-
-impl DenseDescription {
-    fn new<S: Scalar>(rows: i64, cols: usize, operand: DenseOperand) -> Result<Self, Failure> {
-        let mut raw = std::ptr::null_mut();
-        let order = sys::cusparseOrder_t::CUSPARSE_ORDER_ROW;
-        let (values, distance) = (pointer(operand.address), operand.leading_dimension as i64);
-        // SAFETY: only describes the memory; writes one handle.
-        unsafe {
-            call!(cusparseCreateDnMat(&mut raw, rows, cols as i64, distance, values, data_type::<S>(), order))
-        }?;
-        Ok(DenseDescription { raw, operand })
-    }
-
-    fn move_to(&mut self, address: u64) -> Result<(), Failure> {
-        // SAFETY: the description is valid; only the address that it holds changes.
-        unsafe { call!(cusparseDnMatSetValues(self.raw, pointer(address))) }?;
-        self.operand.address = address;
-        Ok(())
-    }
-}
-
-impl Drop for DenseDescription {
-    fn drop(&mut self) {
-        // SAFETY: the description is valid and nobody has it any more.
-        let _ = unsafe { sys::cusparseDestroyDnMat(self.raw.cast_const()) };
-    }
-}
-
-fn pointer(address: u64) -> *mut c_void {
-    std::ptr::without_provenance_mut(address as usize)
-}
-
-fn data_type<S: Scalar>() -> sys::cudaDataType {
-    if S::CUDA_NAME == "float" { sys::cudaDataType::CUDA_R_32F } else { sys::cudaDataType::CUDA_R_64F }
 }
 
 const PLAIN: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
@@ -297,10 +195,10 @@ impl<S: Scalar> CusparseSpmm<S> {
         let context: &Context = library.gpu.context();
         let (alpha, beta) = (S::ONE, S::ZERO);
         let (alpha, beta) = ((&raw const alpha).cast::<c_void>(), (&raw const beta).cast::<c_void>());
-        let a = self.describe_a()?;
+        let a = SparseDescription::new::<S>(self.a)?;
         let x = DenseDescription::new::<S>(self.a.cols, self.k, x)?;
         let y = DenseDescription::new::<S>(self.a.rows, self.k, y)?;
-        let (raw_a, raw_x, raw_y) = (a.0.cast_const(), x.raw.cast_const(), y.raw);
+        let (raw_a, raw_x, raw_y) = (a.raw(), x.raw.cast_const(), y.raw);
         let mut bytes = 0;
         {
             let _turn = context.enter()?;
@@ -331,37 +229,13 @@ impl<S: Scalar> CusparseSpmm<S> {
         Ok(Bound { a, x, y, workspace, preprocessed })
     }
 
-    fn describe_a(&self) -> Result<SparseDescription, Failure> {
-        let Csr { rows, cols, nonzeros, row_starts, columns, values } = self.a;
-        let narrow = sys::cusparseIndexType_t::CUSPARSE_INDEX_32I;
-        let from_zero = sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO;
-        let mut raw = std::ptr::null_mut();
-        // SAFETY: only describes the memory; writes one handle.
-        unsafe {
-            call!(cusparseCreateCsr(
-                &mut raw,
-                rows,
-                cols,
-                nonzeros,
-                pointer(row_starts),
-                pointer(columns),
-                pointer(values),
-                narrow,
-                narrow,
-                from_zero,
-                data_type::<S>()
-            ))
-        }?;
-        Ok(SparseDescription(raw))
-    }
-
     /// Puts the product into the GPU's stream.
     pub fn run(&mut self, alpha: S, beta: S) -> Result<(), DeviceError> {
         let Some(bound) = &self.bound else {
             return Err(DeviceError::Call { call: "cusparseSpMM", why: "no X and Y have been bound".into() });
         };
         let (alpha, beta) = ((&raw const alpha).cast::<c_void>(), (&raw const beta).cast::<c_void>());
-        let (a, x, y) = (bound.a.0.cast_const(), bound.x.raw.cast_const(), bound.y.raw);
+        let (a, x, y) = (bound.a.raw(), bound.x.raw.cast_const(), bound.y.raw);
         let (of, algorithm) = (data_type::<S>(), self.algorithm.raw());
         let room = pointer(bound.workspace.address());
         let _turn = self.library.gpu.context().enter()?;

@@ -1,0 +1,146 @@
+//! Operands as cuSPARSE is told about them, and what its calls return.
+
+use super::DenseOperand;
+use crate::Scalar;
+use crate::machine::{DeviceError, Refusal};
+use cudarc::cusparse::sys;
+use std::ffi::{CStr, c_void};
+
+/// A call of cuSPARSE that failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) call: &'static str,
+    pub(super) status: sys::cusparseStatus_t,
+}
+
+impl From<Failure> for DeviceError {
+    fn from(failure: Failure) -> Self {
+        // SAFETY: takes any status and points to a static string.
+        let text = unsafe { sys::cusparseGetErrorString(failure.status) };
+        let number = failure.status as u32;
+        let why = if text.is_null() {
+            format!("error {number}")
+        } else {
+            // SAFETY: not null, static, ends with 0.
+            format!("{} ({number})", unsafe { CStr::from_ptr(text) }.to_string_lossy())
+        };
+        DeviceError::Call { call: failure.call, why }
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal::Device(DeviceError::from(failure).to_string())
+    }
+}
+
+/// Calls a function of cuSPARSE and checks what it returns. Stands inside an `unsafe` block, like `cuda!`.
+macro_rules! call {
+    ($call:ident($($argument:expr),* $(,)?)) => {
+        match sys::$call($($argument),*) {
+            sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS => Ok(()),
+            status => Err(Failure { call: stringify!($call), status }),
+        }
+    };
+}
+pub(super) use call;
+
+/// Sizes and addresses of a CSR matrix.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Csr {
+    pub(super) rows: i64,
+    pub(super) cols: i64,
+    pub(super) nonzeros: i64,
+    pub(super) row_starts: u64,
+    pub(super) columns: u64,
+    pub(super) values: u64,
+}
+
+/// A as cuSPARSE knows it.
+#[derive(Debug)]
+pub(super) struct SparseDescription(sys::cusparseSpMatDescr_t);
+
+// SAFETY: a description may move between threads; it is used under the library's mutex.
+unsafe impl Send for SparseDescription {}
+
+impl SparseDescription {
+    pub(super) fn new<S: Scalar>(a: Csr) -> Result<Self, Failure> {
+        let Csr { rows, cols, nonzeros, row_starts, columns, values } = a;
+        let narrow = sys::cusparseIndexType_t::CUSPARSE_INDEX_32I;
+        let from_zero = sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: only describes the memory; writes one handle.
+        unsafe {
+            call!(cusparseCreateCsr(
+                &mut raw,
+                rows,
+                cols,
+                nonzeros,
+                pointer(row_starts),
+                pointer(columns),
+                pointer(values),
+                narrow,
+                narrow,
+                from_zero,
+                data_type::<S>()
+            ))
+        }?;
+        Ok(SparseDescription(raw))
+    }
+
+    pub(super) fn raw(&self) -> sys::cusparseConstSpMatDescr_t {
+        self.0.cast_const()
+    }
+}
+
+impl Drop for SparseDescription {
+    fn drop(&mut self) {
+        // SAFETY: the description is valid and nobody has it any more.
+        let _ = unsafe { sys::cusparseDestroySpMat(self.0.cast_const()) };
+    }
+}
+
+/// X or Y as cuSPARSE knows it.
+#[derive(Debug)]
+pub(super) struct DenseDescription {
+    pub(super) raw: sys::cusparseDnMatDescr_t,
+    pub(super) operand: DenseOperand,
+}
+
+// SAFETY: as above.
+unsafe impl Send for DenseDescription {}
+
+impl DenseDescription {
+    pub(super) fn new<S: Scalar>(rows: i64, cols: usize, operand: DenseOperand) -> Result<Self, Failure> {
+        let mut raw = std::ptr::null_mut();
+        let order = sys::cusparseOrder_t::CUSPARSE_ORDER_ROW;
+        let (values, distance) = (pointer(operand.address), operand.leading_dimension as i64);
+        // SAFETY: only describes the memory; writes one handle.
+        unsafe {
+            call!(cusparseCreateDnMat(&mut raw, rows, cols as i64, distance, values, data_type::<S>(), order))
+        }?;
+        Ok(DenseDescription { raw, operand })
+    }
+
+    pub(super) fn move_to(&mut self, address: u64) -> Result<(), Failure> {
+        // SAFETY: the description is valid; only the address that it holds changes.
+        unsafe { call!(cusparseDnMatSetValues(self.raw, pointer(address))) }?;
+        self.operand.address = address;
+        Ok(())
+    }
+}
+
+impl Drop for DenseDescription {
+    fn drop(&mut self) {
+        // SAFETY: the description is valid and nobody has it any more.
+        let _ = unsafe { sys::cusparseDestroyDnMat(self.raw.cast_const()) };
+    }
+}
+
+pub(super) fn pointer(address: u64) -> *mut c_void {
+    std::ptr::without_provenance_mut(address as usize)
+}
+
+pub(super) fn data_type<S: Scalar>() -> sys::cudaDataType {
+    if S::CUDA_NAME == "float" { sys::cudaDataType::CUDA_R_32F } else { sys::cudaDataType::CUDA_R_64F }
+}
