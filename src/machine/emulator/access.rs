@@ -38,7 +38,7 @@ impl Access {
         self.kind & Self::UNALIGNED == 0
             && self.bytes.is_power_of_two()
             && self.bytes <= 16
-            && self.address % self.bytes != 0
+            && !self.address.is_multiple_of(self.bytes)
     }
     /// As in "out-of-bounds ‹write›".
     pub(super) fn name(&self) -> &'static str {

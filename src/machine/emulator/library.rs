@@ -1,6 +1,7 @@
 //! A compiled kernel in this process.
 
 use super::super::Refusal;
+use super::compiler::Checks;
 use super::hooks::Table;
 use std::ffi::c_void;
 use std::io::Write;
@@ -41,8 +42,9 @@ pub(super) struct KernelLibrary {
 }
 
 impl KernelLibrary {
-    /// Loads what [`Compiler::compile`](super::compiler::Compiler::compile) made.
-    pub(super) fn load(code: Vec<u8>) -> Result<Self, Refusal> {
+    /// Loads what [`Compiler::compile`](super::compiler::Compiler::compile) made. Its file is gone then, unless a
+    /// sanitizer may want to read the lines in it.
+    pub(super) fn load(code: Vec<u8>, checks: Checks) -> Result<Self, Refusal> {
         let failed =
             |error: &dyn std::fmt::Display| Refusal::Device(format!("a kernel cannot be loaded: {error}"));
         let mut file = tempfile::Builder::new().suffix(".so").tempfile().map_err(|error| failed(&error))?;
@@ -51,6 +53,9 @@ impl KernelLibrary {
         // SAFETY: the library was compiled from `cuda_emulator.h` and a kernel; loading it runs nothing but an
         // empty initialisation.
         let library = unsafe { libloading::Library::new(&*path) }.map_err(|error| failed(&error))?;
+        if checks == Checks::AddressSanitizer {
+            path.keep().map_err(|error| failed(&error))?;
+        }
         let mut description = Description {
             image: 0,
             shared_start: 0,

@@ -29,6 +29,7 @@ mod block;
 mod clock;
 mod collective;
 mod compiler;
+mod explain;
 mod fault;
 mod global_memory;
 mod hooks;
@@ -128,7 +129,7 @@ impl Emulator {
                     code
                 }
             };
-            KernelLibrary::load(code).map(Arc::new)
+            KernelLibrary::load(code, self.compiler.checks()).map(Arc::new)
         };
         loaded.get_or_init(load).clone()
     }

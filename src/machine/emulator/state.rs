@@ -3,7 +3,8 @@
 use super::access::Access;
 use super::block::Block;
 use super::clock::Clock;
-use super::collective::{Kind, NoSource};
+use super::collective::Kind;
+use super::explain::element;
 use super::fault::{Fault, Shape};
 use super::global_memory::{Reach, Who};
 use super::hooks::Place;
@@ -16,14 +17,13 @@ use std::sync::Arc;
 /// Accesses without any thread ending or a barrier opening after which a kernel is taken to hang: far more than the
 /// longest row that anybody would emulate.
 const PATIENCE: u64 = 1 << 31;
-/// Farther than that from every buffer, an address is not explained by one.
-const NEAR: usize = 1 << 30;
+const STATIC: &str = "static";
 
 /// Shared memory, static or dynamic, and its shadow.
 #[derive(Debug)]
-struct Shared {
-    range: Range<usize>,
-    name: &'static str,
+pub(super) struct Shared {
+    pub(super) range: Range<usize>,
+    pub(super) name: &'static str,
     shadow: SharedShadow,
 }
 
@@ -33,8 +33,8 @@ pub(super) struct State {
     pub(super) place: Place,
     pub(super) shape: Shape,
     /// Numbers of the present block and thread.
-    block_number: u32,
-    thread: usize,
+    pub(super) block_number: u32,
+    pub(super) thread: usize,
     thread_indices: Vec<[u32; 3]>,
     /// The warp whose threads are being begun, their order, and how far that is.
     beginning: usize,
@@ -44,13 +44,13 @@ pub(super) struct State {
     pub(super) clock: Clock,
     run_start: u64,
     pub(super) reaches: Vec<Reach>,
-    shared: Vec<Shared>,
+    pub(super) shared: Vec<Shared>,
     constants: Vec<Range<usize>>,
     /// The present fiber's stack and the way out of it.
     pub(super) stack: Range<usize>,
     pub(super) yielder: *const Fiber,
     pub(super) fault: Option<Fault>,
-    registry: Arc<Registry>,
+    pub(super) registry: Arc<Registry>,
     /// Without the emulator's own checks no access is looked at.
     checked: bool,
     steps: u64,
@@ -68,7 +68,7 @@ impl State {
     ) -> Self {
         let threads = shape.block.iter().product::<u32>() as usize;
         let dynamic = dynamic_shared.address()..dynamic_shared.address() + dynamic_shared.len();
-        let shared = [("static", static_shared), ("dynamic", dynamic)];
+        let shared = [(STATIC, static_shared), ("dynamic", dynamic)];
         let shared = shared.into_iter().filter(|(_, range)| !range.is_empty()).map(|(name, range)| {
             let shadow = SharedShadow::new(range.len());
             Shared { range, name, shadow }
@@ -123,6 +123,9 @@ impl State {
         self.block.start();
         self.clock.start_block();
         for shared in &mut self.shared {
+            if !self.checked && shared.name == STATIC {
+                continue; // between these variables lie marks of the sanitizer
+            }
             shared.shadow.start_block();
             // SAFETY: the range is the library's or the launch's shared memory, and no thread runs.
             unsafe { (shared.range.start as *mut u8).write_bytes(0xFF, shared.range.len()) };
@@ -287,52 +290,6 @@ impl State {
         Err(self.fault_here(what, from))
     }
 
-    #[cold]
-    fn out_of_bounds(&self, access: &Access, from: usize) -> Fault {
-        let Access { address, bytes, .. } = *access;
-        let name = access.name();
-        let shared =
-            self.shared.iter().map(|shared| (&shared.range, format!("{} shared memory", shared.name)));
-        let buffers =
-            self.reaches.iter().map(|reach| (reach.start..reach.start + reach.len, reach.name.to_string()));
-        let ranges = buffers.chain(shared.map(|(range, name)| (range.clone(), name)));
-        let distance =
-            |range: &Range<usize>| range.start.saturating_sub(address).max(address.saturating_sub(range.end));
-        let nearest =
-            ranges.min_by_key(|(range, _)| distance(range)).filter(|(range, _)| distance(range) < NEAR);
-        let what = if address < 4096 {
-            format!("{name} of {bytes} bytes through a null pointer (address {address:#x})")
-        } else if let Some(other) = self.registry.find(address).filter(|other| {
-            distance(&(other.address..other.address + other.len)) == 0
-                && !self.reaches.iter().any(|reach| reach.start == other.address)
-        }) {
-            format!(
-                "out-of-bounds {name} of {bytes} bytes in {}, which is no argument of this launch",
-                other.name
-            )
-        } else if let Some(freed) = self.registry.find_freed(address) {
-            format!("{name} of {bytes} bytes in {freed}, which has been freed")
-        } else if let Some((range, buffer)) = nearest {
-            let (offset, len) = (address as i128 - range.start as i128, range.len());
-            let element = offset.div_euclid(bytes.max(1) as i128);
-            let elements = len / bytes.max(1);
-            format!(
-                "out-of-bounds {name} of {bytes} bytes at byte {offset} of {buffer}, which has {len} bytes \
-                 (element {element} of {elements}, if elements have {bytes} bytes)"
-            )
-        } else {
-            format!("{name} of {bytes} bytes at address {address:#x}, which is in no buffer")
-        };
-        self.fault_here(what, from)
-    }
-
-    /// A fault of the present thread.
-    #[cold]
-    pub(super) fn fault_here(&self, what: String, from: usize) -> Fault {
-        let (thread, block) = (self.shape.name_thread(self.thread), self.shape.name_block(self.block_number));
-        Fault::new(format!("{what}; by {thread} of {block}")).at(from)
-    }
-
     /// A collective of the warp; `true` when the thread need not wait.
     pub(super) fn collective(
         &mut self,
@@ -356,12 +313,6 @@ impl State {
         met.map_err(|no_source| self.no_source(&no_source, from))
     }
 
-    fn no_source(&self, NoSource { lane, source }: &NoSource, from: usize) -> Fault {
-        let what =
-            format!("shuffle to lane {lane} from lane {source}, which takes no part: its value is undefined");
-        self.fault_here(what, from)
-    }
-
     pub(super) fn collective_result(&self) -> u64 {
         self.block.collective_result(self.thread)
     }
@@ -379,29 +330,4 @@ impl State {
     pub(super) fn fence(&mut self) {
         self.clock.fence(self.thread);
     }
-
-    /// Nobody can go on.
-    #[cold]
-    pub(super) fn deadlock(&self) -> Fault {
-        let mut fault = Fault::new(format!("deadlock in {}: ", self.shape.name_block(self.block_number)));
-        for (number, waiting) in self.block.waiting().iter().enumerate() {
-            let (count, verb) =
-                (waiting.count, if waiting.count == 1 { "thread waits" } else { "threads wait" });
-            let separator = if number == 0 { "" } else { ", " };
-            fault = fault
-                .text(format!("{separator}{count} {verb} at {}", waiting.wait.name()))
-                .at(waiting.wait.from)
-                .text(format!(" (first: {})", self.shape.name_thread(waiting.first)));
-        }
-        match self.block.ended() {
-            0 => fault,
-            1 => fault.text(", 1 has ended"),
-            ended => fault.text(format!(", {ended} have ended")),
-        }
-    }
-}
-
-/// "4 bytes at byte 40 of Y"
-fn element(access: &Access, start: usize, name: &str) -> String {
-    format!("{} bytes at byte {} of {name}", access.bytes, access.address - start)
 }

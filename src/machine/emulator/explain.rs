@@ -1,0 +1,91 @@
+//! What a launch has to say when its kernel does what is not allowed.
+
+use super::access::Access;
+use super::collective::NoSource;
+use super::fault::Fault;
+use super::state::State;
+use std::ops::Range;
+
+/// Farther than that from every buffer, an address is not explained by one.
+const NEAR: usize = 1 << 30;
+
+impl State {
+    /// An access to what is not the kernel's.
+    #[cold]
+    pub(super) fn out_of_bounds(&self, access: &Access, from: usize) -> Fault {
+        let Access { address, bytes, .. } = *access;
+        let name = access.name();
+        let shared =
+            self.shared.iter().map(|shared| (&shared.range, format!("{} shared memory", shared.name)));
+        let buffers =
+            self.reaches.iter().map(|reach| (reach.start..reach.start + reach.len, reach.name.to_string()));
+        let ranges = buffers.chain(shared.map(|(range, name)| (range.clone(), name)));
+        let distance =
+            |range: &Range<usize>| range.start.saturating_sub(address).max(address.saturating_sub(range.end));
+        let nearest =
+            ranges.min_by_key(|(range, _)| distance(range)).filter(|(range, _)| distance(range) < NEAR);
+        let what = if address < 4096 {
+            format!("{name} of {bytes} bytes through a null pointer (address {address:#x})")
+        } else if let Some(other) = self.registry.find(address).filter(|other| {
+            distance(&(other.address..other.address + other.len)) == 0
+                && !self.reaches.iter().any(|reach| reach.start == other.address)
+        }) {
+            format!(
+                "out-of-bounds {name} of {bytes} bytes in {}, which is no argument of this launch",
+                other.name
+            )
+        } else if let Some(freed) = self.registry.find_freed(address) {
+            format!("{name} of {bytes} bytes in {freed}, which has been freed")
+        } else if let Some((range, buffer)) = nearest {
+            let (offset, len) = (address as i128 - range.start as i128, range.len());
+            let element = offset.div_euclid(bytes.max(1) as i128);
+            let elements = len / bytes.max(1);
+            format!(
+                "out-of-bounds {name} of {bytes} bytes at byte {offset} of {buffer}, which has {len} bytes \
+                 (element {element} of {elements}, if elements have {bytes} bytes)"
+            )
+        } else {
+            format!("{name} of {bytes} bytes at address {address:#x}, which is in no buffer")
+        };
+        self.fault_here(what, from)
+    }
+
+    /// A fault of the present thread.
+    #[cold]
+    pub(super) fn fault_here(&self, what: String, from: usize) -> Fault {
+        let (thread, block) = (self.shape.name_thread(self.thread), self.shape.name_block(self.block_number));
+        Fault::new(format!("{what}; by {thread} of {block}")).at(from)
+    }
+
+    #[cold]
+    pub(super) fn no_source(&self, NoSource { lane, source }: &NoSource, from: usize) -> Fault {
+        let what =
+            format!("shuffle to lane {lane} from lane {source}, which takes no part: its value is undefined");
+        self.fault_here(what, from)
+    }
+
+    /// Nobody can go on.
+    #[cold]
+    pub(super) fn deadlock(&self) -> Fault {
+        let mut fault = Fault::new(format!("deadlock in {}: ", self.shape.name_block(self.block_number)));
+        for (number, waiting) in self.block.waiting().iter().enumerate() {
+            let (count, verb) =
+                (waiting.count, if waiting.count == 1 { "thread waits" } else { "threads wait" });
+            let separator = if number == 0 { "" } else { ", " };
+            fault = fault
+                .text(format!("{separator}{count} {verb} at {}", waiting.wait.name()))
+                .at(waiting.wait.from)
+                .text(format!(" (first: {})", self.shape.name_thread(waiting.first)));
+        }
+        match self.block.ended() {
+            0 => fault,
+            1 => fault.text(", 1 has ended"),
+            ended => fault.text(format!(", {ended} have ended")),
+        }
+    }
+}
+
+/// "4 bytes at byte 40 of Y"
+pub(super) fn element(access: &Access, start: usize, name: &str) -> String {
+    format!("{} bytes at byte {} of {name}", access.bytes, access.address - start)
+}
