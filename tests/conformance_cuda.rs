@@ -1,6 +1,6 @@
-//! Every CUDA variant × every dtype × every case against the oracle: in the emulator with a choice of K (all of them with
-//! `ORDITO_EMULATOR_FULL=1`), and on a GPU where there is one. Nothing is skipped silently: what cannot run is counted, and
-//! fails with `ORDITO_REQUIRE_EMULATOR=1` or `ORDITO_REQUIRE_GPU=1`.
+//! Every CUDA variant × every dtype × every matrix against the oracle: in the emulator with a choice of K, the smaller the
+//! more rows there are (all of them with `ORDITO_EMULATOR_FULL=1`), and on a GPU where there is one with all K. Nothing is
+//! skipped silently: what cannot run is counted, and fails with `ORDITO_REQUIRE_EMULATOR=1` or `ORDITO_REQUIRE_GPU=1`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
@@ -8,7 +8,7 @@ mod common;
 #[path = "common/spmm.rs"]
 mod spmm;
 
-use common::{Values, shapes};
+use common::{Shape, Values, shapes};
 use ordito::Scalar;
 use ordito::check::Precision;
 use ordito::machine::{Accelerator, CpuInfo, Limits, Machine, Refusal};
@@ -25,33 +25,43 @@ struct Bench {
     machine: Arc<Machine>,
     /// The same with 64-bit row starts everywhere.
     wide: Arc<Machine>,
-    ks: Vec<usize>,
-    /// α and β: all, or in turn.
-    all_scalings: bool,
+    /// A part of the cases, for the emulator: a choice of K, α and β in turn.
+    part: bool,
+}
+
+impl Bench {
+    /// A block of 512 threads takes the emulator milliseconds, and there is one for every few elements of Y.
+    fn ks(part: bool, shape: &Shape) -> &'static [usize] {
+        match shape.rows {
+            _ if !part => &KS,
+            0..50 => &[1, 3, 8, 33],
+            50..1000 => &[1, 8],
+            _ => &[1],
+        }
+    }
 }
 
 fn is_set(variable: &str) -> bool {
     std::env::var(variable).is_ok_and(|value| value == "1")
 }
 
-/// `None`, and a line that says why, where the accelerator does not open; a failure where it must. `cases` says how many
-/// there would have been per variant, for so many K.
-fn bench(accelerator: Accelerator, cases: fn(usize) -> usize) -> Option<Bench> {
+/// `None`, and a line that says why, where the accelerator does not open; a failure where it must.
+fn bench(accelerator: Accelerator) -> Option<Bench> {
     let cpu = CpuInfo::detect();
     let limits = Limits::of(&cpu);
     let with = |limits| Machine::new(cpu.clone(), 1, limits).unwrap().with_accelerator(accelerator);
     let (machine, wide) = (with(limits), with(Limits { narrow_offsets: 0, ..limits }));
-    let (name, required, few) = match accelerator {
+    let (name, required, part) = match accelerator {
         Accelerator::Emulator => ("emulator", "ORDITO_REQUIRE_EMULATOR", !is_set("ORDITO_EMULATOR_FULL")),
         Accelerator::Cuda(_) | Accelerator::None => ("GPU", "ORDITO_REQUIRE_GPU", false),
     };
-    let ks = if few { vec![1, 3, 8, 33] } else { KS.to_vec() };
     if let Err(refusal) = machine.device() {
         assert!(!is_set(required), "{required}=1, but: {refusal}");
-        println!("{} {name} cases refused: {refusal}", cases(ks.len()) * cuda_variants::<f64>().count());
+        let cases: usize = shapes().iter().map(|shape| Bench::ks(part, shape).len()).sum();
+        println!("{} {name} cases refused: {refusal}", cases * cuda_variants::<f64>().count());
         return None;
     }
-    Some(Bench { machine, wide, ks, all_scalings: !few })
+    Some(Bench { machine, wide, part })
 }
 
 fn cuda_variants<S: Scalar>() -> impl Iterator<Item = &'static dyn Variant<Spmm<S>>> {
@@ -72,11 +82,11 @@ fn prepare<S: Scalar>(
 }
 
 fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator, |ks| shapes().len() * ks) else { return };
+    let Some(bench) = bench(accelerator) else { return };
     let selected = select::<Spmm<S>>(&[], Side::Device).unwrap();
     let (mut passed, mut refused) = (0, 0);
     for shape in shapes() {
-        for &k in &bench.ks {
+        for &k in Bench::ks(bench.part, &shape) {
             let (subject, inputs) = spmm_case::<S>(&shape, Values::Reals, k);
             let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
             let case = Case::<Spmm<S>>::new(subject, inputs, precision, Record::default(), limits);
@@ -96,18 +106,18 @@ fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
     println!("spmm {} on {accelerator:?}: {passed} results within the bound, {refused} refused", S::NAME);
 }
 
-/// αAX + βY into rows with gaps: exact for integers, NaN in the gaps untouched. Every other case has 64-bit row starts.
+/// αAX + βY into rows with gaps: exact for integers, NaN in the gaps untouched. Half of the cases have 64-bit row starts.
 fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator, |ks| shapes().len() * ks) else { return };
+    let Some(bench) = bench(accelerator) else { return };
     let (mut equal, mut refused, mut wide) = (0, 0, 0);
     for (index, shape) in shapes().iter().enumerate() {
-        for (turn, &k) in bench.ks.iter().enumerate() {
+        for (turn, &k) in Bench::ks(bench.part, shape).iter().enumerate() {
             let (subject, _) = spmm_case::<S>(shape, Values::Integers, k);
             for (number, scaling) in SCALINGS.into_iter().enumerate() {
-                if !bench.all_scalings && number != (index + turn) % SCALINGS.len() {
+                if bench.part && number != (index + turn) % SCALINGS.len() {
                     continue;
                 }
-                let is_wide = (index + turn + number) % 2 == 0;
+                let is_wide = (index / SCALINGS.len() + turn) % 2 == 0;
                 let machine = if is_wide { &bench.wide } else { &bench.machine };
                 let inputs = with_gaps(shape, k, scaling);
                 for variant in cuda_variants::<S>() {
@@ -131,7 +141,7 @@ fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
 
 /// The library's call: operands of the user, β = 0 does not read Y, wrong shapes are errors; and what a run launches.
 fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator, |_| 1) else { return };
+    let Some(bench) = bench(accelerator) else { return };
     let shape = &shapes()[12];
     let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, 5);
     for variant in cuda_variants::<S>() {
