@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Accesses without any thread ending or a barrier opening after which a kernel is taken to hang: far more than the
 /// longest row that anybody would emulate.
-const PATIENCE: u64 = 1 << 31;
+const PATIENCE: u64 = if cfg!(test) { 1 << 20 } else { 1 << 31 };
 const STATIC: &str = "static";
 
 /// Shared memory, static or dynamic, and its shadow.

@@ -52,8 +52,11 @@ fn every_run_begins_with_what_was_there() {
 #[test]
 fn threads_that_wait_for_others_in_a_loop_do_not_hang_the_program() {
     // A barrier of the whole grid made of atomics needs all blocks at once: here they run one after the other.
-    // Not run: it takes as long as the emulator's patience.
-    let body = "extern \"C\" __global__ void k(int* y) { atomicAdd(y, 1); while (atomicAdd(y, 0) < 2) {} }";
-    let found = run(body, plan([1, 1, 1], [1, 1, 1], 0), &[1]).unwrap();
-    assert_eq!(found, [2]);
+    let body = "extern \"C\" __global__ void k(int* y) {\n    atomicAdd(y, 1);\n    while (atomicAdd(y, 0) < 2) {}\n}";
+    assert_eq!(run(body, plan([1, 1, 1], [1, 1, 1], 0), &[1]).unwrap(), [2]);
+    let message = fault_with(body, plan([2, 1, 1], [1, 1, 1], 0), &[0]);
+    assert_says(
+        &message,
+        &["accesses, and no thread has ended and no barrier has opened", "block (0,0,0) at k.cu:4"],
+    );
 }
