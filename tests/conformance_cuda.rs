@@ -118,7 +118,7 @@ fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
                 if bench.part && number != (index + turn) % SCALINGS.len() {
                     continue;
                 }
-                let is_wide = (index / SCALINGS.len() + turn) % 2 == 0;
+                let is_wide = (index / SCALINGS.len() + turn).is_multiple_of(2);
                 let machine = if is_wide { &bench.wide } else { &bench.machine };
                 let inputs = with_gaps(shape, k, scaling);
                 for variant in cuda_variants::<S>() {

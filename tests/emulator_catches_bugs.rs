@@ -39,7 +39,11 @@ fn expected() -> Vec<f64> {
 
 /// Y of the thread-per-element kernel with this text.
 fn multiply(device: &Device, text: String) -> Result<Vec<f64>, DeviceError> {
-    let source = KernelSource::new("csr_thread", "csr_cuda_thread.cu", text.leak());
+    multiply_by(device, KernelSource::new("csr_thread", "csr_cuda_thread.cu", text.leak()), 1)
+}
+
+/// Y of a kernel that has so many threads per element.
+fn multiply_by(device: &Device, source: KernelSource, threads: u64) -> Result<Vec<f64>, DeviceError> {
     let kernel = device.kernel(&source.define("SCALAR", "double").define("OFFSET", "u32")).unwrap();
     let row_starts = device.upload("row starts of A", &ROW_STARTS).unwrap();
     let columns = device.upload("columns of A", &COLUMNS).unwrap();
@@ -59,7 +63,7 @@ fn multiply(device: &Device, text: String) -> Result<Vec<f64>, DeviceError> {
         Argument::of(1.0_f64),
         Argument::of(0.0_f64),
     ];
-    let plan = LaunchPlan::linear(device.limits(), Some(5 * K as u64), 32).unwrap();
+    let plan = LaunchPlan::linear(device.limits(), Some(5 * K as u64 * threads), 32).unwrap();
     kernel.launch(&plan, &arguments)?;
     let mut result = vec![0.0; 5 * K];
     y.read(&mut result)?;
@@ -122,6 +126,76 @@ fn every_planted_bug_is_caught() {
 
 fn addr2line_is_there() -> bool {
     std::process::Command::new("addr2line").arg("--version").output().is_ok()
+}
+
+/// The texts with one of the barriers left out, each in turn.
+fn without_each(text: &str, barrier: &str) -> Vec<String> {
+    let places: Vec<usize> = text.match_indices(barrier).map(|(at, _)| at).collect();
+    assert!(!places.is_empty(), "`{barrier}` is no longer in the kernel");
+    places.iter().map(|&at| format!("{};{}", &text[..at], &text[at + barrier.len()..])).collect()
+}
+
+#[test]
+fn no_barrier_of_the_warp_kernel_can_be_left_out() {
+    let Some(device) = emulator() else { return };
+    let warp = include_str!("../src/ops/spmm/csr_cuda_warp.cu");
+    let run = |text: String| {
+        multiply_by(&device, KernelSource::new("csr_warp", "csr_cuda_warp.cu", text.leak()), 32)
+    };
+    assert_eq!(run(warp.into()).unwrap(), expected());
+    let planted = without_each(warp, "__syncwarp();");
+    assert_eq!(planted.len(), 5);
+    for (number, text) in planted.into_iter().enumerate() {
+        let error = run(text).expect_err("a barrier was left out").to_string();
+        assert!(error.contains("data race on shared memory"), "barrier {number}: {error}");
+    }
+}
+
+/// Y of CSR_Adaptive with one column and blocks of two threads: rows 0 and 1 together, then one row each; row 2 is longer
+/// than the block.
+fn multiply_adaptive(device: &Device, text: String) -> Result<Vec<f64>, DeviceError> {
+    let source = KernelSource::new("csr_adaptive", "csr_cuda_adaptive.cu", text.leak());
+    let kernel = device.kernel(&source.define("SCALAR", "double").define("OFFSET", "u32")).unwrap();
+    let row_starts = device.upload("row starts of A", &ROW_STARTS).unwrap();
+    let columns = device.upload("columns of A", &COLUMNS).unwrap();
+    let values = device.upload("values of A", &VALUES).unwrap();
+    let row_blocks = device.upload("row blocks of A", &[0_u32, 2, 3, 4, 5]).unwrap();
+    let x = device.upload("X", &[1.0, 10.0, 100.0, 1000.0]).unwrap();
+    let mut y: Buffer<f64> = device.allocate("Y", 5).unwrap();
+    let arguments = [
+        Argument::of(5_u64),
+        Argument::of(1_u64),
+        Argument::from(&row_starts),
+        Argument::from(&columns),
+        Argument::from(&values),
+        Argument::from(&row_blocks),
+        Argument::from(&x),
+        Argument::of(4_u64),
+        Argument::from(&mut y),
+        Argument::of(1_u64),
+        Argument::of(1.0_f64),
+        Argument::of(0.0_f64),
+    ];
+    let plan = LaunchPlan::new(device.limits(), [4, 1, 1], [2, 1, 1], 16).unwrap();
+    kernel.launch(&plan, &arguments)?;
+    let mut result = vec![0.0; 5];
+    y.read(&mut result)?;
+    Ok(result)
+}
+
+#[test]
+fn no_barrier_of_the_adaptive_kernel_can_be_left_out() {
+    let Some(device) = emulator() else { return };
+    let adaptive = include_str!("../src/ops/spmm/csr_cuda_adaptive.cu");
+    assert_eq!(multiply_adaptive(&device, adaptive.into()).unwrap(), [2001.0, 0.0, 5430.0, 6.0, 8070.0]);
+    for (number, text) in without_each(adaptive, "__syncthreads();").into_iter().enumerate() {
+        let error = multiply_adaptive(&device, text).expect_err("a barrier was left out").to_string();
+        assert!(error.contains("shared memory"), "barrier {number}: {error}");
+    }
+    // A row bound that is too large by one reaches into the next row, or behind the matrix.
+    let wrong = plant(adaptive, "end = row_starts[end_row]", "end = row_starts[end_row] + 1");
+    let error = multiply_adaptive(&device, wrong).expect_err("a wrong row bound").to_string();
+    assert!(error.contains("out-of-bounds"), "{error}");
 }
 
 /// Sums of rows of 64 numbers: a block per row, warps reduce by shuffles and meet in shared memory.
