@@ -73,6 +73,9 @@ pub enum Refusal {
     /// The device failed while something was prepared.
     #[error("{0}")]
     Device(String),
+    /// Operands that a library does not take.
+    #[error("{0}")]
+    Unsupported(String),
     /// A variant that the emulator cannot run.
     #[error("runs on a GPU only: {0}")]
     NotEmulated(String),

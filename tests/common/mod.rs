@@ -69,3 +69,10 @@ pub(crate) fn shapes() -> Vec<Shape> {
     add("all entries at one place", 3, 3, vec![(1, 2); 50]);
     shapes
 }
+
+/// A line that is shown although the test passes: what was not tried must be seen.
+#[allow(dead_code)] // not every test has something to say
+pub(crate) fn say(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}"); // `println!` would be captured
+}

@@ -83,7 +83,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
         let (a, k) = (&subject.a, subject.k);
         let on_device = DeviceCsr::upload(machine, &device, a)?;
         let Some((row_starts, columns, values)) = on_device.narrow_parts() else {
-            return Err(Refusal::Device("cuSPARSE is called with 32-bit row starts; these take 64".into()));
+            return Err(Refusal::Unsupported(
+                "cuSPARSE is called with 32-bit row starts; these take 64".into(),
+            ));
         };
         let operand = CsrOperand { rows: a.rows(), cols: a.cols(), row_starts, columns, values };
         let mut product = CusparseSpmm::new(&library, &operand, k, self.0)?;

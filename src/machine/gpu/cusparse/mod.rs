@@ -137,7 +137,7 @@ impl<S: Scalar> CusparseSpmm<S> {
         k: usize,
         algorithm: Algorithm,
     ) -> Result<Self, Refusal> {
-        let refuse = |why: String| Err(Refusal::Device(why));
+        let refuse = |why: String| Err(Refusal::Unsupported(why));
         let (rows, cols, nonzeros) = (a.rows, a.cols, a.values.len());
         if [rows, cols, nonzeros, k].contains(&0) {
             return refuse(format!(
