@@ -14,7 +14,7 @@ use ordito::check::Precision;
 use ordito::machine::{Accelerator, CpuInfo, Limits, Machine, Refusal};
 use ordito::matrix::Dense;
 use ordito::ops::spmm::{Product, Spmm, Subject};
-use ordito::ops::{Op, Place, Variant};
+use ordito::ops::{Op, Place, RunError, Variant};
 use ordito::report::{Outcome, Record};
 use ordito::workbench::{Case, OracleLimits, Side, Workbench, select};
 use spmm::{KS, SCALINGS, assert_exact, spmm_case, with_gaps};
@@ -130,6 +130,12 @@ fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
                         continue;
                     };
                     let what = format!("{}, {}, k = {k}, {scaling:?}", variant.name(), shape.name);
+                    // Nor does cuSPARSE take every leading dimension.
+                    if let Err(RunError::Refused(Refusal::Unsupported(_))) = ready.load(&inputs) {
+                        assert!(variant.name().contains("cusparse"), "{what}");
+                        refused += 1;
+                        continue;
+                    }
                     assert_exact(&mut *ready, &subject, &inputs, &what);
                     equal += 1;
                     wide += usize::from(is_wide);
@@ -161,7 +167,9 @@ fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
         assert!(ready.apply(S::ONE, long.view(), S::ZERO, y.view_mut()).is_err());
         ready.load(&inputs).unwrap();
         let kernels: Vec<String> = ready.launches().into_iter().map(|launch| launch.kernel).collect();
-        assert_eq!(kernels.len(), 1 + usize::from(ready.repack().unwrap()), "{}", variant.name());
+        // What cuSPARSE launches is its own affair.
+        let own = usize::from(!variant.kernels().is_empty());
+        assert_eq!(kernels.len(), own + usize::from(ready.repack().unwrap()), "{}", variant.name());
         assert!(kernels.iter().all(|name| variant.kernels().iter().any(|kernel| kernel.entry == name)));
     }
 }

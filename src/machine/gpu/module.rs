@@ -14,7 +14,7 @@ use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Shared memory that a block may have without asking.
 const SHARED_BYTES_UNASKED: u32 = 48 << 10;
@@ -64,8 +64,8 @@ struct Loaded {
     entry: &'static str,
     raw: sys::CUfunction,
     attributes: KernelAttributes,
-    /// Bytes of each parameter, where the driver tells.
-    parameters: Option<Vec<usize>>,
+    /// Bytes of each parameter, where the driver tells; asked at the first launch.
+    parameters: OnceLock<Option<Vec<usize>>>,
     /// Dynamic shared memory that a block may have after asking.
     most_dynamic_shared: u32,
     asked_for_shared: AtomicBool,
@@ -140,7 +140,7 @@ impl Loaded {
     fn new(gpu: &Gpu, source: &KernelSource, module: Module) -> Result<Self, Refusal> {
         let name = CString::new(source.entry).map_err(|error| Refusal::Device(error.to_string()))?;
         let mut raw = std::ptr::null_mut();
-        let (attributes, parameters) = {
+        let attributes = {
             let _turn = gpu.context().enter()?;
             // SAFETY: the module is valid and its context is current; writes one handle.
             unsafe { cuda!(cuModuleGetFunction(&mut raw, module.raw, name.as_ptr())) }.map_err(|error| {
@@ -153,16 +153,16 @@ impl Loaded {
                 unsafe { cuda!(cuFuncGetAttribute(&mut value, which, raw)) }?;
                 Ok::<_, CudaError>(u32::try_from(value).ok())
             };
-            let attributes = KernelAttributes {
+            KernelAttributes {
                 registers: attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
                 static_shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
                 local_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            };
-            (attributes, parameters(raw))
+            }
         };
         let limit = gpu.device_limits().shared_bytes_per_block;
         let most_dynamic_shared = limit.saturating_sub(attributes.static_shared_bytes.unwrap_or(0));
         let (entry, asked_for_shared) = (source.entry, AtomicBool::new(false));
+        let parameters = OnceLock::new();
         Ok(Loaded { module, entry, raw, attributes, parameters, most_dynamic_shared, asked_for_shared })
     }
 
@@ -179,12 +179,14 @@ impl Loaded {
         Ok(())
     }
 
-    /// Fewer or smaller arguments than parameters would be read past their end.
+    /// Arguments smaller than parameters would be read past their end. Called with the context current.
     fn check_arguments(&self, arguments: &[Argument]) -> Result<(), String> {
         if arguments.len() > MOST_PARAMETERS {
             return Err(format!("{} arguments, at most {MOST_PARAMETERS} are allowed", arguments.len()));
         }
-        let Some(parameters) = &self.parameters else { return Ok(()) };
+        let Some(parameters) = self.parameters.get_or_init(|| parameters(self.raw, arguments.len())) else {
+            return Ok(());
+        };
         let sizes = || arguments.iter().map(|argument| argument.bytes().len());
         if !sizes().eq(parameters.iter().copied()) {
             let given: Vec<usize> = sizes().collect();
@@ -194,13 +196,15 @@ impl Loaded {
     }
 }
 
-/// Sizes of the parameters, asked for until there is none; `None` where the driver is too old to tell.
-fn parameters(function: sys::CUfunction) -> Option<Vec<usize>> {
+/// Sizes of the first `count` parameters, or of all where there are fewer; `None` where the driver is too old to tell.
+/// It does not tell how many there are, and asking for one too many would look like a fault to whoever watches its
+/// calls. A kernel with more parameters than arguments gets zeros for the rest, on a GPU; the emulator reports it.
+fn parameters(function: sys::CUfunction, count: usize) -> Option<Vec<usize>> {
     if !Library::Cuda.has(symbols::PARAMETER_INFO) {
         return None;
     }
     let mut sizes = Vec::new();
-    for index in 0..MOST_PARAMETERS {
+    for index in 0..count {
         let (mut offset, mut size) = (0, 0);
         // SAFETY: the driver has the function; it writes two numbers, or refuses an index beyond the last one.
         if unsafe { cuda!(cuFuncGetParamInfo(function, index, &mut offset, &mut size)) }.is_err() {
@@ -228,6 +232,7 @@ impl Function for GpuFunction {
                 function.entry, plan.grid, plan.block, plan.shared_bytes
             ),
         };
+        let _turn = function.module.context.enter()?;
         function.check_arguments(arguments).map_err(failed)?;
         let nothing = 0_u64;
         let mut pointers = [(&raw const nothing).cast_mut().cast::<c_void>(); MOST_PARAMETERS];
@@ -235,7 +240,6 @@ impl Function for GpuFunction {
             *pointer = argument.bytes().as_ptr().cast_mut().cast();
         }
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (plan.grid, plan.block);
-        let _turn = function.module.context.enter()?;
         function.allow_shared(plan)?;
         // SAFETY: function and stream are valid and of the current context; the driver copies the arguments before it
         // returns. That they are what the kernel takes is checked as far as the driver tells its parameters.

@@ -129,6 +129,10 @@ struct Bound {
 
 const PLAIN: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
 
+/// It chooses its loads by K alone: rows of 8 numbers that lay 11 apart ended in a misaligned access, and the context
+/// with it (cuSPARSE 12.6.3).
+const VECTOR_BYTES: usize = 16;
+
 impl<S: Scalar> CusparseSpmm<S> {
     /// A product with `k` columns. Refuses empty operands and what 31 bits do not count.
     pub fn new(
@@ -142,6 +146,11 @@ impl<S: Scalar> CusparseSpmm<S> {
         if [rows, cols, nonzeros, k].contains(&0) {
             return refuse(format!(
                 "cuSPARSE takes no empty operands: {rows}×{cols}, {nonzeros} nonzeros, K = {k}"
+            ));
+        }
+        if nonzeros as u128 > rows as u128 * cols as u128 {
+            return refuse(format!(
+                "cuSPARSE takes no more nonzeros than places: {nonzeros} in {rows}×{cols}"
             ));
         }
         if let Some(count) = [rows, cols, nonzeros, k].into_iter().find(|&count| count > i32::MAX as usize) {
@@ -171,6 +180,14 @@ impl<S: Scalar> CusparseSpmm<S> {
         if x.leading_dimension < self.k || y.leading_dimension < self.k {
             let (x, y, k) = (x.leading_dimension, y.leading_dimension, self.k);
             return Err(Refusal::Device(format!("leading dimensions {x} and {y} are less than K = {k}")));
+        }
+        for distance in [x.leading_dimension, y.leading_dimension] {
+            if distance != self.k && !(distance * size_of::<S>()).is_multiple_of(VECTOR_BYTES) {
+                let k = self.k;
+                return Err(Refusal::Unsupported(format!(
+                    "cuSPARSE takes rows that lie K = {k} elements or a multiple of {VECTOR_BYTES} bytes apart, not {distance} elements"
+                )));
+            }
         }
         if let Some(bound) = &mut self.bound {
             let like = |bound: &DenseDescription, operand: DenseOperand| {
