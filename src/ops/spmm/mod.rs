@@ -1,5 +1,6 @@
 //! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
 
+mod choose;
 mod csr_cuda_adaptive;
 mod csr_cuda_cusparse;
 mod csr_cuda_lanes;
@@ -130,7 +131,7 @@ impl<S: Scalar> Op for Spmm<S> {
     }
 
     fn choose(machine: &Machine, subject: &Subject<S>) -> Choice {
-        plan::choose(machine, subject)
+        choose::choose(machine, subject)
     }
 
     fn cost(subject: &Subject<S>) -> Cost {

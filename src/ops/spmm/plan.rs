@@ -1,9 +1,10 @@
 //! The library calls: a plan for many products with one matrix, and a single product that converts nothing.
 
-use super::csr_threads_nnz::{SERIAL_BELOW, even_shares, multiply_shares};
+use super::choose::choose;
+use super::csr_threads_nnz::{even_shares, multiply_shares};
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
-use crate::machine::{Accelerator, LaunchReport, Machine, Refusal};
+use crate::machine::{LaunchReport, Machine, Refusal};
 use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
 use crate::ops::{Choice, Copies, Op, RunError};
 use std::ops::Mul;
@@ -112,68 +113,6 @@ impl<S: Scalar> Plan<S> {
     }
 }
 
-/// What `auto` takes: on a device where the machine has one, otherwise on the CPU.
-pub(super) fn choose<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
-    match machine.accelerator() {
-        Accelerator::None => choose_on_cpu(machine, subject),
-        Accelerator::Cuda(_) | Accelerator::Emulator => {
-            let a = &subject.a;
-            choose_on_device(a.rows(), a.nonzeros(), a.longest_row(), subject.k)
-        }
-    }
-}
-
-/// From here on a row is so long that the threads of its warp would wait for the one that walks it.
-const LONG_ROW: usize = 1024;
-/// Times the mean row that the longest one may have before rows are grouped by length.
-const SKEWED: f64 = 32.0;
-/// Nonzeros per lane that pay for adding up the lanes' sums.
-const NONZEROS_PER_LANE: f64 = 4.0;
-/// Half a warp: so many neighbouring threads that read neighbouring columns of X keep the memory busy without help.
-const COALESCED_COLUMNS: usize = 16;
-
-/// A first rule for the ladder's kernels, from what each of them is said to lose on: few rows that are far longer than
-/// the others want their own blocks; a wide Y or short rows feed one thread per element; what is left has long rows and
-/// few columns, and gets as many lanes per element as have four nonzeros each.
-fn choose_on_device(rows: usize, nonzeros: usize, longest: usize, k: usize) -> Choice {
-    let mean = nonzeros as f64 / rows.max(1) as f64;
-    let shape = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
-    let (variant, why) = if longest >= LONG_ROW && longest as f64 > SKEWED * mean {
-        ("csr-cuda-adaptive-sub-blocks32", "long rows get a block of their own")
-    } else if k >= COALESCED_COLUMNS {
-        ("csr-cuda-thread-per-element", "neighbouring threads read neighbouring columns of X")
-    } else {
-        let why = "a few nonzeros per lane";
-        match mean / NONZEROS_PER_LANE {
-            lanes if lanes < 2.0 => ("csr-cuda-thread-per-element", "rows are too short to be shared out"),
-            lanes if lanes < 4.0 => ("csr-cuda-lanes2-per-element", why),
-            lanes if lanes < 8.0 => ("csr-cuda-lanes4-per-element", why),
-            lanes if lanes < 16.0 => ("csr-cuda-lanes8-per-element", why),
-            lanes if lanes < 32.0 => ("csr-cuda-lanes16-per-element", why),
-            _ => ("csr-cuda-lanes32-per-element", why),
-        }
-    };
-    Choice { variant, reason: format!("{shape}: {why}") }
-}
-
-/// With the variants there are, the one that shares out nonzeros and vectorises over K has no rival at any K; what
-/// differs is whether its threads are worth waking.
-fn choose_on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
-    let (threads, steps) = (machine.threads(), subject.a.nonzeros().saturating_mul(subject.k));
-    let reason = if threads == 1 {
-        "one thread: vector instructions across K, no conversion".into()
-    } else if steps < SERIAL_BELOW {
-        format!("{steps} multiply-adds are too few to wake a second thread: runs on the calling one")
-    } else {
-        let longest = subject.a.longest_row();
-        let mean = subject.a.nonzeros() as f64 / subject.a.rows().max(1) as f64;
-        format!(
-            "{threads} threads, rows of {mean:.1} nonzeros on average and {longest} at most: equal nonzeros per thread"
-        )
-    };
-    Choice { variant: "csr-threads-nnz", reason }
-}
-
 /// A single product Y = αAX + βY on borrowed arrays, on all cores: nothing is copied or converted.
 ///
 /// ```
@@ -220,8 +159,8 @@ impl<S: Scalar> Mul<&Dense<S>> for &Csr<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Accelerator;
     use crate::matrix::{Coo, Duplicates};
-    use crate::ops::Place;
 
     fn identity(n: usize) -> Csr<f64> {
         let diagonal: Vec<u32> = (0..n as u32).collect();
@@ -262,28 +201,5 @@ mod tests {
         assert!(choice.reason.contains("too few"));
         let choice = choose(&machine.with_accelerator(Accelerator::Emulator), &subject);
         assert_eq!(choice.variant, "csr-cuda-thread-per-element");
-        let reason =
-            "rows of 1.0 nonzeros on average and 1 at most, 1 columns: rows are too short to be shared out";
-        assert_eq!(choice.reason, reason);
-    }
-
-    #[test]
-    fn the_device_rule_goes_by_row_lengths_and_columns() {
-        let rule = |rows, nonzeros, longest, k| {
-            let choice = choose_on_device(rows, nonzeros, longest, k);
-            let variant = Spmm::<f64>::variant(choice.variant);
-            assert!(variant.is_some_and(|variant| variant.place() == Place::Cuda), "{}", choice.variant);
-            choice.variant
-        };
-        assert_eq!(rule(1000, 27_000, 27, 32), "csr-cuda-thread-per-element", "wide Y");
-        assert_eq!(rule(1000, 5000, 5, 1), "csr-cuda-thread-per-element", "short rows");
-        assert_eq!(rule(0, 0, 0, 1), "csr-cuda-thread-per-element", "nothing to do");
-        for (mean, lanes) in [(8, 2), (27, 4), (32, 8), (64, 16), (128, 32), (5000, 32)] {
-            assert_eq!(rule(100, 100 * mean, mean, 3), format!("csr-cuda-lanes{lanes}-per-element"));
-        }
-        for k in [1, 64] {
-            assert_eq!(rule(1_000_000, 10_000_000, 50_000, k), "csr-cuda-adaptive-sub-blocks32", "skewed");
-        }
-        assert_eq!(rule(100, 500_000, 5100, 64), "csr-cuda-thread-per-element", "long rows, but all alike");
     }
 }
