@@ -278,7 +278,7 @@ fn notes_below(rows: &[&Record]) -> Vec<String> {
     let line = |((note, outcome), variants): ((String, Outcome), Vec<&str>)| {
         let variants = match &variants[..] {
             [first, .., last] if variants.len() > 3 => {
-                format!("{} variants, {first} to {last},", variants.len())
+                format!("{} variants ({first} … {last})", variants.len())
             }
             few => few.join(", "),
         };

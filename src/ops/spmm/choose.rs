@@ -87,7 +87,7 @@ fn on_device(limits: &DeviceLimits, rows: Rows, k: usize) -> Choice {
     let lanes = match (skewed, very_skewed) {
         (_, true) => by_k(LANES_TIMES_K_VERY_SKEWED).max(2),
         (true, _) => by_k(LANES_TIMES_K_SKEWED).max(2),
-        _ => by_k(LANES_TIMES_K).min((mean / NONZEROS_PER_LANE).round() as usize),
+        _ => by_k(LANES_TIMES_K).min((mean / NONZEROS_PER_LANE).round() as usize).max(1),
     };
     let threads = limits.multiprocessors as usize * limits.threads_per_multiprocessor as usize;
     let to_fill = threads.div_ceil(count.saturating_mul(k).max(1)).next_power_of_two();
@@ -131,6 +131,11 @@ mod tests {
         );
         assert_eq!([8, 64].map(stencil27), ["csr-cuda-thread-per-element"; 2]);
         assert_eq!(chosen(1_000_000, 4_996_000, 5, 1), "csr-cuda-thread-per-element");
+        let reason = on_device(&h200, Rows::new(1_000_000, 26_463_592, 27), 64).reason;
+        assert!(
+            reason.ends_with("one thread per element: neighbours read neighbouring columns of X"),
+            "{reason}"
+        );
         // bcsstk17: few rows.
         assert_eq!(chosen(10_974, 428_650, 150, 1), "csr-cuda-lanes32-per-element");
         // powerlaw:1000000x16: a row of a hundred thousand.
