@@ -28,6 +28,7 @@ enum Deed {
     WrongTheSecondTime,
     AddsUp,
     Refuses,
+    RefusesWhenLoaded,
     Fails,
 }
 
@@ -43,7 +44,7 @@ struct Ready {
     runs: usize,
 }
 
-static VARIANTS: [Doubler; 9] = [
+static VARIANTS: [Doubler; 10] = [
     Doubler { name: "right", deed: Deed::Right },
     Doubler { name: "off-in-the-last-place", deed: Deed::OffInTheLastPlace },
     Doubler { name: "wrong", deed: Deed::Wrong },
@@ -52,6 +53,7 @@ static VARIANTS: [Doubler; 9] = [
     Doubler { name: "wrong-the-second-time", deed: Deed::WrongTheSecondTime },
     Doubler { name: "adds-up", deed: Deed::AddsUp },
     Doubler { name: "refuses", deed: Deed::Refuses },
+    Doubler { name: "refuses-when-loaded", deed: Deed::RefusesWhenLoaded },
     Doubler { name: "fails", deed: Deed::Fails },
 ];
 
@@ -64,7 +66,7 @@ impl Op for Doubling {
     type Ready = dyn Prepared<Self>;
 
     fn variants() -> &'static [&'static dyn Variant<Self>] {
-        static LIST: [&dyn Variant<Doubling>; 9] = [
+        static LIST: [&dyn Variant<Doubling>; 10] = [
             &VARIANTS[0],
             &VARIANTS[1],
             &VARIANTS[2],
@@ -74,6 +76,7 @@ impl Op for Doubling {
             &VARIANTS[6],
             &VARIANTS[7],
             &VARIANTS[8],
+            &VARIANTS[9],
         ];
         &LIST
     }
@@ -116,6 +119,9 @@ impl Variant<Doubling> for Doubler {
 
 impl Prepared<Doubling> for Ready {
     fn load(&mut self, inputs: &Vec<f64>) -> Result<(), RunError> {
+        if self.deed == Deed::RefusesWhenLoaded {
+            return Err(Refusal::DeviceMemory { what: "X".into(), needed: Some(100), free: 10 }.into());
+        }
         self.x = inputs.clone();
         self.y = vec![0.0; self.x.len()];
         Ok(())
@@ -137,7 +143,7 @@ impl Prepared<Doubling> for Ready {
                 Deed::WrongTheSecondTime => *y = 2.0 * x,
                 Deed::AddsUp => *y += 2.0 * x,
                 Deed::Fails => return Err(RunError::NotLoaded),
-                Deed::WritesNothing | Deed::Refuses => {}
+                Deed::WritesNothing | Deed::Refuses | Deed::RefusesWhenLoaded => {}
             }
         }
         Ok(())
@@ -156,7 +162,7 @@ fn outcomes(records: &[Record]) -> Vec<(&str, Outcome)> {
     records.iter().map(|record| (record.variant.as_str(), record.outcome)).collect()
 }
 
-const EXPECTED: [(&str, Outcome); 10] = [
+const EXPECTED: [(&str, Outcome); 11] = [
     ("right", Outcome::Passed),
     ("off-in-the-last-place", Outcome::Passed),
     ("wrong", Outcome::Incorrect),
@@ -165,6 +171,7 @@ const EXPECTED: [(&str, Outcome); 10] = [
     ("wrong-the-second-time", Outcome::Incorrect),
     ("adds-up", Outcome::Passed), // its reset restores what it adds to
     ("refuses", Outcome::Refused),
+    ("refuses-when-loaded", Outcome::Refused),
     ("fails", Outcome::Failed),
     ("auto", Outcome::Passed),
 ];
@@ -182,7 +189,8 @@ fn wrong_is_called_wrong() {
     assert!(!line.contains("max_rel_err"), "an infinite error is no JSON number: {line}");
     let refused = &records[7];
     assert!(refused.refusal.as_ref().unwrap().contains("doubling would need 100 B"));
-    let auto = &records[9];
+    assert_eq!(records[8].refusal.as_deref(), Some("X would need 100 B of device memory, 10 B are free"));
+    let auto = &records[10];
     assert_eq!((auto.chosen.as_deref(), auto.reason.as_deref()), (Some("right"), Some("the others are not")));
 }
 

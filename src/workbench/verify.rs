@@ -25,6 +25,10 @@ impl Workbench<'_> {
         record.launches = ready.launches();
         match self.findings(case, variant, &mut *ready, &mut record) {
             Ok(findings) => note_findings(&findings, case.precision, &mut record),
+            // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
+            Err(RunError::Refused(refusal)) => {
+                return Judged { record: refused(record, &refusal), ready: None };
+            }
             Err(error @ RunError::InvalidResult(_)) => {
                 record.outcome = Outcome::Incorrect;
                 record.error = Some(error.to_string());

@@ -51,7 +51,8 @@ pub enum UpdateError {
 }
 
 impl<S: Scalar> Plan<S> {
-    /// The variant that `auto` chooses for this matrix and machine.
+    /// The variant that `auto` chooses for this matrix and machine: on the CPU, or, where the machine has an accelerator
+    /// ([`Machine::with_accelerator`]), on that.
     pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         let subject = Subject { a: a.into(), triplets: None, k };
         let choice = choose(machine, &subject);
