@@ -114,6 +114,7 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
         unit => return Err(format!("`{unit}` is no unit: k, M, G, T, Ki, Mi, Gi, Ti")),
     };
     match digits.parse::<f64>() {
+        Ok(number) if factor == 1.0 && number.fract() != 0.0 => Err("bytes come whole".into()),
         Ok(number) if number >= 0.0 && number * factor < 1.8e19 => Ok((number * factor) as u64),
         _ => Err("a number of bytes such as 4G, 500M or 800".into()),
     }
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(parse_bytes("1.5M"), Ok(1_500_000));
         assert_eq!(parse_bytes("4GB"), Ok(4_000_000_000));
         assert_eq!(parse_bytes("2Gi"), Ok(2 << 30));
-        for wrong in ["", "G", "-1", "4X", "1e30", "nan"] {
+        for wrong in ["", "G", "-1", "4X", "1e30", "nan", "1.5"] {
             assert!(parse_bytes(wrong).is_err(), "{wrong}");
         }
     }

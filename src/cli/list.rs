@@ -2,8 +2,9 @@
 
 use super::console::Console;
 use super::operations::{Listed, OPERATIONS, Operation, find};
-use crate::machine::{Accelerator, Machine};
+use crate::machine::{Accelerator, HEADER, HEADER_NAME, Machine};
 use crate::ops::Place;
+use crate::workbench::is_called;
 use clap::Args;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ pub(super) struct ListArgs {
     /// Which GPU, as `ordito doctor` numbers them
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     device: usize,
-    /// Print the source of this variant instead
+    /// Print the source of this variant instead, or `ordito.cuh`, which CUDA kernels include
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
     /// One JSON object per line
@@ -33,20 +34,20 @@ pub(super) fn run(args: &ListArgs, console: &Console) -> anyhow::Result<u8> {
         Some(name) => vec![find(name).map_err(anyhow::Error::msg)?],
         None => OPERATIONS.to_vec(),
     };
-    let machine = Machine::with_threads(1)?.with_accelerator(Accelerator::Cuda(args.device));
     if let Some(name) = &args.source {
-        return print_source(name, &operations, &machine, console);
+        return print_source(name, &operations, args.json, console);
     }
+    let machine = Machine::with_threads(1)?.with_accelerator(Accelerator::Cuda(args.device));
     for (index, operation) in operations.iter().enumerate() {
         if args.json {
-            for variant in operation.catalogue(&machine) {
+            for variant in operation.catalogue(Some(&machine)) {
                 console.json(&record(*operation, &variant))?;
             }
             continue;
         }
         let gap = if index == 0 { "" } else { "\n" };
         console.line(format!("{gap}{}: {}", operation.name(), operation.about()))?;
-        let variants = operation.catalogue(&machine);
+        let variants = operation.catalogue(Some(&machine));
         let widest = variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
         for variant in &variants {
             let mark = if variant.refusal.is_some() { '-' } else { ' ' };
@@ -73,7 +74,7 @@ fn refusals(variants: &[Listed]) -> Vec<String> {
             None => reasons.push((reason, 1)),
         }
     }
-    let line = |(reason, count)| format!("- {count} refused by this machine: {reason}");
+    let line = |(reason, count): (&str, usize)| format!("- {count} refused by this machine: {reason}");
     reasons.into_iter().map(line).collect()
 }
 
@@ -99,17 +100,33 @@ fn record(operation: &dyn Operation, variant: &Listed) -> serde_json::Value {
     record
 }
 
+/// The sources of all variants that are called so, today or since long; or the header that kernels include.
 fn print_source(
     name: &str,
     operations: &[&dyn Operation],
-    machine: &Machine,
+    json: bool,
     console: &Console,
 ) -> anyhow::Result<u8> {
-    let sources =
-        operations.iter().flat_map(|op| op.catalogue(machine)).filter(|variant| variant.name == name);
-    let Some(source) = sources.filter_map(|variant| variant.source).next() else {
+    let variants = operations.iter().flat_map(|operation| operation.catalogue(None));
+    let named = variants.filter(|variant| is_called(variant.name, name));
+    let mut sources: Vec<(&str, &str)> = Vec::new();
+    for (name, source) in named.filter_map(|variant| Some((variant.name, variant.source?))) {
+        if !sources.iter().any(|(_, known)| *known == source) {
+            sources.push((name, source));
+        }
+    }
+    if name == HEADER_NAME {
+        sources.push((HEADER_NAME, HEADER));
+    }
+    if sources.is_empty() {
         anyhow::bail!("there is no variant `{name}` with a source of its own; `ordito list` shows them");
-    };
-    console.line(source.trim_end())?;
+    }
+    for (name, source) in sources {
+        if json {
+            console.json(&json!({ "schema": crate::report::SCHEMA, "variant": name, "source": source }))?;
+        } else {
+            console.line(source.trim_end())?;
+        }
+    }
     Ok(0)
 }

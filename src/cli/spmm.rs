@@ -4,6 +4,7 @@ use super::args::{Device, Dtype, ReadArgs, with_scalar};
 use super::console::Console;
 use super::operations::{check_dense, to_csr};
 use super::session::unmet_gpu_requirement;
+use super::targets::missing_device;
 use crate::Scalar;
 use crate::check::{Precision, compare};
 use crate::io::npy::{Conversion, NpyDtype, is_npy_vector, write_npy_vector};
@@ -13,7 +14,7 @@ use crate::matrix::{Coo, Dense, FormatError};
 use crate::ops::Op;
 use crate::ops::spmm::{Inputs, Plan, Spmm, Subject};
 use crate::report::{Outcome, Record, table};
-use crate::workbench::{AUTO, Case, OracleLimits, Selected, Side, exit_code, note_findings, select};
+use crate::workbench::{AUTO, Case, OracleLimits, Selected, Side, exit_code, note_findings, params, select};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -82,8 +83,11 @@ pub(super) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
 fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
     let (selected, accelerator) = select_one::<S>(args)?;
     let machine = args.read.machine(args.threads)?.with_accelerator(accelerator);
-    if accelerator != Accelerator::None {
-        machine.device()?; // before anything is read
+    if accelerator != Accelerator::None
+        && let Err(refusal) = machine.device()
+    {
+        // Before anything is read.
+        return missing_device(refusal.into(), console);
     }
     let busy = console.busy(format!("reading {}", args.matrix));
     let loaded = machine.pool().install(|| load::<S>(&args.matrix, &args.read.options()))?;
@@ -99,7 +103,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         k: Some(k as u64),
         dtype: S::NAME.into(),
         seed: args.k.map(|_| args.read.seed),
-        ..Record::new(Spmm::<S>::NAME, &args.variant, Outcome::NotVerified)
+        ..Record::new(Spmm::<S>::NAME, selected.name(), Outcome::NotVerified)
     };
     let prepared = Prepared::new(args, selected, &machine, triplets, x, record.clone());
     let record = match prepared {
@@ -196,6 +200,7 @@ impl<S: Scalar> Prepared<S> {
         }
         let mut error_factor = 1.0;
         if let Some(variant) = Spmm::<S>::variant(choice.variant) {
+            record.params = params(variant);
             record.place = variant.place().device(machine).into();
             record.threads = variant.place().threads(machine).map(|threads| threads as u64);
             error_factor = variant.error_factor();
@@ -217,11 +222,11 @@ impl<S: Scalar> Prepared<S> {
         let mut y = Dense::filled(a.rows(), x.cols(), S::POISON)?;
         let start = Instant::now();
         self.plan.apply(S::ONE, x.view(), S::ZERO, y.view_mut())?;
-        let copies = self.plan.copies();
-        let copied_ns = copies.upload_ns.unwrap_or(0.0) + copies.download_ns.unwrap_or(0.0);
-        let ns = start.elapsed().as_nanos() as f64 - copied_ns;
+        let elapsed_ns = start.elapsed().as_nanos() as f64;
+        let phases = self.plan.phases();
+        let ns = phases.run_ns.unwrap_or(elapsed_ns);
         let mut record = self.case.record.clone();
-        (record.upload_ns, record.download_ns) = (copies.upload_ns, copies.download_ns);
+        (record.upload_ns, record.download_ns) = (phases.upload_ns, phases.download_ns);
         record.samples = Some(1);
         (record.mean_ns, record.min_ns, record.median_ns) = (Some(ns), Some(ns), Some(ns));
         record.gflops = Some(self.case.cost().flops as f64 / ns).filter(|rate| rate.is_finite());

@@ -1,6 +1,7 @@
 //! `--on`: where the selected variants run.
 
 use super::args::Device;
+use super::console::Console;
 use crate::machine::{Accelerator, Machine, Refusal};
 use crate::workbench::Side;
 use std::sync::Arc;
@@ -28,11 +29,14 @@ pub(super) struct Targets {
     pub(super) list: Vec<Target>,
     /// Why the GPU is not among them, where everything was asked for and there is none.
     pub(super) absent: Option<Refusal>,
+    /// Names of targets that nothing selected runs on.
+    left_out: Vec<&'static str>,
 }
 
 impl Targets {
-    /// What `--on` means here. `all` is the CPU and the GPU, if there is one; the emulator is asked for by name.
-    pub(super) fn new(on: &[Device], gpu: usize, machines: Vec<Arc<Machine>>) -> Targets {
+    /// What `--on` means here. `all` is the CPU and the GPU, if there is one or if one of its variants is `named`: it must
+    /// not vanish without a word. The emulator is asked for by name.
+    pub(super) fn new(on: &[Device], gpu: usize, machines: Vec<Arc<Machine>>, named: bool) -> Targets {
         let all = on.contains(&Device::All);
         let accelerated = |accelerator| Target {
             side: Side::Device,
@@ -46,7 +50,7 @@ impl Targets {
                     Ok(_) => true,
                     Err(refusal) => {
                         absent = Some(refusal);
-                        gpu_is_required()
+                        gpu_is_required() || named
                     }
                 };
         let mut list = Vec::new();
@@ -59,34 +63,29 @@ impl Targets {
         if on.contains(&Device::Emulator) {
             list.push(accelerated(Accelerator::Emulator));
         }
-        Targets { list, absent }
+        Targets { list, absent, left_out: Vec::new() }
+    }
+
+    /// Leaves out targets that nothing selected runs on: a GPU is not opened and measured for nothing.
+    pub(super) fn keep_selected(&mut self, selects: &dyn Fn(Side) -> bool) {
+        self.left_out = self.list.iter().filter(|target| !selects(target.side)).map(Target::name).collect();
+        self.list.retain(|target| selects(target.side));
     }
 
     /// Could any of this run at all? An error that says why not, before any input is read.
-    /// `selects` tells whether anything of a side was selected.
-    pub(super) fn check(
-        &self,
-        operation: &str,
-        selects: &dyn Fn(Side) -> anyhow::Result<bool>,
-    ) -> anyhow::Result<()> {
-        let mut wanted = Vec::new();
-        for target in &self.list {
-            if selects(target.side)? {
-                wanted.push(target);
-            }
-        }
-        if wanted.is_empty() {
-            let names: Vec<&str> = self.list.iter().map(Target::name).collect();
-            let why = self.absent.as_ref().map_or(String::new(), |refusal| format!("; {refusal}"));
-            anyhow::bail!("no selected variant of `{operation}` runs on {}{why}", names.join(", "));
+    pub(super) fn check(&self, operation: &str) -> anyhow::Result<()> {
+        if self.list.is_empty() {
+            let names = self.left_out.join(", ");
+            let why = self.absent.as_ref().map_or(String::new(), |refusal| format!("; {}", advised(refusal)));
+            anyhow::bail!("no selected variant of `{operation}` runs on {names}{why}");
         }
         let mut refusals = Vec::new();
-        for target in wanted {
+        for target in &self.list {
             match target.side {
                 Side::Cpu => return Ok(()),
                 Side::Device => match target.machines[0].device() {
                     Ok(_) => return Ok(()),
-                    Err(refusal) => refusals.push(refusal.to_string()),
+                    Err(refusal) => refusals.push(advised(&refusal)),
                 },
             }
         }
@@ -94,7 +93,25 @@ impl Targets {
     }
 }
 
+/// The refusal of a GPU, and what can be done without one.
+fn advised(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NoGpu(_) => format!("{refusal}; `--on emulator` runs CUDA kernels on this CPU"),
+        other => other.to_string(),
+    }
+}
+
 /// `ORDITO_REQUIRE_GPU=1` is set where a missing GPU must not pass for success.
 pub(super) fn gpu_is_required() -> bool {
-    std::env::var_os("ORDITO_REQUIRE_GPU").is_some_and(|value| value == "1")
+    let value = std::env::var("ORDITO_REQUIRE_GPU").unwrap_or_default();
+    ["1", "true", "yes", "on"].contains(&value.to_ascii_lowercase().as_str())
+}
+
+/// Nothing can run for want of a device: the error, or, where a GPU is required, a failure.
+pub(super) fn missing_device(error: anyhow::Error, console: &Console) -> anyhow::Result<u8> {
+    if !gpu_is_required() {
+        return Err(error);
+    }
+    console.error(&error.context("ORDITO_REQUIRE_GPU=1"));
+    Ok(1)
 }

@@ -7,6 +7,7 @@ use super::session::{MeasureRequest, Request};
 use super::suite::Suite;
 use super::targets::Targets;
 use crate::machine::{Limits, Machine};
+use crate::workbench::{AUTO, Side};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -90,11 +91,19 @@ impl RunArgs {
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
+        let patterns = &self.variant;
+        let on_device = |patterns: &[String]| operation.selects(patterns, Side::Device);
+        let exact: Vec<String> = patterns.iter().filter(|name| is_exact(name)).cloned().collect();
+        let named = !exact.is_empty() && on_device(&exact)?;
+        let selected = [Side::Cpu, Side::Device].map(|side| operation.selects(patterns, side));
+        let [on_cpu, on_device] = [selected[0].clone()?, selected[1].clone()?];
+        let mut targets = Targets::new(&self.on, self.device, machines.clone(), named);
+        targets.keep_selected(&|side| if side == Side::Cpu { on_cpu } else { on_device });
         let request = Request {
             inputs,
             patterns: self.variant.clone(),
             machine: machines[0].clone(),
-            targets: Targets::new(&self.on, self.device, machines),
+            targets,
             ks,
             dtypes,
             read: self.read.options(),
@@ -105,6 +114,11 @@ impl RunArgs {
         };
         operations::run(operation, &request, console)
     }
+}
+
+/// A name, and neither a pattern nor `auto`.
+fn is_exact(pattern: &str) -> bool {
+    pattern != AUTO && !pattern.contains(['*', '?', '[', '{'])
 }
 
 /// Each value once, in the order given.

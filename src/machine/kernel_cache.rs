@@ -41,7 +41,10 @@ impl KernelCache {
     pub(crate) fn put(&self, key: &Key, bytes: &[u8]) {
         let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return };
         // Written beside it and renamed: other processes never see half an entry.
-        let Ok(mut file) = tempfile::Builder::new().prefix(".part-").tempfile_in(folder) else { return };
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)] // a cache may be shared; a temporary file is its owner's alone otherwise
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+        let Ok(mut file) = builder.prefix(".part-").tempfile_in(folder) else { return };
         let parts: [&[u8]; 4] = [MAGIC, &key.0, &sha256(bytes), bytes];
         if parts.iter().all(|part| file.write_all(part).is_ok()) {
             let _ = file.persist(path); // a cache is never worth an error

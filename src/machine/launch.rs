@@ -59,6 +59,7 @@ pub struct LaunchPlan {
     /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory of a block.
+    #[serde(rename = "dynamic_shared_bytes")]
     pub shared_bytes: u32,
 }
 

@@ -90,6 +90,14 @@ pub enum Refusal {
     },
 }
 
+impl Refusal {
+    /// Is something broken, rather than missing, too small or too large? A kernel that does not compile is no reason to
+    /// go on as if nothing were.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Refusal::Compile { .. } | Refusal::Device(_))
+    }
+}
+
 fn bytes(count: Option<u64>) -> String {
     count.map_or("more than 18 EB".into(), units::bytes)
 }

@@ -15,6 +15,7 @@ pub use reference::{Extent, Observed, Projection, Reference};
 
 use crate::Scalar;
 use crate::io::WriteError;
+use crate::machine::gpu::Library;
 use crate::machine::{Accelerator, Device, DeviceError, KernelSource, LaunchReport, Machine, Refusal};
 use crate::matrix::{EllPadded, FormatError};
 use std::path::Path;
@@ -83,7 +84,10 @@ pub trait Variant<O: Op>: Sync {
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
         match self.place() {
             Place::Serial | Place::Threads => Ok(()),
-            Place::Cuda => machine.device().map(drop),
+            Place::Cuda => match machine.device()? {
+                Device::Cuda(_) if !self.kernels().is_empty() => Library::Nvrtc.find().map(drop),
+                Device::Cuda(_) | Device::Emulator(_) => Ok(()),
+            },
         }
     }
     /// Converts, allocates, compiles: all that depends on the subject alone.
@@ -108,9 +112,9 @@ pub trait Prepared<O: Op>: Send {
     fn device(&self) -> Option<&Device> {
         None
     }
-    /// How long the last `load` and `fetch` spent copying between host and device.
-    fn copies(&self) -> Copies {
-        Copies::default()
+    /// How long the parts of the last product on a device took.
+    fn phases(&self) -> Phases {
+        Phases::default()
     }
     /// The launches of a run, for those who study kernels.
     fn launches(&self) -> Vec<LaunchReport> {
@@ -118,11 +122,13 @@ pub trait Prepared<O: Op>: Send {
     }
 }
 
-/// Time between host and device, never part of a run.
+/// What a product on a device consists of; the copies are never part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Copies {
+pub struct Phases {
     /// Host to device: what depends on the inputs (X, and Y where it is read), not the subject.
     pub upload_ns: Option<f64>,
+    /// Repacking and kernels, waited for; only known of the library's call.
+    pub run_ns: Option<f64>,
     /// Device to host: the result.
     pub download_ns: Option<f64>,
 }

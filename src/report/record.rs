@@ -242,7 +242,12 @@ impl Record {
             Some(reason) => format!("chose {chosen}: {reason}"),
             None => format!("chose {chosen}"),
         });
-        let flags = [(self.sampled, "rows sampled"), (self.cold, "cold caches")];
+        let emulated = self.place == "emulator" && self.samples.is_some();
+        let flags = [
+            (self.sampled, "rows sampled"),
+            (self.cold, "cold caches"),
+            (emulated, "emulated: the time is no measure of a GPU"),
+        ];
         let flags = flags.into_iter().filter(|(on, _)| *on).map(|(_, text)| text.to_owned());
         let dump = self.dump.as_ref().map(|folder| format!("written to {folder}"));
         let texts = [self.refusal.clone(), self.error.clone(), dump, chosen];

@@ -83,8 +83,9 @@ impl Workbench<'_> {
             let on_device = ready.device().is_some();
             let flush: &dyn Fn() = if on_device { &flush_device } else { &flush_cpu };
             let sampler = sampler.cold(measuring.cold.is_some().then_some(flush));
-            let started =
-                event_timer(ready.device(), measuring).map_err(RunError::from).and_then(|mut events| {
+            let started = event_timer(ready.device(), measuring.cold.is_none())
+                .map_err(RunError::from)
+                .and_then(|mut events| {
                     let series = Series::start(sampler, own_or(&mut events, timer))?;
                     Ok((series, events))
                 });
@@ -114,13 +115,10 @@ impl Workbench<'_> {
     }
 }
 
-/// Events of the GPU that a variant runs on. With warm caches tiny kernels are timed as a captured graph.
-fn event_timer(
-    device: Option<&Device>,
-    measuring: &Measuring<'_>,
-) -> Result<Option<EventTimer>, DeviceError> {
+/// Events of the GPU that a variant runs on. With `graphs`, tiny runs are timed as a captured graph: for warm caches.
+fn event_timer(device: Option<&Device>, graphs: bool) -> Result<Option<EventTimer>, DeviceError> {
     let gpu = device.and_then(Device::gpu);
-    gpu.map(|gpu| EventTimer::new(gpu, measuring.cold.is_none())).transpose()
+    gpu.map(|gpu| EventTimer::new(gpu, graphs)).transpose()
 }
 
 /// The variant's own timer, or the common one.
@@ -167,13 +165,21 @@ fn conclude<O: Op>(
     let record = &mut judged.record;
     let (samples, cost) = (series.finish(), case.cost());
     if samples.stop_reason != StopReason::Interrupted {
-        record.repack_ns = repack_ns(&mut **ready, timer)?;
+        // A timer of its own: that of the series may have captured the whole run and would replay that.
+        let mut events = event_timer(ready.device(), false)?;
+        record.repack_ns = repack_ns(&mut **ready, own_or(&mut events, timer))?;
     }
     let Some(summary) = samples.summary(cost.flops, cost.least_bytes) else {
         record.stop_reason = Some(samples.stop_reason.name().into());
         return Ok(());
     };
     record.set_times(&summary, samples.stop_reason, samples.cold);
+    if let Some(Device::Emulator(_)) = ready.device() {
+        // A rate would be taken for a GPU's; the time itself is at least good for comparing emulators.
+        (record.gflops, record.gflops_mean, record.gflops_stddev, record.gbytes_per_s) =
+            (None, None, None, None);
+        (record.upload_ns, record.download_ns) = (None, None);
+    }
     record.percent_of_ceiling = if ready.device().is_some() {
         measuring.device_ceilings.and_then(|ceilings| ceilings.percent(summary.median_ns, cost.least_bytes))
     } else {

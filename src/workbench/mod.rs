@@ -11,7 +11,7 @@ mod verify;
 
 pub use bench::{Flushes, Measuring};
 pub use case::{Case, OracleLimits};
-pub use select::{AUTO, SelectError, Selected, Side, select};
+pub use select::{AUTO, SelectError, Selected, Side, is_called, select};
 pub use verify::note_findings;
 
 use crate::machine::Machine;
@@ -76,7 +76,7 @@ impl<'a> Workbench<'a> {
             variant: selected.name().into(),
             place: variant.map_or("", |variant| variant.place().device(self.machine)).into(),
             threads: variant.and_then(|variant| variant.place().threads(self.machine)).map(|n| n as u64),
-            params: params(variant),
+            params: variant.map(params).unwrap_or_default(),
             chosen: choice.as_ref().map(|choice| choice.variant.into()),
             reason: choice.map(|choice| choice.reason),
             ..case.record.clone()
@@ -86,9 +86,12 @@ impl<'a> Workbench<'a> {
 }
 
 /// The variant's parameters, as a record holds them.
-fn params<O: Op>(variant: Option<&'static dyn Variant<O>>) -> BTreeMap<String, Param> {
-    let params = variant.map(|variant| variant.params()).unwrap_or_default();
-    params.into_iter().map(|(name, value)| (name.to_owned(), Param::from(i64::from(value)))).collect()
+pub fn params<O: Op>(variant: &dyn Variant<O>) -> BTreeMap<String, Param> {
+    variant
+        .params()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), Param::from(i64::from(value))))
+        .collect()
 }
 
 /// 0: all well. 1: something was wrong or failed. 2: nothing could run, or nothing of it could be verified.

@@ -72,13 +72,17 @@ impl Side {
 /// Names under which the CUDA kernels have long been known, as patterns of ours.
 const HISTORIC: &[(&str, &str)] = &[
     ("csr", "csr-cuda-thread-per-element"),
+    ("csr_scalar", "csr-cuda-thread-*"),
     ("csr_vector", "csr-cuda-warp-per-element"),
     ("csr_vector_sub_warp", "csr-cuda-lanes*-per-element"),
     ("csr_vector_by_row", "csr-cuda-warp-per-row"),
     ("csr_adaptive", "csr-cuda-adaptive-column"),
     ("csr_adaptive_sub_block", "csr-cuda-adaptive-sub-blocks*"),
+    ("csr_adaptive_sub_blocks", "csr-cuda-adaptive-sub-blocks*"),
     ("ellpack", "ell-*-cuda-thread-per-element"),
+    ("ellpack_kernel", "ell-*-cuda-thread-per-element"),
     ("ellpack_sw", "ell-*-cuda-lanes*-per-element"),
+    ("ellpack_sub_warp", "ell-*-cuda-lanes*-per-element"),
 ];
 
 /// The variants of this side whose names match one of the patterns, in the order of the list, each once; `auto` last.
@@ -93,8 +97,7 @@ pub fn select<O: Op>(patterns: &[String], side: Side) -> Result<Vec<Selected<O>>
             auto = true;
             continue;
         }
-        let historic = HISTORIC.iter().find(|(name, _)| name == pattern);
-        let matcher = glob(historic.map_or(pattern, |(_, ours)| ours))?;
+        let matcher = glob(of_today(pattern))?;
         let matches: Vec<bool> = variants.iter().map(|variant| matcher.is_match(variant.name())).collect();
         if !matches.contains(&true) {
             return Err(no_match::<O>(pattern));
@@ -108,6 +111,17 @@ pub fn select<O: Op>(patterns: &[String], side: Side) -> Result<Vec<Selected<O>>
         selected.push(Selected::Auto);
     }
     Ok(selected)
+}
+
+/// The pattern that a historic name stands for, in whatever case it is written; any other as it is.
+fn of_today(pattern: &str) -> &str {
+    let historic = HISTORIC.iter().find(|(name, _)| name.eq_ignore_ascii_case(pattern));
+    historic.map_or(pattern, |(_, ours)| ours)
+}
+
+/// Does `--variant pattern` mean this variant?
+pub fn is_called(variant: &str, pattern: &str) -> bool {
+    glob(of_today(pattern)).is_ok_and(|matcher| matcher.is_match(variant))
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher, SelectError> {
@@ -154,6 +168,9 @@ mod tests {
             assert!(!names(&[historic], Side::Device).unwrap().is_empty(), "{historic}");
             assert!(names(&[historic], Side::Cpu).unwrap().is_empty(), "{historic}");
         }
+        assert_eq!(names(&["CSR_Vector"], Side::Device).unwrap(), ["csr-cuda-warp-per-element"]);
+        assert!(is_called("csr-cuda-warp-per-row", "csr_vector_by_row"));
+        assert!(!is_called("csr-serial", "csr") && !is_called("csr-serial", "csr-["));
         assert_eq!(names(&["csr"], Side::Device).unwrap(), ["csr-cuda-thread-per-element"]);
         assert_eq!(names(&["csr_vector_sub_warp"], Side::Device).unwrap().len(), 5);
     }

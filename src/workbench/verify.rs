@@ -3,7 +3,7 @@
 use super::{Case, Judged, Selected, Workbench};
 use crate::check::{Findings, Precision, Verdict, compare, dump};
 use crate::machine::Refusal;
-use crate::ops::{Copies, Op, Prepared, RunError, Variant};
+use crate::ops::{Op, Phases, Prepared, RunError, Variant};
 use crate::report::{Outcome, Record};
 use std::time::Instant;
 
@@ -64,7 +64,7 @@ impl Workbench<'_> {
             let took_ns = start.elapsed().as_nanos() as f64;
             record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
             let output = ready.fetch()?;
-            note_copies(ready.copies(), record);
+            note_phases(ready.phases(), record);
             let findings = compare(reference, &output, case.precision, variant.error_factor());
             let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
             if let (true, Some(folder)) = (wrong, self.dump) {
@@ -99,17 +99,20 @@ impl Workbench<'_> {
 }
 
 /// The faster of two is nearer to what copying costs: the first touches fresh memory.
-fn note_copies(copies: Copies, record: &mut Record) {
+fn note_phases(phases: Phases, record: &mut Record) {
     let faster = |kept: Option<f64>, now: Option<f64>| match (kept, now) {
         (Some(kept), Some(now)) => Some(kept.min(now)),
         (kept, now) => kept.or(now),
     };
-    record.upload_ns = faster(record.upload_ns, copies.upload_ns);
-    record.download_ns = faster(record.download_ns, copies.download_ns);
+    record.upload_ns = faster(record.upload_ns, phases.upload_ns);
+    record.download_ns = faster(record.download_ns, phases.download_ns);
 }
 
 /// The record of something that was not even tried.
 fn refused(record: Record, refusal: &Refusal) -> Record {
+    if refusal.is_failure() {
+        return Record { outcome: Outcome::Failed, error: Some(refusal.to_string()), ..record };
+    }
     Record { outcome: Outcome::Refused, refusal: Some(refusal.to_string()), ..record }
 }
 

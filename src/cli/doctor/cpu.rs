@@ -57,7 +57,8 @@ fn cache_folder() -> Finding {
         Some(folder) => (State::Good, folder.display().to_string()),
         None => (
             State::Note,
-            "none that can be written: set ORDITO_CACHE_DIR, or ceilings are measured every time".into(),
+            "none that can be written: set ORDITO_CACHE_DIR to one, or ceilings are measured and kernels compiled every time"
+                .into(),
         ),
     };
     Finding { name: "cache", state, text }

@@ -1,5 +1,6 @@
 //! What `ordito doctor` finds out about GPUs, their libraries and the emulator.
 
+use super::super::targets::gpu_is_required;
 use super::{Finding, State};
 use crate::machine::gpu::{GpuInfo, Library, nvrtc};
 use crate::machine::{Accelerator, Emulator, Gpu, KernelSource, Machine, Refusal};
@@ -120,7 +121,7 @@ fn compiler(gpus: &Gpus) -> Option<Finding> {
 /// One tiny product on the GPU, every element compared.
 fn product(listed: &Listed) -> Finding {
     let number = listed.info.number;
-    let (state, text) = match multiply(number) {
+    let (state, text) = match multiply(Accelerator::Cuda(number)) {
         Ok(true) => (State::Good, format!("a small A·X on GPU {number} is right")),
         Ok(false) => (State::Bad, format!("a small A·X on GPU {number} is WRONG: please report it")),
         Err(RunError::Refused(refusal)) => (state(&refusal), format!("no A·X on GPU {number}: {refusal}")),
@@ -129,29 +130,33 @@ fn product(listed: &Listed) -> Finding {
     Finding::new("product", state, text)
 }
 
-fn multiply(number: usize) -> Result<bool, RunError> {
+fn multiply(accelerator: Accelerator) -> Result<bool, RunError> {
     let (n, k) = (1000, 5);
     let diagonal: Vec<u32> = (0..n as u32).collect();
     let twos = Coo::new(n, n, diagonal.clone(), diagonal, vec![2.0; n])?;
     let x = Dense::from_rows(n, k, (0..n * k).map(|i| i as f64).collect())?;
     let mut y = Dense::filled(n, k, f64::NAN)?;
-    let machine: Arc<Machine> = Machine::whole()?.with_accelerator(Accelerator::Cuda(number));
+    let machine: Arc<Machine> = Machine::whole()?.with_accelerator(accelerator);
     let a = Csr::from_coo(&twos, Duplicates::Sum);
     Plan::with_variant(VARIANT, a, k, &machine)?.apply(1.0, x.view(), 0.0, y.view_mut())?;
     Ok(x.data().iter().zip(y.data()).all(|(x, y)| 2.0 * x == *y))
 }
 
+/// One tiny product there: a compiler that is found may still not compile, or its result not be loaded.
 fn emulator() -> Finding {
-    match Emulator::open() {
-        Ok(_) => Finding::new("emulator", State::Good, "runs CUDA kernels on this CPU"),
-        Err(refusal) => Finding::new("emulator", State::Note, refusal.to_string()),
-    }
+    let compiler = match Emulator::open() {
+        Ok(emulator) => emulator.compiler(),
+        Err(refusal) => return Finding::new("emulator", State::Note, refusal.to_string()),
+    };
+    let (state, text) = match multiply(Accelerator::Emulator) {
+        Ok(true) => (State::Good, format!("runs CUDA kernels on this CPU, compiled by {compiler}")),
+        Ok(false) => (State::Bad, "a small A·X in the emulator is WRONG: please report it".into()),
+        Err(error) => (State::Bad, format!("no A·X in the emulator ({compiler}): {error}")),
+    };
+    Finding::new("emulator", state, text)
 }
 
-/// Something that is missing is a note; something that is there and fails is bad.
+/// Something that is missing is a note, unless a GPU is required; something that is there and fails is bad.
 fn state(refusal: &Refusal) -> State {
-    match refusal {
-        Refusal::Compile { .. } | Refusal::Device(_) => State::Bad,
-        _ => State::Note,
-    }
+    if refusal.is_failure() || gpu_is_required() { State::Bad } else { State::Note }
 }

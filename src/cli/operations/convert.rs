@@ -20,7 +20,7 @@ impl Operation for ConvertOperation {
     fn about(&self) -> &'static str {
         Convert::<f64>::ABOUT
     }
-    fn catalogue(&self, machine: &Machine) -> Vec<Listed> {
+    fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
         catalogue::<Convert<f64>>(machine)
     }
     fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {

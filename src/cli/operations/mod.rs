@@ -10,7 +10,7 @@ pub(super) use sparse::{check_dense, to_csr};
 use super::args::Dtype;
 use super::console::Console;
 use super::session::{Request, Session};
-use super::targets::gpu_is_required;
+use super::targets::missing_device;
 use crate::machine::Machine;
 use crate::ops::{Op, Place, Variant};
 use crate::workbench::{AUTO, SelectError, Side};
@@ -19,8 +19,8 @@ use crate::workbench::{AUTO, SelectError, Side};
 pub(super) trait Operation: Sync {
     fn name(&self) -> &'static str;
     fn about(&self) -> &'static str;
-    /// Every variant, `auto` last, and which of them this machine refuses.
-    fn catalogue(&self, machine: &Machine) -> Vec<Listed>;
+    /// Every variant, `auto` last, and which of them this machine, if one is given, refuses.
+    fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed>;
     /// Does the selection hold anything of that side? Asked before any input is read.
     fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError>;
     /// What stands for no input; nothing where one must be named.
@@ -60,31 +60,28 @@ pub(super) fn find(name: &str) -> Result<&'static dyn Operation, String> {
 
 /// Everything that was asked of an operation; the exit code.
 pub(super) fn run(operation: &dyn Operation, request: &Request, console: &Console) -> anyhow::Result<u8> {
-    let selects = |side| Ok(operation.selects(&request.patterns, side)?);
-    if let Err(error) = request.targets.check(operation.name(), &selects) {
-        if !gpu_is_required() {
-            return Err(error);
-        }
-        console.error(&error.context("ORDITO_REQUIRE_GPU=1"));
-        return Ok(1);
+    if let Err(error) = request.targets.check(operation.name()) {
+        return missing_device(error, console);
     }
     let cases = operation.cases_per_input(request);
     Session::run(request, console, cases, &|session, input| operation.run(session, input))
 }
 
-fn catalogue<O: Op>(machine: &Machine) -> Vec<Listed> {
+fn catalogue<O: Op>(machine: Option<&Machine>) -> Vec<Listed> {
     let listed = |variant: &&'static dyn Variant<O>| Listed {
         name: variant.name(),
         place: Some(variant.place()),
         about: variant.about(),
         source: Some(variant.source()),
         params: variant.params(),
-        refusal: variant.available(machine).err().map(|refusal| refusal.to_string()),
+        refusal: machine
+            .and_then(|machine| variant.available(machine).err())
+            .map(|refusal| refusal.to_string()),
     };
     let auto = Listed {
         name: AUTO,
         place: None,
-        about: "whatever of these fits the matrix and the machine; says what and why",
+        about: "whatever of these fits the operands and the machine; says what and why",
         source: None,
         params: Vec::new(),
         refusal: None,

@@ -24,7 +24,7 @@ impl Operation for SpmmOperation {
     fn about(&self) -> &'static str {
         Spmm::<f64>::ABOUT
     }
-    fn catalogue(&self, machine: &Machine) -> Vec<Listed> {
+    fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
         catalogue::<Spmm<f64>>(machine)
     }
     fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {

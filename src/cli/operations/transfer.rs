@@ -24,7 +24,7 @@ impl Operation for TransferOperation {
     fn about(&self) -> &'static str {
         Transfer::ABOUT
     }
-    fn catalogue(&self, machine: &Machine) -> Vec<Listed> {
+    fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
         catalogue::<Transfer>(machine)
     }
     fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {

@@ -91,6 +91,12 @@ impl Compiler {
         output.status.success().then_some(Compiler { program, arguments, version, checks })
     }
 
+    /// `/usr/bin/c++ (g++ 12.2.0)`: where it is and what it calls itself.
+    pub(super) fn title(&self) -> String {
+        let version = self.version.lines().next().unwrap_or("version unknown");
+        format!("{} ({version})", self.program.display())
+    }
+
     pub(super) fn checks(&self) -> Checks {
         self.checks
     }
@@ -116,7 +122,14 @@ impl Compiler {
     /// The library's bytes.
     pub(super) fn compile(&self, source: &KernelSource) -> Result<Vec<u8>, Refusal> {
         let failed = |error: io::Error| Refusal::Compile { kernel: source.title(), log: error.to_string() };
-        let folder = tempfile::Builder::new().prefix("ordito-kernel-").tempdir().map_err(failed)?;
+        let folder = tempfile::Builder::new().prefix("ordito-kernel-").tempdir().map_err(|error| {
+            let folder = std::env::temp_dir();
+            Refusal::Device(format!(
+                "no temporary folder can be made in {}: {}; set TMPDIR",
+                folder.display(),
+                io::Error::from(error.kind())
+            ))
+        })?;
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
         write(Path::new("cuda_emulator.h"), EMULATOR_HEADER)?;
         write(Path::new(HEADER_NAME), HEADER)?;
@@ -140,7 +153,10 @@ impl Compiler {
         let mut arguments = self.link_flags();
         arguments.extend(["kernel.o", "-o", "kernel.so"].map(String::from));
         run(arguments)?;
-        fs::read(folder.path().join("kernel.so")).map_err(failed)
+        fs::read(folder.path().join("kernel.so")).map_err(|_| Refusal::Compile {
+            kernel: source.title(),
+            log: format!("{} made no file", self.program.display()),
+        })
     }
 
     fn compile_flags(&self) -> Vec<String> {

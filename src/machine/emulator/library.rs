@@ -45,8 +45,13 @@ impl KernelLibrary {
     /// Loads what [`Compiler::compile`](super::compiler::Compiler::compile) made. Its file is gone then, unless a
     /// sanitizer may want to read the lines in it.
     pub(super) fn load(code: Vec<u8>, checks: Checks) -> Result<Self, Refusal> {
-        let failed =
-            |error: &dyn std::fmt::Display| Refusal::Device(format!("a kernel cannot be loaded: {error}"));
+        let failed = |error: &dyn std::fmt::Display| {
+            let folder = std::env::temp_dir();
+            Refusal::Device(format!(
+                "a kernel cannot be loaded from {}: {error}; set TMPDIR to a folder from which programs may run",
+                folder.display()
+            ))
+        };
         let mut file = tempfile::Builder::new().suffix(".so").tempfile().map_err(|error| failed(&error))?;
         file.write_all(&code).map_err(|error| failed(&error))?;
         let path = file.into_temp_path(); // closed: what is open for writing cannot be executed everywhere

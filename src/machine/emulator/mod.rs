@@ -97,6 +97,11 @@ impl Emulator {
         Ok(Arc::new(Emulator::new(compiler, orders)))
     }
 
+    /// Which compiler it uses: its path and what it calls itself.
+    pub fn compiler(&self) -> String {
+        self.compiler.title()
+    }
+
     fn new(compiler: Compiler, orders: &[Order]) -> Self {
         // Half: what else the process holds grows with what it puts on its device.
         let memory_bytes = Limits::of(&CpuInfo::detect()).memory_bytes * 2;

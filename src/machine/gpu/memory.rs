@@ -80,6 +80,8 @@ impl DeviceMemory {
     pub(super) fn allocate(gpu: &Gpu, what: &str, bytes: usize) -> Result<Self, Refusal> {
         let (stream, pool) = (gpu.stream(), gpu.pool());
         let turn = stream.context().enter()?;
+        // The driver would record it, and the address would be valid only while the graph runs.
+        turn.check_not_capturing().map_err(|error| Refusal::Device(error.to_string()))?;
         let size = bytes.max(LEAST_BYTES);
         let take = || {
             let mut address = 0;

@@ -6,12 +6,12 @@ pub mod cusparse;
 mod driver;
 mod event;
 mod graph;
-mod host_buffer;
 mod libraries;
 mod loader;
 mod memory;
 mod module;
 pub mod nvrtc;
+mod pinned;
 mod resources;
 mod search;
 mod state;
@@ -21,8 +21,8 @@ pub use context::Stream;
 pub use driver::GpuInfo;
 pub use event::Event;
 pub use graph::Graph;
-pub use host_buffer::HostBuffer;
 pub use libraries::{Found, Library, Version};
+pub use pinned::PinnedBuffer;
 pub use resources::Resources;
 pub use search::FOLDERS_VARIABLE;
 pub use state::{GpuFingerprint, GpuState};
@@ -87,18 +87,21 @@ impl Gpu {
                 devices.iter().map(|info| format!("{}: {}", info.number, info.name)).collect();
             let (count, names) = (devices.len(), names.join(", "));
             return Err(Refusal::NoGpu(format!(
-                "there is no GPU {number}: this machine has {count} ({names})"
+                "there is no GPU {number}: this machine has {count} ({names}); choose one with --device"
             )));
         };
         if info.compute_capability < LEAST_CAPABILITY {
             let ([major, minor], [least, _]) = (info.compute_capability, LEAST_CAPABILITY);
             return Err(Refusal::NoGpu(format!(
-                "GPU {number} ({}) has compute capability {major}.{minor}; {least}.0 or newer is needed",
+                "GPU {number} ({}) has compute capability {major}.{minor}; {least}.0 or newer is needed: use another (--device) or the CPU",
                 info.name
             )));
         }
         let context = Context::primary(number).map_err(|error| {
-            Refusal::NoGpu(format!("GPU {number} ({}) cannot be used: {error}", info.name))
+            Refusal::NoGpu(format!(
+                "GPU {number} ({}) cannot be used: {error}; `nvidia-smi` shows who holds it and how it is",
+                info.name
+            ))
         })?;
         let limits = limits(&context, &info)?;
         let stream = Stream::new(&context)?;
@@ -119,11 +122,6 @@ impl Gpu {
     /// Its stream: every copy, fill and launch of its buffers and kernels goes through it.
     pub fn stream(&self) -> &Arc<Stream> {
         &self.stream
-    }
-
-    /// The newest CUDA that its driver knows.
-    pub fn driver_version(&self) -> Option<Version> {
-        Library::Cuda.find().ok()?.version
     }
 
     /// Bytes of its memory that can still be had, after what is in the stream.

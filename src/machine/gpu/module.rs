@@ -126,9 +126,13 @@ impl Gpu {
         let (driver, compiler) = (Library::Cuda.find()?, Library::Nvrtc.find()?);
         match (driver.version, compiler.version) {
             (Some(of_driver), Some(of_compiler)) if of_driver.major < of_compiler.major => {
+                // From CUDA 13 on the wheels have no suffix any more.
+                let wheel = match of_driver.major {
+                    major @ ..=12 => format!("nvidia-cuda-nvrtc-cu{major}"),
+                    major => format!("'nvidia-cuda-nvrtc=={major}.*'"),
+                };
                 Err(Refusal::NoLibrary(format!(
-                    "NVRTC is for CUDA {compiler}, the driver for CUDA {of_driver}, which cannot load its code; update the NVIDIA driver or `pip install nvidia-cuda-nvrtc-cu{}`",
-                    of_driver.major
+                    "NVRTC is for CUDA {compiler}, the driver for CUDA {of_driver}, which cannot load its code; update the NVIDIA driver, or `pip install {wheel}` and name its folder in ORDITO_LIBRARY_PATH"
                 )))
             }
             _ => Ok(()),

@@ -120,7 +120,7 @@ mod tests {
             include_str!("driver.rs"),
             include_str!("event.rs"),
             include_str!("graph.rs"),
-            include_str!("host_buffer.rs"),
+            include_str!("pinned.rs"),
             include_str!("memory.rs"),
             include_str!("mod.rs"),
             include_str!("module.rs"),

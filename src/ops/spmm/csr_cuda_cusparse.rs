@@ -38,10 +38,11 @@ impl<S: Scalar> DeviceKernel<S> for Ready<S> {
     fn multiply(
         &mut self,
         alpha: S,
-        _: &DeviceDense<S>,
+        x: &DeviceDense<S>,
         beta: S,
-        _: &mut DeviceDense<S>,
+        y: &mut DeviceDense<S>,
     ) -> Result<(), RunError> {
+        self.product.bind(operand(x), operand(y))?; // nothing, unless others were multiplied in between
         Ok(self.product.run(alpha, beta)?)
     }
     fn launches(&self) -> Vec<LaunchReport> {
@@ -60,10 +61,12 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
     }
     fn about(&self) -> &'static str {
         match self.0 {
-            Algorithm::Default => "CSR, NVIDIA's cuSPARSE, the algorithm it takes by itself, preprocessed",
-            Algorithm::Csr1 => "CSR, NVIDIA's cuSPARSE, CSR_ALG1, preprocessed",
+            Algorithm::Default => {
+                "CSR, NVIDIA's cuSPARSE, the algorithm it takes by itself, preprocessed where it can be"
+            }
+            Algorithm::Csr1 => "CSR, NVIDIA's cuSPARSE, CSR_ALG1, preprocessed where it can be",
             Algorithm::Csr2 => "CSR, NVIDIA's cuSPARSE, CSR_ALG2, preprocessed where it can be",
-            Algorithm::Csr3 => "CSR, NVIDIA's cuSPARSE, CSR_ALG3, preprocessed",
+            Algorithm::Csr3 => "CSR, NVIDIA's cuSPARSE, CSR_ALG3, preprocessed where it can be",
         }
     }
     fn place(&self) -> Place {

@@ -4,7 +4,7 @@ use super::{Inputs, Product, Spmm, check_shapes};
 use crate::Scalar;
 use crate::machine::{Argument, Buffer, Device, KernelSource, LaunchReport, Machine, Refusal};
 use crate::matrix::{Csr, Dense, DenseView, DenseViewMut};
-use crate::ops::{Copies, Prepared, RunError};
+use crate::ops::{Phases, Prepared, RunError};
 use std::time::Instant;
 
 /// The heart of a CUDA variant. Shapes have been checked.
@@ -13,7 +13,7 @@ pub(super) trait DeviceKernel<S: Scalar>: Send {
     fn repack(&mut self, _x: &DeviceDense<S>) -> Result<bool, RunError> {
         Ok(false)
     }
-    /// Told once, untimed, where X and Y lie before they are multiplied.
+    /// Told, untimed, where X and Y lie before they are multiplied: what is to be known of that is found out here.
     fn bind(&mut self, _x: &DeviceDense<S>, _y: &DeviceDense<S>) -> Result<(), RunError> {
         Ok(())
     }
@@ -134,7 +134,7 @@ pub(super) struct OnDevice<S, K> {
     loaded: Option<Loaded<S>>,
     /// Room for the operands of [`Product::apply`], kept between calls.
     room: Option<(DeviceDense<S>, DeviceDense<S>)>,
-    copies: Copies,
+    phases: Phases,
 }
 
 struct Loaded<S> {
@@ -148,8 +148,8 @@ struct Loaded<S> {
 impl<S: Scalar, K: DeviceKernel<S> + 'static> OnDevice<S, K> {
     /// For a matrix of shape `a_shape` and `k` columns of X.
     pub(super) fn boxed(kernel: K, device: Device, a_shape: (usize, usize), k: usize) -> Box<dyn Product<S>> {
-        let copies = Copies::default();
-        Box::new(OnDevice { kernel, device, a_shape, k, loaded: None, room: None, copies })
+        let phases = Phases::default();
+        Box::new(OnDevice { kernel, device, a_shape, k, loaded: None, room: None, phases })
     }
 }
 
@@ -181,7 +181,7 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Spmm<S>> for OnDevice<S, K> {
             before.write(y.data())?;
         }
         device.synchronize()?;
-        self.copies.upload_ns = Some(start.elapsed().as_nanos() as f64);
+        self.phases.upload_ns = Some(start.elapsed().as_nanos() as f64);
         self.loaded = Some(loaded);
         Ok(())
     }
@@ -216,15 +216,15 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Spmm<S>> for OnDevice<S, K> {
         self.device.synchronize()?;
         let start = Instant::now();
         y.buffer.read(found.data_mut())?;
-        self.copies.download_ns = Some(start.elapsed().as_nanos() as f64);
+        self.phases.download_ns = Some(start.elapsed().as_nanos() as f64);
         Ok(found)
     }
 
     fn device(&self) -> Option<&Device> {
         Some(&self.device)
     }
-    fn copies(&self) -> Copies {
-        self.copies
+    fn phases(&self) -> Phases {
+        self.phases
     }
     fn launches(&self) -> Vec<LaunchReport> {
         self.kernel.launches()
@@ -254,13 +254,15 @@ impl<S: Scalar, K: DeviceKernel<S>> Product<S> for OnDevice<S, K> {
         if beta != S::ZERO || y.as_view().data().len() != y.rows() * y.cols() {
             on_y.buffer.write(y.as_view().data())?;
         }
-        self.copies.upload_ns = Some(start.elapsed().as_nanos() as f64);
+        self.phases.upload_ns = Some(start.elapsed().as_nanos() as f64);
+        let start = Instant::now();
         self.kernel.repack(&on_x)?;
         self.kernel.multiply(alpha, &on_x, beta, &mut on_y)?;
         self.device.synchronize()?;
+        self.phases.run_ns = Some(start.elapsed().as_nanos() as f64);
         let start = Instant::now();
         on_y.buffer.read(y.data_mut())?;
-        self.copies.download_ns = Some(start.elapsed().as_nanos() as f64);
+        self.phases.download_ns = Some(start.elapsed().as_nanos() as f64);
         self.room = Some((on_x, on_y));
         Ok(())
     }

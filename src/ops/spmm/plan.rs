@@ -6,7 +6,7 @@ use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
 use crate::machine::{LaunchReport, Machine, Refusal};
 use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
-use crate::ops::{Choice, Copies, Op, RunError};
+use crate::ops::{Choice, Op, Phases, RunError};
 use std::ops::Mul;
 use std::sync::Arc;
 
@@ -95,9 +95,9 @@ impl<S: Scalar> Plan<S> {
         self.product.apply(alpha, x, beta, y)
     }
 
-    /// How long the last [`apply`](Self::apply) spent copying between host and device; nothing on the CPU.
-    pub fn copies(&self) -> Copies {
-        self.product.copies()
+    /// How long the parts of the last [`apply`](Self::apply) took on a device; nothing on the CPU.
+    pub fn phases(&self) -> Phases {
+        self.product.phases()
     }
 
     /// What a product launches on a device; nothing on the CPU.

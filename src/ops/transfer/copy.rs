@@ -3,8 +3,8 @@
 //! Loses when small: below about 100 kB the call costs more than the bytes.
 
 use super::{Arrived, Transfer};
-use crate::machine::gpu::HostBuffer;
-use crate::machine::{Buffer, Device, DeviceError, Machine, Refusal};
+use crate::machine::gpu::PinnedBuffer;
+use crate::machine::{Buffer, Device, Machine, Refusal};
 use crate::ops::{Place, Prepared, RunError, Variant};
 use std::sync::Arc;
 
@@ -72,19 +72,19 @@ impl Variant<Transfer> for Copy {
 
 enum Memory {
     Pageable(Vec<u8>),
-    Pinned(HostBuffer<u8>),
+    Pinned(PinnedBuffer<u8>),
 }
 
 impl Memory {
-    fn bytes(&self) -> Result<&[u8], DeviceError> {
+    fn bytes(&self) -> &[u8] {
         match self {
-            Memory::Pageable(bytes) => Ok(bytes),
+            Memory::Pageable(bytes) => bytes,
             Memory::Pinned(bytes) => bytes.as_slice(),
         }
     }
-    fn bytes_mut(&mut self) -> Result<&mut [u8], DeviceError> {
+    fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
-            Memory::Pageable(bytes) => Ok(bytes),
+            Memory::Pageable(bytes) => bytes,
             Memory::Pinned(bytes) => bytes.as_mut_slice(),
         }
     }
@@ -97,7 +97,7 @@ struct Ready {
     loaded: Option<Arc<Vec<u8>>>,
 }
 
-/// What no sent byte is: what was not copied shows.
+/// What was not copied shows, unless every byte of it was this one.
 const POISON: u8 = 0xFF;
 
 impl Prepared<Transfer> for Ready {
@@ -107,7 +107,7 @@ impl Prepared<Transfer> for Ready {
             return Err(RunError::Shape { what: "the number of bytes", found, expected });
         }
         match self.direction {
-            Direction::Upload => self.host.bytes_mut()?.copy_from_slice(inputs),
+            Direction::Upload => self.host.bytes_mut().copy_from_slice(inputs),
             Direction::Download => self.on_device.write(inputs)?,
         }
         self.loaded = Some(inputs.clone());
@@ -117,7 +117,7 @@ impl Prepared<Transfer> for Ready {
     fn reset(&mut self) -> Result<(), RunError> {
         match self.direction {
             Direction::Upload => self.on_device.fill_bytes(POISON)?,
-            Direction::Download => self.host.bytes_mut()?.fill(POISON),
+            Direction::Download => self.host.bytes_mut().fill(POISON),
         }
         Ok(())
     }
@@ -127,15 +127,15 @@ impl Prepared<Transfer> for Ready {
             return Err(RunError::NotLoaded);
         }
         match self.direction {
-            Direction::Upload => self.on_device.write(self.host.bytes()?)?,
-            Direction::Download => self.on_device.read(self.host.bytes_mut()?)?,
+            Direction::Upload => self.on_device.write(self.host.bytes())?,
+            Direction::Download => self.on_device.read(self.host.bytes_mut())?,
         }
         Ok(())
     }
 
     fn fetch(&mut self) -> Result<Arrived, RunError> {
         match self.direction {
-            Direction::Download => Ok(Arrived(self.host.bytes()?.to_vec())),
+            Direction::Download => Ok(Arrived(self.host.bytes().to_vec())),
             Direction::Upload => {
                 let mut arrived = vec![0; self.on_device.len()];
                 self.on_device.read(&mut arrived)?;

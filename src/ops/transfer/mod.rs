@@ -6,7 +6,7 @@ mod copy;
 
 use super::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, Variant};
 use crate::io::{WriteError, write_atomically};
-use crate::machine::Machine;
+use crate::machine::{Accelerator, Machine};
 use copy::{Copy, Direction, Host};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,10 @@ impl Op for Transfer {
         ]
     }
 
-    fn choose(_: &Machine, _: &usize) -> Choice {
+    fn choose(machine: &Machine, _: &usize) -> Choice {
+        if machine.accelerator() == Accelerator::Emulator {
+            return Choice { variant: "pageable-cuda-upload", reason: "the emulator pins no memory".into() };
+        }
         Choice {
             variant: "pinned-cuda-upload",
             reason: "pinned memory needs no staging copy; operands go up before anything comes down".into(),

@@ -23,6 +23,9 @@ fn still_works() {
 
 #[test]
 fn reads_and_writes_out_of_bounds() {
+    if no_compiler() {
+        return;
+    }
     let read =
         "extern \"C\" __global__ void k(int* y) {\n    const int i = threadIdx.x;\n    y[i] = y[i + 1];\n}";
     let read = &read.replace("y[i] =", "if (i == 9) y[0] =");
@@ -44,6 +47,9 @@ fn reads_and_writes_out_of_bounds() {
 
 #[test]
 fn accesses_that_begin_inside_and_end_outside() {
+    if no_compiler() {
+        return;
+    }
     let body = "extern \"C\" __global__ void k(float* y) { y[0] = reinterpret_cast<float4*>(y)[1].w; }";
     assert_says(&fault_of(body, 1, &[0.0_f32; 7]), &["out-of-bounds read of"]);
     let body = "extern \"C\" __global__ void k(char* y) { *reinterpret_cast<u64*>(y) = 0; }";
@@ -55,6 +61,9 @@ fn accesses_that_begin_inside_and_end_outside() {
 
 #[test]
 fn far_and_null_pointers_and_other_buffers() {
+    if no_compiler() {
+        return;
+    }
     let body = "extern \"C\" __global__ void k(int* y, const int* from) { y[0] = *from; }";
     let device = device();
     let fault = |from: u64| {
@@ -77,6 +86,9 @@ fn far_and_null_pointers_and_other_buffers() {
 
 #[test]
 fn misaligned_accesses() {
+    if no_compiler() {
+        return;
+    }
     let scalar = "extern \"C\" __global__ void k(char* y) { *reinterpret_cast<int*>(y + 2) = 1; }";
     assert_says(&fault_of(scalar, 1, &[0_u8; 64]), &["misaligned", "k.cu:2"]);
     let vector = "extern \"C\" __global__ void k(float* y) {\n    const float4 v = *reinterpret_cast<float4*>(y + 1);\n    y[0] = v.x + v.w;\n}";
@@ -92,6 +104,9 @@ fn misaligned_accesses() {
 
 #[test]
 fn shared_memory_out_of_bounds() {
+    if no_compiler() {
+        return;
+    }
     let fixed = "extern \"C\" __global__ void k(int* y) {\n    __shared__ int part[8];\n    part[threadIdx.x] = 1;\n}";
     assert_says(
         &fault_of(fixed, 9, &[0]),
@@ -117,6 +132,9 @@ fn shared_memory_out_of_bounds() {
 
 #[test]
 fn a_barrier_that_not_all_threads_come_to() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(int* y) {
     if (threadIdx.x == 40) return;
@@ -138,6 +156,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn lanes_of_a_mask_that_never_come_and_masks_without_the_caller() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(int* y) {
     if (threadIdx.x != 5) y[threadIdx.x] = __shfl_sync(0xffffffff, 1, 0);
@@ -159,6 +180,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn shared_memory_that_nobody_wrote() {
+    if no_compiler() {
+        return;
+    }
     let body = "extern \"C\" __global__ void k(int* y) {\n    __shared__ int part[64];\n    if (threadIdx.x != 7) part[threadIdx.x] = 1;\n    __syncthreads();\n    y[threadIdx.x] = part[threadIdx.x];\n}";
     assert_says(
         &fault_of(body, 64, &[0; 64]),
@@ -178,6 +202,9 @@ fn shared_memory_that_nobody_wrote() {
 
 #[test]
 fn a_missing_syncthreads() {
+    if no_compiler() {
+        return;
+    }
     let body = REDUCTION.replace("__syncthreads();", "");
     let message = fault_of(&body, 64, &[1; 64]);
     // In ascending order the other half has not even been written.
@@ -207,6 +234,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn a_missing_syncwarp() {
+    if no_compiler() {
+        return;
+    }
     let right = r#"
 extern "C" __global__ void k(int* y) {
     __shared__ int part[64];
@@ -232,6 +262,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn races_on_global_memory() {
+    if no_compiler() {
+        return;
+    }
     let body = "extern \"C\" __global__ void k(int* y) {\n    y[threadIdx.x / 2] = 1;\n}";
     assert_says(
         &fault_of(body, 4, &[0; 4]),
@@ -261,12 +294,18 @@ fn races_on_global_memory() {
 
 #[test]
 fn bytes_of_one_word_do_not_race() {
+    if no_compiler() {
+        return;
+    }
     let body = "extern \"C\" __global__ void k(char* y) { __shared__ char all[64]; all[threadIdx.x] = 1; y[threadIdx.x] = all[threadIdx.x]; }";
     assert_eq!(run(body, plan([1, 1, 1], [64, 1, 1], 0), &[0_u8; 64]).unwrap(), [1; 64]);
 }
 
 #[test]
 fn what_ends_other_programs_is_a_message_here() {
+    if no_compiler() {
+        return;
+    }
     let division = "extern \"C\" __global__ void k(int* y) {\n    y[0] = 7 / y[0];\n}";
     assert_says(&fault_of(division, 1, &[0]), &["integer division by zero", "k.cu:3"]);
     let shift = "extern \"C\" __global__ void k(int* y) { y[0] = 1u << y[0]; }";

@@ -8,6 +8,9 @@ fn one_block(threads: u32) -> LaunchPlan {
 
 #[test]
 fn threads_know_their_place_in_blocks_and_grids_of_three_directions() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(u32* y, u32 scale) {
     const u32 block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -23,6 +26,9 @@ extern "C" __global__ void k(u32* y, u32 scale) {
 
 #[test]
 fn arguments_of_every_size_arrive() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(double* y, float a, double b, u64 c, u32 d, const bool e, unsigned short f) {
     y[0] = a; y[1] = b; y[2] = double(c); y[3] = d; y[4] = e; y[5] = f;
@@ -47,6 +53,9 @@ extern "C" __global__ void k(double* y, float a, double b, u64 c, u32 d, const b
 
 #[test]
 fn a_block_reduces_in_static_and_in_dynamic_shared_memory() {
+    if no_compiler() {
+        return;
+    }
     let body = |declaration: &str| {
         format!(
             r#"
@@ -74,6 +83,9 @@ extern "C" __global__ void k(float* y) {{
 
 #[test]
 fn shared_memory_in_templates_and_of_two_dimensions() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 template <int N> __device__ void transpose(int* y) {
     __shared__ int tile[N][N + 1];
@@ -92,6 +104,9 @@ extern "C" __global__ void k(int* y) { transpose<8>(y); }"#;
 
 #[test]
 fn barriers_count_vote_and_do_not_wait_for_threads_that_ended() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(int* y) {
     const int i = threadIdx.x;
@@ -105,6 +120,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn shuffles_with_and_without_width() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(int* y) {
     const int lane = threadIdx.x;
@@ -131,6 +149,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn shuffles_move_eight_bytes_and_floats() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(double* y) {
     double sum = y[threadIdx.x];
@@ -150,6 +171,9 @@ extern "C" __global__ void k(double* y) {
 
 #[test]
 fn votes_reductions_and_masks() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(int* y) {
     const int i = threadIdx.x;
@@ -178,6 +202,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn partial_warps_take_the_full_mask_for_the_lanes_there_are() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(int* y) {
     y[threadIdx.x] = __reduce_add_sync(0xffffffff, 1) * 100 + __popc(__ballot_sync(0xffffffff, threadIdx.x % 2));
@@ -191,6 +218,9 @@ extern "C" __global__ void k(int* y) {
 
 #[test]
 fn atomics_of_every_kind() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(u64* y) {
     const int i = threadIdx.x + blockIdx.x * blockDim.x;
@@ -221,6 +251,9 @@ extern "C" __global__ void k(u64* y) {
 
 #[test]
 fn a_histogram_in_shared_memory() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(u32* y) {
     __shared__ u32 bins[8];
@@ -235,6 +268,9 @@ extern "C" __global__ void k(u32* y) {
 
 #[test]
 fn the_last_block_may_read_what_all_blocks_published() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(u32* y) {
     __shared__ bool last;
@@ -258,6 +294,9 @@ extern "C" __global__ void k(u32* y) {
 
 #[test]
 fn vectors_caches_and_bits() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 __constant__ float factors[4] = {1, 2, 3, 4};
 extern "C" __global__ void __launch_bounds__(32) k(float* __restrict__ y) {
@@ -280,6 +319,9 @@ extern "C" __global__ void __launch_bounds__(32) k(float* __restrict__ y) {
 
 #[test]
 fn empty_buffers_offsets_and_several_kernels() {
+    if no_compiler() {
+        return;
+    }
     let device = device();
     let (first, second) = (device.allocate::<u32>("a", 0).unwrap(), device.allocate::<u32>("b", 0).unwrap());
     assert!(first.address() != 0 && first.address() != second.address());
@@ -300,6 +342,9 @@ fn empty_buffers_offsets_and_several_kernels() {
 
 #[test]
 fn many_host_threads_launch_at_once() {
+    if no_compiler() {
+        return;
+    }
     let body = r#"
 extern "C" __global__ void k(int* y) {
     __shared__ int all[64];

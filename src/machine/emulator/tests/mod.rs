@@ -10,6 +10,18 @@ use super::super::kernel::KernelSource;
 use super::super::launch::LaunchPlan;
 use super::{Emulator, Order};
 use bytemuck::Pod;
+use std::io::Write;
+
+/// Said aloud, and a failure with `ORDITO_REQUIRE_EMULATOR=1`: what is not tried must be seen.
+fn no_compiler() -> bool {
+    let refusal = Emulator::open().err();
+    if let Some(refusal) = &refusal {
+        let required = std::env::var("ORDITO_REQUIRE_EMULATOR").is_ok_and(|value| value == "1");
+        assert!(!required, "ORDITO_REQUIRE_EMULATOR=1, but: {refusal}");
+        let _ = writeln!(std::io::stderr(), "an emulator test is skipped: {refusal}");
+    }
+    refusal.is_some()
+}
 
 fn device() -> Device {
     Device::Emulator(Emulator::open().unwrap())

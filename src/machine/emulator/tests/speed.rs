@@ -25,6 +25,9 @@ fn measure(name: &str, body: &str, threads: u64, orders: &[Order]) {
 #[test]
 #[ignore = "a measurement"]
 fn threads_per_second() {
+    if no_compiler() {
+        return;
+    }
     let empty = "extern \"C\" __global__ void k(double* y) {}";
     let plain = r#"extern "C" __global__ void k(double* y) { y[thread_of_grid()] *= 2; }"#;
     let looping = r#"

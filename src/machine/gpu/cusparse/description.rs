@@ -60,7 +60,7 @@ pub(super) struct Csr {
 #[derive(Debug)]
 pub(super) struct SparseDescription(sys::cusparseSpMatDescr_t);
 
-// SAFETY: a description may move between threads; it is used under the library's mutex.
+// SAFETY: a description may move between threads; its owner has it alone, calls that use it hold the library's mutex.
 unsafe impl Send for SparseDescription {}
 
 impl SparseDescription {

@@ -219,12 +219,12 @@ impl<S: Scalar> CusparseSpmm<S> {
         let mut bytes = 0;
         {
             let _turn = context.enter()?;
-            let handle = library.handle.lock().unwrap_or_else(PoisonError::into_inner).0;
+            let handle = library.handle.lock().unwrap_or_else(PoisonError::into_inner);
             // SAFETY: handle and descriptions are valid, both factors are of the type that the call is told; writes
             // one number.
             unsafe {
                 call!(cusparseSpMM_bufferSize(
-                    handle, PLAIN, PLAIN, alpha, raw_a, raw_x, beta, raw_y, of, algorithm, &mut bytes
+                    handle.0, PLAIN, PLAIN, alpha, raw_a, raw_x, beta, raw_y, of, algorithm, &mut bytes
                 ))
             }?;
         }

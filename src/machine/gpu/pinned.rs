@@ -1,0 +1,74 @@
+//! Memory of the host that stays where it is, so that the GPU reads and writes it directly: copies need no detour through
+//! the driver's own buffers.
+
+use super::Gpu;
+use super::context::Stream;
+use super::driver::cuda;
+use crate::machine::Refusal;
+use bytemuck::Pod;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Elements in pinned memory of the host, zero at first. [`Buffer::write`](crate::machine::Buffer::write) and `read` copy
+/// from and to it as from and to any slice, and faster.
+#[derive(Debug)]
+pub struct PinnedBuffer<T> {
+    stream: Arc<Stream>,
+    elements: NonNull<T>,
+    len: usize,
+}
+
+// SAFETY: owns its memory like a `Vec`; the driver allows every thread to free it.
+unsafe impl<T: Send> Send for PinnedBuffer<T> {}
+// SAFETY: shared access only reads.
+unsafe impl<T: Sync> Sync for PinnedBuffer<T> {}
+
+impl Gpu {
+    /// `len` elements in pinned memory. Not write-combined: the host may read it at full speed.
+    pub fn pinned<T: Pod>(&self, len: usize) -> Result<PinnedBuffer<T>, Refusal> {
+        let Some(bytes) = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize)
+        else {
+            return Err(Refusal::Unsupported(format!("{len} elements are more than an address space holds")));
+        };
+        let stream = self.stream().clone();
+        let mut pointer = std::ptr::null_mut::<c_void>();
+        {
+            let _turn = stream.context().enter()?;
+            // SAFETY: a context is current; writes one address. 0 bytes are refused by the driver.
+            unsafe { cuda!(cuMemHostAlloc(&mut pointer, bytes.max(1), 0)) }.map_err(|error| {
+                let bytes = crate::units::bytes(bytes as u64);
+                Refusal::Unsupported(format!("{bytes} of pinned memory cannot be had: {error}"))
+            })?;
+        }
+        let Some(elements) = NonNull::new(pointer.cast::<T>()) else {
+            return Err(Refusal::Device("cuMemHostAlloc returned no memory".into()));
+        };
+        // SAFETY: pages, so aligned for any element, of `bytes` bytes at least.
+        unsafe { pointer.write_bytes(0, bytes) };
+        Ok(PinnedBuffer { stream, elements, len })
+    }
+}
+
+impl<T: Pod> PinnedBuffer<T> {
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        // SAFETY: `len` initialised elements, owned.
+        unsafe { std::slice::from_raw_parts(self.elements.as_ptr(), self.len) }
+    }
+
+    /// The elements.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: the same, borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.elements.as_ptr(), self.len) }
+    }
+}
+
+impl<T> Drop for PinnedBuffer<T> {
+    fn drop(&mut self) {
+        if let Ok(_turn) = self.stream.context().enter() {
+            // SAFETY: came from cuMemHostAlloc; every copy has been waited for by whoever asked for it.
+            let _ = unsafe { cuda!(cuMemFreeHost(self.elements.as_ptr().cast())) };
+        }
+    }
+}
