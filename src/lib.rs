@@ -1,5 +1,5 @@
-//! Ordito multiplies a sparse matrix by a block of vectors, on every core of a CPU, always checked against a serial
-//! oracle and measured honestly. As a library:
+//! Ordito multiplies a sparse matrix by a block of vectors, on every core of a CPU and on NVIDIA GPUs, always checked
+//! against a serial oracle and measured honestly. As a library:
 //!
 //! ```
 //! use ordito::machine::Machine;
@@ -19,6 +19,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! On a GPU a plan works the same, on a machine [`with_accelerator`](machine::Machine::with_accelerator).
+//!
 //! The rooms of the house, in the order in which data flow through them; a room uses only rooms above it:
 //!
 //! ```text
@@ -28,7 +30,7 @@
 //!    ↓
 //!  io         names and files become matrices, results become files
 //!    ↓
-//!  machine    threads, vector instructions, memory, limits
+//!  machine    threads, vector instructions, memory, limits; GPUs, and an emulator of them
 //!    ↓
 //!  ops        what is computed (Op), the ways to compute it (Variant), ready to run (Prepared)
 //!    ↓

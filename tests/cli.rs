@@ -277,3 +277,97 @@ fn unreadable_inputs_do_not_keep_the_others_from_running() {
     assert!(json_lines(&output).len() > 5);
     assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
 }
+
+/// The CUDA kernels of a matrix in the emulator: what a record says, and that times are not sold as a GPU's.
+#[test]
+fn the_emulator_runs_cuda_variants() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |output: &Output| -> Vec<serde_json::Value> {
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let verify = ["verify", "spmm", "stencil5:6", "--on", "emulator", "--k", "3", "--dtype", "f64", "--json"];
+    let output = ordito(
+        &folder,
+        &[&verify[..], &["--variant", "csr_vector_by_row,csr-cuda-lanes4-per-element"]].concat(),
+    );
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    if message.contains("no emulator") && std::env::var("ORDITO_REQUIRE_EMULATOR").is_err() {
+        return; // the other tests of the emulator say so aloud
+    }
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    let records = lines(&output);
+    assert_eq!(records.len(), 2);
+    for record in &records {
+        assert_eq!((&record["where"], &record["outcome"]), (&"emulator".into(), &"passed".into()));
+        assert!(record.get("threads").is_none());
+    }
+    let lanes = records.iter().find(|record| record["variant"] == "csr-cuda-lanes4-per-element").unwrap();
+    assert_eq!(lanes["params"]["lanes"], 4);
+    assert_eq!(lanes["launches"][0]["block"], serde_json::json!([512, 1, 1]));
+    let by_row = records.iter().find(|record| record["variant"] == "csr-cuda-warp-per-row").unwrap();
+    assert_eq!(by_row["launches"].as_array().unwrap().len(), 2, "X is transposed first");
+
+    let bench =
+        ["bench", "spmm", "stencil5:6", "--on", "emulator", "--k", "3", "--samples", "2", "--verbose"];
+    let output = ordito(&folder, &[&bench[..], &["--variant", "csr_vector"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("no measure of a GPU") && !text.contains("GFLOP/s"), "{text}");
+    assert!(text.contains("csr_warp 7 blocks of 512"), "{text}");
+
+    let spmm = [
+        "spmm",
+        "stencil5:6",
+        "--k",
+        "2",
+        "--on",
+        "emulator",
+        "--variant",
+        "csr_vector_by_row",
+        "--check",
+        "--json",
+    ];
+    let output = ordito(&folder, &spmm);
+    let record = &lines(&output)[0];
+    assert_eq!((&record["variant"], &record["outcome"]), (&"csr-cuda-warp-per-row".into(), &"passed".into()));
+    assert!(record["upload_ns"].as_f64() > Some(0.0) && record["median_ns"].as_f64() > Some(0.0));
+
+    let output = ordito(&folder, &["verify", "transfer", "1", "70k", "--on", "emulator", "--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let passed = lines(&output).iter().filter(|record| record["outcome"] == "passed").count();
+    assert_eq!(passed, 6, "pageable up and down and auto, twice");
+}
+
+/// Without a GPU: one line that helps, exit code 2; 1 where a GPU is required; and nothing vanishes without a word.
+#[test]
+fn a_missing_gpu_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str], required: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ordito"))
+            .args(arguments)
+            .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .env("ORDITO_REQUIRE_GPU", required)
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    for command in [
+        &["bench", "spmm", "stencil5:5", "--on", "cuda"][..],
+        &["verify", "spmm", "stencil5:5", "--variant", "csr_vector"],
+        &["bench", "transfer"],
+        &["spmm", "stencil5:5", "--k", "2", "--on", "cuda"],
+    ] {
+        let (code, stdout, stderr) = run(command, "");
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{command:?}: {stderr}");
+        assert!(stderr.contains("no usable GPU") && stderr.lines().count() == 1, "{command:?}: {stderr}");
+        assert_eq!(run(command, "1").0, Some(1), "{command:?} with ORDITO_REQUIRE_GPU=1");
+    }
+    let both =
+        ["verify", "spmm", "stencil5:5", "--variant", "csr-serial,csr_vector", "--k", "2", "--dtype", "f64"];
+    let (code, stdout, _) = run(&both, "");
+    assert!(code == Some(0) && stdout.contains("1 passed, 1 refused"), "{stdout}");
+    // What has nothing to do with a GPU stays bad usage.
+    assert_eq!(run(&["verify", "spmm", "stencil5:5", "--variant", "banana"], "1").0, Some(2));
+}

@@ -13,7 +13,7 @@ use ordito::Scalar;
 use ordito::check::Precision;
 use ordito::machine::{Accelerator, CpuInfo, Limits, Machine, Refusal};
 use ordito::matrix::Dense;
-use ordito::ops::spmm::{Product, Spmm, Subject};
+use ordito::ops::spmm::{Inputs, Product, Spmm, Subject};
 use ordito::ops::{Op, Place, RunError, Variant};
 use ordito::report::{Outcome, Record};
 use ordito::workbench::{Case, OracleLimits, Side, Workbench, select};
@@ -167,11 +167,45 @@ fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
         assert!(ready.apply(S::ONE, long.view(), S::ZERO, y.view_mut()).is_err());
         ready.load(&inputs).unwrap();
         let kernels: Vec<String> = ready.launches().into_iter().map(|launch| launch.kernel).collect();
+        memory_of_another_shape(&mut *ready, variant.name(), &inputs, shape.rows);
         // What cuSPARSE launches is its own affair.
         let own = usize::from(!variant.kernels().is_empty());
         assert_eq!(kernels.len(), own + usize::from(ready.repack().unwrap()), "{}", variant.name());
         assert!(kernels.iter().all(|name| variant.kernels().iter().any(|kernel| kernel.entry == name)));
     }
+}
+
+/// What was loaded is what runs, whatever `apply` was given in between: rows with gaps, and memory of other shapes.
+fn memory_of_another_shape<S: Scalar>(
+    ready: &mut dyn Product<S>,
+    name: &str,
+    inputs: &Inputs<S>,
+    rows: usize,
+) {
+    ready.load(inputs).unwrap();
+    ready.reset().unwrap();
+    ready.run().unwrap();
+    let right = ready.fetch().unwrap();
+    // A multiple of 16 bytes apart, as cuSPARSE wants it.
+    let distance = 8;
+    let spread = |dense: &Dense<S>| {
+        let rows = (0..dense.rows()).flat_map(|row| {
+            let gap = std::iter::repeat_n(S::POISON, distance - dense.cols());
+            dense.view().row(row).iter().copied().chain(gap)
+        });
+        Dense::with_leading_dimension(dense.rows(), dense.cols(), distance, rows.collect()).unwrap()
+    };
+    let x = spread(&inputs.x);
+    let mut y = spread(&Dense::filled(rows, 5, S::ONE).unwrap());
+    ready.apply(S::ONE, x.view(), S::ZERO, y.view_mut()).unwrap();
+    for row in 0..rows {
+        assert_eq!(y.view().row(row), right.view().row(row), "{name}, row {row}");
+    }
+    let gaps = y.data().chunks(distance).flat_map(|row| &row[5..]);
+    assert!(gaps.clone().count() > 0 && gaps.into_iter().all(|gap| !gap.is_finite()), "{name} wrote a gap");
+    ready.reset().unwrap();
+    ready.run().unwrap();
+    assert_eq!(ready.fetch().unwrap(), right, "{name} ran on other memory than was loaded");
 }
 
 #[test]

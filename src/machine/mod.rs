@@ -1,4 +1,4 @@
-//! What this computer offers: threads, vector instructions, memory, and the limits a run may not pass.
+//! What this computer offers: threads, vector instructions, memory, GPUs, and the limits a run may not pass.
 
 mod cache_dir;
 pub mod cpu;
@@ -64,6 +64,16 @@ pub struct Machine {
 }
 
 /// What runs the CUDA variants.
+///
+/// ```
+/// use ordito::machine::{Accelerator, Machine};
+/// let machine = Machine::with_threads(1)?.with_accelerator(Accelerator::Cuda(0));
+/// match machine.device() {
+///     Ok(device) => println!("{}", device.limits().name), // Plan::new(…, &machine) uses it
+///     Err(refusal) => println!("{refusal}"),              // and what to do about it
+/// }
+/// # Ok::<(), ordito::machine::Refusal>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Accelerator {
     /// Nothing: they refuse.
