@@ -216,7 +216,7 @@ fn compilers_too_old_or_too_new_are_refused_with_their_versions() {
 
     fakes.add(Library::Nvrtc, "libnvrtc.so", &version(14, 1), &[], &[]);
     let text = fakes.child("compile");
-    holds(&text, &["NVRTC is for CUDA 14.1", "the driver for CUDA 13.0", "nvidia-cuda-nvrtc-cu13"]);
+    holds(&text, &["NVRTC is for CUDA 14.1", "the driver for CUDA 13.0", "'nvidia-cuda-nvrtc==13.*'"]);
 }
 
 #[test]
