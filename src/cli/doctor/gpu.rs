@@ -108,10 +108,11 @@ fn compiler(gpus: &Gpus) -> Option<Finding> {
     };
     let usable = gpus.list.iter().find(|listed| listed.refusal.is_none());
     let architecture = usable.map_or(ARCHITECTURE, of);
-    Some(match nvrtc::check(&kernel, architecture) {
-        Ok(resources) => {
-            let text =
-                format!("{} for sm_{architecture} takes {} registers", kernel.file, resources.registers);
+    Some(match nvrtc::compile(&kernel, architecture) {
+        Ok(_) => {
+            let registers = nvrtc::check(&kernel, architecture).map(|resources| resources.registers);
+            let takes = registers.map_or(String::new(), |registers| format!(", {registers} registers"));
+            let text = format!("{} compiled for sm_{architecture}{takes}", kernel.file);
             Finding::new("compiler", State::Good, text)
         }
         Err(refusal) => Finding::new("compiler", state(&refusal), refusal.to_string()),

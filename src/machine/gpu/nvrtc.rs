@@ -26,6 +26,10 @@ pub fn compile(source: &KernelSource, architecture: u32) -> Result<Compiled, Ref
 pub fn check(source: &KernelSource, architecture: u32) -> Result<Resources, Refusal> {
     let mut options = options(source, architecture);
     options.push("--ptxas-options=-v".into());
+    // Where a driver is at hand NVRTC keeps what it compiled, and an assembler that is not asked says nothing.
+    if Library::Nvrtc.find()?.version.is_some_and(|version| version.major >= 13) {
+        options.push("--no-cache".into());
+    }
     let compiled = compile_with(source, architecture, &options)?;
     Resources::parse(&compiled.log, source.entry).ok_or_else(|| Refusal::Compile {
         kernel: source.title(),
