@@ -7,6 +7,7 @@ mod console;
 mod convert;
 mod doctor;
 mod info;
+mod instruments;
 mod interrupt;
 mod list;
 mod operations;

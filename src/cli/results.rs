@@ -1,10 +1,10 @@
 //! The folder of `bench --out`: `samples.csv`, `samples.json`, `report.html`.
 
 use super::console::Console;
+use super::instruments::Instruments;
 use crate::machine::CpuInfo;
 use crate::machine::gpu::GpuFingerprint;
 use crate::report::{Fingerprint, Record, csv, html, json};
-use crate::sample::{Ceilings, DeviceCeilings};
 use anyhow::Context;
 use std::io;
 use std::path::PathBuf;
@@ -12,9 +12,7 @@ use std::path::PathBuf;
 /// What is to be written.
 pub(super) struct Measured<'a> {
     pub(super) cpu: &'a CpuInfo,
-    pub(super) ceilings: &'a [Ceilings],
-    pub(super) gpu: Option<&'a GpuFingerprint>,
-    pub(super) device_ceilings: Option<&'a DeviceCeilings>,
+    pub(super) instruments: &'a Instruments,
     pub(super) records: &'a [Record],
 }
 
@@ -37,7 +35,7 @@ impl ResultsFolder {
 
     /// Writes all three files. Without records nothing is touched: whatever lies there stays.
     pub(super) fn write(&mut self, measured: &Measured<'_>, console: &Console) -> anyhow::Result<()> {
-        let records = measured.records;
+        let Measured { cpu, instruments, records } = *measured;
         if records.is_empty() {
             return Ok(());
         }
@@ -48,10 +46,10 @@ impl ResultsFolder {
         let command: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let fingerprint = Fingerprint {
-            ceilings: measured.ceilings.to_vec(),
-            gpu: measured.gpu.map(GpuFingerprint::closed),
-            device_ceilings: measured.device_ceilings.cloned(),
-            ..Fingerprint::new(measured.cpu, &command)
+            ceilings: instruments.ceilings.clone(),
+            gpu: instruments.gpu.as_ref().map(GpuFingerprint::closed),
+            device_ceilings: instruments.device_ceilings.clone(),
+            ..Fingerprint::new(cpu, &command)
         };
         csv::write_samples(&self.path.join("samples.csv"), records)?;
         json::write_samples(&self.path.join("samples.json"), &fingerprint, records)?;

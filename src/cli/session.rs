@@ -2,18 +2,17 @@
 
 use super::args::Dtype;
 use super::console::{Busy, Console, is_output_error};
+use super::instruments::Instruments;
 use super::interrupt;
 use super::results::{Measured, ResultsFolder};
 use super::targets::{Targets, gpu_is_required};
 use crate::io::ReadOptions;
-use crate::machine::gpu::GpuFingerprint;
-use crate::machine::{Accelerator, Machine, Pool, Refusal, cache_dir};
+use crate::machine::{Accelerator, Machine, Refusal};
 use crate::ops::{Op, Place};
 use crate::report::{Outcome, Record, table};
-use crate::sample::{CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, StopRule, WallClock};
+use crate::sample::{StopRule, WallClock};
 use crate::units;
-use crate::workbench::{Case, Flushes, Measuring, Selected, Side, Workbench, exit_code, select};
-use anyhow::Context;
+use crate::workbench::{Case, Selected, Side, Workbench, exit_code, select};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -47,12 +46,7 @@ pub(super) struct Session<'a> {
     request: &'a Request,
     records: Vec<Record>,
     bar: Busy,
-    flush: Option<CacheFlush>,
-    device_flush: Option<DeviceFlush>,
-    /// One for each number of threads that variants run with.
-    ceilings: Vec<Ceilings>,
-    device_ceilings: Option<DeviceCeilings>,
-    gpu: Option<GpuFingerprint>,
+    instruments: Instruments,
     /// Where files go, if they were asked for.
     results: Option<ResultsFolder>,
 }
@@ -92,56 +86,12 @@ impl<'a> Session<'a> {
         let cases = request.inputs.len() * cases_per_input;
         let machines: usize = request.targets.list.iter().map(|target| target.machines.len()).sum();
         let bar = console.progress(cases * machines);
-        let mut session = Session {
-            console,
-            request,
-            records: Vec::new(),
-            bar,
-            flush: None,
-            device_flush: None,
-            ceilings: Vec::new(),
-            device_ceilings: None,
-            gpu: None,
-            results: None,
-        };
+        let (mut instruments, mut results) = (Instruments::default(), None);
         if let Some(measure) = &request.measure {
-            session.results = measure.out.clone().map(ResultsFolder::make).transpose()?;
-            if measure.cold {
-                session.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
-            }
-            for target in &request.targets.list {
-                match (target.side, target.machines[0].device()) {
-                    (Side::Cpu, _) => session.ceilings = session.measure_ceilings(&target.machines),
-                    (Side::Device, Ok(device)) => {
-                        if measure.cold {
-                            session.device_flush = Some(DeviceFlush::new(&device).context("--cold")?);
-                        }
-                        session.gpu = device.gpu().map(|gpu| GpuFingerprint::new(gpu)).or(session.gpu.take());
-                        // Without it only a column is missing.
-                        let measured = DeviceCeilings::measure(&device).ok().flatten();
-                        session.device_ceilings = measured.or(session.device_ceilings.take());
-                    }
-                    (Side::Device, Err(_)) => {} // every variant will say why
-                }
-            }
+            results = measure.out.clone().map(ResultsFolder::make).transpose()?;
+            instruments = Instruments::new(&request.targets, measure.cold, &|what| bar.say(what))?;
         }
-        Ok(session)
-    }
-
-    /// Read bandwidth and peak for every number of threads, one among them for serial variants; from the cache or
-    /// measured now. Without them only a column is missing.
-    fn measure_ceilings(&self, machines: &[Arc<Machine>]) -> Vec<Ceilings> {
-        let cpu = machines[0].cpu();
-        // More threads than cores have the ceilings of the cores.
-        let threads = machines.iter().map(|machine| machine.threads().min(cpu.logical_cores));
-        let mut threads: Vec<usize> = threads.chain([1]).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        let measure = |&threads: &usize| {
-            self.say(&format!("ceilings of this machine with {threads} threads (measured once)"));
-            Ceilings::load_or_measure(cpu, &Pool::new(threads).ok()?, cache_dir().as_deref()).ok()
-        };
-        threads.iter().filter_map(measure).collect()
+        Ok(Session { console, request, records: Vec::new(), bar, instruments, results })
     }
 
     pub(super) fn request(&self) -> &'a Request {
@@ -237,13 +187,7 @@ impl<'a> Session<'a> {
         match &self.request.measure {
             None => workbench.verify(case, selected),
             Some(measure) => {
-                let device = self.device_flush.as_ref();
-                let measuring = Measuring {
-                    rule: &measure.rule,
-                    cold: self.flush.as_ref().map(|cpu| Flushes { cpu, device }),
-                    ceilings: &self.ceilings,
-                    device_ceilings: self.device_ceilings.as_ref(),
-                };
+                let measuring = self.instruments.measuring(&measure.rule);
                 workbench.bench(case, selected, &measuring, &mut WallClock::new())
             }
         }
@@ -277,9 +221,7 @@ impl<'a> Session<'a> {
             Some(results) => {
                 let measured = Measured {
                     cpu: self.request.machine.cpu(),
-                    ceilings: &self.ceilings,
-                    gpu: self.gpu.as_ref(),
-                    device_ceilings: self.device_ceilings.as_ref(),
+                    instruments: &self.instruments,
                     records: &self.records,
                 };
                 results.write(&measured, self.console)

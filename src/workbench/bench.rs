@@ -60,7 +60,18 @@ impl Workbench<'_> {
             if (self.interrupted)() {
                 break;
             }
-            judged.push(self.judge(case, selected));
+            let mut next = self.judge(case, selected);
+            let on_device =
+                |judged: &&Judged<O>| judged.ready.as_ref().is_some_and(|ready| ready.device().is_some());
+            let held = judged.iter().filter(on_device).count();
+            if let (1.., Some(refusal)) =
+                (held, next.record.refusal.as_mut().filter(|why| why.contains("device memory")))
+            {
+                refusal.push_str(&format!(
+                    "; {held} other variants hold theirs meanwhile: choose fewer with --variant"
+                ));
+            }
+            judged.push(next);
         }
         self.take_turns(case, &mut judged, measuring, timer);
         judged.into_iter().map(|judged| judged.record).collect()

@@ -148,7 +148,7 @@ fn a_file_that_is_no_library_is_a_sentence() {
     let text = fakes.child("open 0");
     // A real driver elsewhere on the loader path is still found, as it should be.
     if !text.starts_with("opened") {
-        holds(&text, &["no NVIDIA driver: libcuda.so.1 cannot be loaded", "libcuda.so: ", "install"]);
+        holds(&text, &["libcuda.so.1 is there but cannot be loaded", "libcuda.so: ", "install"]);
     }
 }
 

@@ -176,7 +176,7 @@ impl Library {
         let what = if self == Library::Cuda { "no NVIDIA driver: " } else { "" };
         let (file, places, remedy) = (self.file(), search::places(self), self.remedy());
         Err(match failure {
-            Some(why) => format!("{what}{file} cannot be loaded ({why}); {remedy}"),
+            Some(why) => format!("{file} is there but cannot be loaded ({why}); {remedy}"),
             None => format!("{what}{file} was not found {places}; {remedy}"),
         })
     }

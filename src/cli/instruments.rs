@@ -1,0 +1,74 @@
+//! What `bench` measures with, beside a clock: what empties the caches, and what the machine can do at best.
+
+use super::targets::Targets;
+use crate::machine::gpu::GpuFingerprint;
+use crate::machine::{Machine, Pool, cache_dir};
+use crate::sample::{CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, StopRule};
+use crate::workbench::{Flushes, Measuring, Side};
+use anyhow::Context;
+use std::sync::Arc;
+
+/// Made once, before anything is measured.
+#[derive(Default)]
+pub(super) struct Instruments {
+    flush: Option<CacheFlush>,
+    device_flush: Option<DeviceFlush>,
+    /// One for each number of threads that variants run with.
+    pub(super) ceilings: Vec<Ceilings>,
+    pub(super) device_ceilings: Option<DeviceCeilings>,
+    /// The GPU, as it is before anything ran.
+    pub(super) gpu: Option<GpuFingerprint>,
+}
+
+impl Instruments {
+    /// For these targets; `say` shows what takes time.
+    pub(super) fn new(targets: &Targets, cold: bool, say: &dyn Fn(&str)) -> anyhow::Result<Self> {
+        let mut instruments = Instruments::default();
+        if cold {
+            instruments.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
+        }
+        for target in &targets.list {
+            if target.side == Side::Cpu {
+                instruments.ceilings = ceilings(&target.machines, say);
+                continue;
+            }
+            // Where the device does not open, every variant will say why; the emulator has nothing to be measured.
+            let Ok(device) = target.machines[0].device() else { continue };
+            let Some(gpu) = device.gpu() else { continue };
+            if cold {
+                instruments.device_flush = Some(DeviceFlush::new(&device).context("--cold")?);
+            }
+            instruments.gpu = Some(GpuFingerprint::new(gpu));
+            // Without it only a column is missing.
+            instruments.device_ceilings = DeviceCeilings::measure(&device).ok().flatten();
+        }
+        Ok(instruments)
+    }
+
+    /// How to measure by this rule.
+    pub(super) fn measuring<'a>(&'a self, rule: &'a StopRule) -> Measuring<'a> {
+        let device = self.device_flush.as_ref();
+        Measuring {
+            rule,
+            cold: self.flush.as_ref().map(|cpu| Flushes { cpu, device }),
+            ceilings: &self.ceilings,
+            device_ceilings: self.device_ceilings.as_ref(),
+        }
+    }
+}
+
+/// Read bandwidth and peak for every number of threads, one among them for serial variants; from the cache or measured
+/// now. Without them only a column is missing.
+fn ceilings(machines: &[Arc<Machine>], say: &dyn Fn(&str)) -> Vec<Ceilings> {
+    let cpu = machines[0].cpu();
+    // More threads than cores have the ceilings of the cores.
+    let threads = machines.iter().map(|machine| machine.threads().min(cpu.logical_cores));
+    let mut threads: Vec<usize> = threads.chain([1]).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let measure = |&threads: &usize| {
+        say(&format!("ceilings of this machine with {threads} threads (measured once)"));
+        Ceilings::load_or_measure(cpu, &Pool::new(threads).ok()?, cache_dir().as_deref()).ok()
+    };
+    threads.iter().filter_map(measure).collect()
+}
