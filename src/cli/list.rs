@@ -121,7 +121,10 @@ fn print_source(
     if sources.is_empty() {
         anyhow::bail!("there is no variant `{name}` with a source of its own; `ordito list` shows them");
     }
-    for (name, source) in sources {
+    for (index, (name, source)) in sources.into_iter().enumerate() {
+        if index > 0 && !json {
+            console.line("")?;
+        }
         if json {
             console.json(&json!({ "schema": crate::report::SCHEMA, "variant": name, "source": source }))?;
         } else {

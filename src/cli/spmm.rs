@@ -11,10 +11,12 @@ use crate::io::npy::{Conversion, NpyDtype, is_npy_vector, write_npy_vector};
 use crate::io::{load, random_dense, read_npy, read_npy_dtype, write_npy};
 use crate::machine::{Accelerator, Machine, Refusal};
 use crate::matrix::{Coo, Dense, FormatError};
-use crate::ops::Op;
 use crate::ops::spmm::{Inputs, Plan, Spmm, Subject};
+use crate::ops::{Op, RunError};
 use crate::report::{Outcome, Record, table};
-use crate::workbench::{AUTO, Case, OracleLimits, Selected, Side, exit_code, note_findings, params, select};
+use crate::workbench::{
+    AUTO, Case, OracleLimits, Selected, Side, exit_code, note_findings, params, refused, select,
+};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -87,7 +89,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         && let Err(refusal) = machine.device()
     {
         // Before anything is read.
-        return missing_device(refusal.into(), console);
+        return missing_device(&refusal, console);
     }
     let busy = console.busy(format!("reading {}", args.matrix));
     let loaded = machine.pool().install(|| load::<S>(&args.matrix, &args.read.options()))?;
@@ -105,16 +107,19 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         seed: args.k.map(|_| args.read.seed),
         ..Record::new(Spmm::<S>::NAME, selected.name(), Outcome::NotVerified)
     };
-    let prepared = Prepared::new(args, selected, &machine, triplets, x, record.clone());
-    let record = match prepared {
-        Ok(prepared) => {
-            busy.say("multiplying");
-            prepared.multiply(args, x_is_vector)?
-        }
-        Err(refusal) => {
-            let refusal = Some(refusal.to_string());
-            Record { outcome: Outcome::Refused, refusal, ..record }
-        }
+    let multiplied = Prepared::new(args, selected, &machine, triplets, x, record.clone()).map(|prepared| {
+        busy.say("multiplying");
+        prepared.multiply(args, x_is_vector)
+    });
+    let record = match multiplied {
+        Ok(Ok(record)) => record,
+        // Room for X and Y on a device is asked for late.
+        Ok(Err(error)) => match error.downcast::<RunError>() {
+            Ok(RunError::Refused(refusal)) => refused(record, &refusal),
+            Ok(error) => return Err(error.into()),
+            Err(error) => return Err(error),
+        },
+        Err(refusal) => refused(record, &refusal),
     };
     drop(busy);
     // Without --check nothing was to be verified.
@@ -124,6 +129,8 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         console.json(&record)?;
     } else if let Some(refusal) = &record.refusal {
         anyhow::bail!("{refusal}");
+    } else if let (Outcome::Failed, Some(error)) = (record.outcome, &record.error) {
+        console.error(&anyhow::anyhow!("{error}"));
     } else {
         console.line(table::one(&record))?;
     }
@@ -229,7 +236,9 @@ impl<S: Scalar> Prepared<S> {
         (record.upload_ns, record.download_ns) = (phases.upload_ns, phases.download_ns);
         record.samples = Some(1);
         (record.mean_ns, record.min_ns, record.median_ns) = (Some(ns), Some(ns), Some(ns));
-        record.gflops = Some(self.case.cost().flops as f64 / ns).filter(|rate| rate.is_finite());
+        // An emulated rate would be taken for a GPU's.
+        let rate = Some(self.case.cost().flops as f64 / ns).filter(|_| record.place != "emulator");
+        record.gflops = rate.filter(|rate| rate.is_finite());
         if args.check {
             let findings = compare(self.case.reference(), &y, self.case.precision, self.error_factor);
             note_findings(&findings, self.case.precision, &mut record);

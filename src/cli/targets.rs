@@ -72,33 +72,37 @@ impl Targets {
         self.list.retain(|target| selects(target.side));
     }
 
-    /// Could any of this run at all? An error that says why not, before any input is read.
-    pub(super) fn check(&self, operation: &str) -> anyhow::Result<()> {
+    /// Could any of this run at all? Says why not, before any input is read.
+    pub(super) fn check(&self, operation: &str) -> Result<(), NothingRuns> {
         if self.list.is_empty() {
             let names = self.left_out.join(", ");
-            let why = self.absent.as_ref().map_or(String::new(), |refusal| format!("; {}", advised(refusal)));
-            anyhow::bail!("no selected variant of `{operation}` runs on {names}{why}");
+            return Err(match &self.absent {
+                Some(refusal) => NothingRuns::NoDevice(refusal.clone()),
+                None => NothingRuns::NothingSelected(format!(
+                    "no selected variant of `{operation}` runs on {names}"
+                )),
+            });
         }
-        let mut refusals = Vec::new();
+        let mut first = None;
         for target in &self.list {
             match target.side {
                 Side::Cpu => return Ok(()),
                 Side::Device => match target.machines[0].device() {
                     Ok(_) => return Ok(()),
-                    Err(refusal) => refusals.push(advised(&refusal)),
+                    Err(refusal) => first.get_or_insert(refusal),
                 },
-            }
+            };
         }
-        anyhow::bail!("{}", refusals.join("; "))
+        first.map_or(Ok(()), |refusal| Err(NothingRuns::NoDevice(refusal)))
     }
 }
 
-/// The refusal of a GPU, and what can be done without one.
-fn advised(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::NoGpu(_) => format!("{refusal}; `--on emulator` runs CUDA kernels on this CPU"),
-        other => other.to_string(),
-    }
+/// Why there is nothing to do.
+pub(super) enum NothingRuns {
+    /// Bad usage.
+    NothingSelected(String),
+    /// What was selected runs on a device that is not there.
+    NoDevice(Refusal),
 }
 
 /// `ORDITO_REQUIRE_GPU=1` is set where a missing GPU must not pass for success.
@@ -107,9 +111,12 @@ pub(super) fn gpu_is_required() -> bool {
     ["1", "true", "yes", "on"].contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// Nothing can run for want of a device: the error, or, where a GPU is required, a failure.
-pub(super) fn missing_device(error: anyhow::Error, console: &Console) -> anyhow::Result<u8> {
-    if !gpu_is_required() {
+/// Nothing can run for want of a device: an error that says what can be done, and, where a GPU is required, a failure.
+pub(super) fn missing_device(refusal: &Refusal, console: &Console) -> anyhow::Result<u8> {
+    let no_gpu = matches!(refusal, Refusal::NoGpu(_));
+    let advice = if no_gpu { "; `--on emulator` runs CUDA kernels on this CPU" } else { "" };
+    let error = anyhow::anyhow!("{refusal}{advice}");
+    if !(no_gpu && gpu_is_required()) {
         return Err(error);
     }
     console.error(&error.context("ORDITO_REQUIRE_GPU=1"));

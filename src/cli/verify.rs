@@ -7,7 +7,7 @@ use super::session::{MeasureRequest, Request};
 use super::suite::Suite;
 use super::targets::Targets;
 use crate::machine::{Limits, Machine};
-use crate::workbench::{AUTO, Side};
+use crate::workbench::Side;
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -92,11 +92,13 @@ impl RunArgs {
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
         let patterns = &self.variant;
-        let on_device = |patterns: &[String]| operation.selects(patterns, Side::Device);
-        let exact: Vec<String> = patterns.iter().filter(|name| is_exact(name)).cloned().collect();
-        let named = !exact.is_empty() && on_device(&exact)?;
-        let selected = [Side::Cpu, Side::Device].map(|side| operation.selects(patterns, side));
-        let [on_cpu, on_device] = [selected[0].clone()?, selected[1].clone()?];
+        // A pattern that means nothing on the CPU asks for a GPU.
+        let mut named = false;
+        for pattern in patterns.chunks(1) {
+            named |= operation.selects(pattern, Side::Device)? && !operation.selects(pattern, Side::Cpu)?;
+        }
+        let (on_cpu, on_device) =
+            (operation.selects(patterns, Side::Cpu)?, operation.selects(patterns, Side::Device)?);
         let mut targets = Targets::new(&self.on, self.device, machines.clone(), named);
         targets.keep_selected(&|side| if side == Side::Cpu { on_cpu } else { on_device });
         let request = Request {
@@ -114,11 +116,6 @@ impl RunArgs {
         };
         operations::run(operation, &request, console)
     }
-}
-
-/// A name, and neither a pattern nor `auto`.
-fn is_exact(pattern: &str) -> bool {
-    pattern != AUTO && !pattern.contains(['*', '?', '[', '{'])
 }
 
 /// Each value once, in the order given.

@@ -60,7 +60,7 @@ pub(super) trait Memory: Send + Sync + fmt::Debug {
     fn read(&self, first_byte: usize, into: &mut [u8]) -> Result<(), DeviceError>;
     /// Sets `bytes` bytes to `value`.
     fn fill(&mut self, first_byte: usize, bytes: usize, value: u8) -> Result<(), DeviceError>;
-    /// Phases the first `bytes` bytes of other memory of the same device.
+    /// Copies the first `bytes` bytes of other memory of the same device.
     fn copy_from(&mut self, other: &dyn Memory, bytes: usize) -> Result<(), DeviceError>;
 }
 

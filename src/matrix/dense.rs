@@ -78,7 +78,7 @@ impl<S: Scalar> Dense<S> {
         Ok(Dense { rows, cols, leading_dimension, data })
     }
 
-    /// Phases `rows · cols` numbers that stand column after column (Fortran order).
+    /// Copies `rows · cols` numbers that stand column after column (Fortran order).
     pub fn from_columns(rows: usize, cols: usize, columns: &[S]) -> Result<Self, FormatError> {
         let mut dense = Dense::filled(rows, cols, S::ZERO)?;
         if columns.len() != dense.data.len() {

@@ -161,7 +161,7 @@ impl<S: Scalar> EllRagged<S> {
         (nonzeros as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(pointers)
     }
 
-    /// Phases every row of a CSR matrix into memory of its own.
+    /// Copies every row of a CSR matrix into memory of its own.
     pub fn from_csr(csr: &Csr<S>) -> Self {
         let view = csr.view();
         let rows = (0..csr.rows()).map(|row| {

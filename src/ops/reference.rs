@@ -63,7 +63,7 @@ pub trait Observed {
     fn rows(&self) -> usize;
     /// Columns.
     fn cols(&self) -> usize;
-    /// Phases row `row` into `into`, which has [`cols`](Self::cols) elements.
+    /// Copies row `row` into `into`, which has [`cols`](Self::cols) elements.
     fn copy_row(&self, row: usize, into: &mut [f64]);
     /// Says in words where element (`row`, `col`) is.
     fn place(&self, row: usize, col: usize) -> String {

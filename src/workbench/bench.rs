@@ -91,8 +91,9 @@ impl Workbench<'_> {
         let mut running: Vec<Running<'_, O>> = Vec::new();
         for judged in judged.iter_mut() {
             let Some(ready) = &judged.ready else { continue };
-            let on_device = ready.device().is_some();
-            let flush: &dyn Fn() = if on_device { &flush_device } else { &flush_cpu };
+            // The emulator's memory lies in the CPU's caches.
+            let on_gpu = ready.device().and_then(Device::gpu).is_some();
+            let flush: &dyn Fn() = if on_gpu { &flush_device } else { &flush_cpu };
             let sampler = sampler.cold(measuring.cold.is_some().then_some(flush));
             let started = event_timer(ready.device(), measuring.cold.is_none())
                 .map_err(RunError::from)
@@ -185,13 +186,16 @@ fn conclude<O: Op>(
         return Ok(());
     };
     record.set_times(&summary, samples.stop_reason, samples.cold);
-    if let Some(Device::Emulator(_)) = ready.device() {
+    let emulated = record.place == "emulator";
+    if emulated {
         // A rate would be taken for a GPU's; the time itself is at least good for comparing emulators.
         (record.gflops, record.gflops_mean, record.gflops_stddev, record.gbytes_per_s) =
             (None, None, None, None);
         (record.upload_ns, record.download_ns) = (None, None);
     }
-    record.percent_of_ceiling = if ready.device().is_some() {
+    record.percent_of_ceiling = if emulated {
+        None
+    } else if ready.device().is_some() {
         measuring.device_ceilings.and_then(|ceilings| ceilings.percent(summary.median_ns, cost.least_bytes))
     } else {
         let fitting =

@@ -12,7 +12,7 @@ mod verify;
 pub use bench::{Flushes, Measuring};
 pub use case::{Case, OracleLimits};
 pub use select::{AUTO, SelectError, Selected, Side, is_called, select};
-pub use verify::note_findings;
+pub use verify::{note_findings, refused};
 
 use crate::machine::Machine;
 use crate::ops::{Choice, Op, Variant};

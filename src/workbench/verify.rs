@@ -108,8 +108,8 @@ fn note_phases(phases: Phases, record: &mut Record) {
     record.download_ns = faster(record.download_ns, phases.download_ns);
 }
 
-/// The record of something that was not even tried.
-fn refused(record: Record, refusal: &Refusal) -> Record {
+/// The record of something that was not even tried, or that failed before it could run.
+pub fn refused(record: Record, refusal: &Refusal) -> Record {
     if refusal.is_failure() {
         return Record { outcome: Outcome::Failed, error: Some(refusal.to_string()), ..record };
     }

@@ -57,8 +57,10 @@ impl Listed {
 /// Everything, in the order in which it is shown. What is missing is a note: a machine without a GPU is well.
 pub(super) fn findings(gpus: &Gpus) -> Vec<Finding> {
     let mut findings = vec![driver(gpus)];
-    findings.extend(gpus.list.iter().map(gpu));
-    findings.extend([library("nvrtc", Library::Nvrtc), library("cusparse", Library::Cusparse)]);
+    let none_usable = gpus.list.iter().all(|gpu| gpu.refusal.is_some());
+    let unusable_matters = gpu_is_required() && none_usable;
+    findings.extend(gpus.list.iter().map(|listed| gpu(listed, unusable_matters)));
+    findings.extend([library("nvrtc", Library::Nvrtc, true), library("cusparse", Library::Cusparse, false)]);
     findings.extend(compiler(gpus));
     findings.extend(gpus.list.iter().filter(|gpu| gpu.refusal.is_none()).map(product));
     findings.push(emulator());
@@ -73,24 +75,30 @@ fn driver(gpus: &Gpus) -> Finding {
     }
 }
 
-fn gpu(listed: &Listed) -> Finding {
+/// `unusable_matters`: a GPU is required, and no other one can be used.
+fn gpu(listed: &Listed, unusable_matters: bool) -> Finding {
     let GpuInfo { number, name, compute_capability: [major, minor], memory_bytes, pci_bus_id } = &listed.info;
     let text = format!(
         "{number}: {name}, {}, compute capability {major}.{minor}, {pci_bus_id}",
         binary_bytes(*memory_bytes)
     );
     match (&listed.refusal, listed.free_bytes) {
-        (Some(refusal), _) => Finding::new("gpu", State::Note, format!("{text}: {refusal}")),
+        (Some(refusal), _) => {
+            let state = if unusable_matters { State::Bad } else { State::Note };
+            Finding::new("gpu", state, format!("{text}: {refusal}"))
+        }
         (None, free) => {
             Finding::new("gpu", State::Good, format!("{text}, {} free", binary_bytes(free.unwrap_or(0))))
         }
     }
 }
 
-fn library(name: &'static str, library: Library) -> Finding {
+/// `needed`: no kernel runs without it.
+fn library(name: &'static str, library: Library, needed: bool) -> Finding {
     match library.find() {
         Ok(found) => Finding::new(name, State::Good, found.to_string()),
-        Err(refusal) => Finding::new(name, state(&refusal), refusal.to_string()),
+        Err(refusal) if needed => Finding::new(name, state(&refusal), refusal.to_string()),
+        Err(refusal) => Finding::new(name, State::Note, refusal.to_string()),
     }
 }
 

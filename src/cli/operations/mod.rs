@@ -10,7 +10,7 @@ pub(super) use sparse::{check_dense, to_csr};
 use super::args::Dtype;
 use super::console::Console;
 use super::session::{Request, Session};
-use super::targets::missing_device;
+use super::targets::{NothingRuns, missing_device};
 use crate::machine::Machine;
 use crate::ops::{Op, Place, Variant};
 use crate::workbench::{AUTO, SelectError, Side};
@@ -60,8 +60,10 @@ pub(super) fn find(name: &str) -> Result<&'static dyn Operation, String> {
 
 /// Everything that was asked of an operation; the exit code.
 pub(super) fn run(operation: &dyn Operation, request: &Request, console: &Console) -> anyhow::Result<u8> {
-    if let Err(error) = request.targets.check(operation.name()) {
-        return missing_device(error, console);
+    match request.targets.check(operation.name()) {
+        Ok(()) => {}
+        Err(NothingRuns::NothingSelected(why)) => anyhow::bail!(why),
+        Err(NothingRuns::NoDevice(refusal)) => return missing_device(&refusal, console),
     }
     let cases = operation.cases_per_input(request);
     Session::run(request, console, cases, &|session, input| operation.run(session, input))

@@ -91,7 +91,7 @@ impl Compiler {
         output.status.success().then_some(Compiler { program, arguments, version, checks })
     }
 
-    /// `/usr/bin/c++ (g++ 12.2.0)`: where it is and what it calls itself.
+    /// `/usr/bin/c++ (c++ (Debian 12.2.0-14) 12.2.0)`: where it is and what it calls itself.
     pub(super) fn title(&self) -> String {
         let version = self.version.lines().next().unwrap_or("version unknown");
         format!("{} ({version})", self.program.display())
@@ -155,7 +155,7 @@ impl Compiler {
         run(arguments)?;
         fs::read(folder.path().join("kernel.so")).map_err(|_| Refusal::Compile {
             kernel: source.title(),
-            log: format!("{} made no file", self.program.display()),
+            log: format!("{} made no file; set CXX to a g++ or clang++", self.program.display()),
         })
     }
 

@@ -98,7 +98,7 @@ impl Gpu {
         let limits = self.device_limits();
         let architecture = limits.architecture();
         if let Some(&least) = source.architectures.iter().min().filter(|&&least| architecture < least) {
-            return Err(Refusal::Device(format!(
+            return Err(Refusal::Unsupported(format!(
                 "{} is written for compute capability {}.{} and newer; {} has {}.{}",
                 source.file,
                 least / 10,

@@ -157,6 +157,7 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Spmm<S>> for OnDevice<S, K> {
     fn load(&mut self, inputs: &Inputs<S>) -> Result<(), RunError> {
         let (rows, k) = (self.a_shape.0, self.k);
         self.loaded = None; // its memory is free again
+        self.phases = Phases::default();
         let device = &self.device;
         let (y, before) = match &inputs.y {
             Some(y) => {
@@ -247,7 +248,9 @@ impl<S: Scalar, K: DeviceKernel<S>> Product<S> for OnDevice<S, K> {
                 DeviceDense::like(&self.device, "Y", &y.as_view())?,
             ),
         };
+        self.phases = Phases::default();
         self.kernel.bind(&on_x, &on_y)?;
+        self.device.synchronize()?; // the copy is timed, not what went before
         let start = Instant::now();
         on_x.buffer.write(x.data())?;
         // What lies between and behind the rows comes back as it went.
