@@ -59,7 +59,8 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// `$CXX`, else the first of `c++`, `g++`, `clang++` that runs.
+    /// `$CXX`, else the first of `g++`, `c++`, `clang++` that runs. clang compiles right kernels as well, but what it knows
+    /// to be undefined it leaves out, and a faulty kernel may end the process where g++ lets it be reported.
     pub(super) fn find(cxx: Option<OsString>, checks: Checks) -> Result<Self, Refusal> {
         let none = |why: String| {
             let advice = "install one, e.g. `apt install g++`, or set CXX";
@@ -78,9 +79,9 @@ impl Compiler {
                 None => none(format!("CXX={cxx} does not run")),
             };
         }
-        match ["c++", "g++", "clang++"].iter().find_map(|name| Compiler::at(name, Vec::new(), checks)) {
+        match ["g++", "c++", "clang++"].iter().find_map(|name| Compiler::at(name, Vec::new(), checks)) {
             Some(compiler) => Ok(compiler),
-            None => none("no C++ compiler (c++, g++, clang++)".into()),
+            None => none("no C++ compiler (g++, c++, clang++)".into()),
         }
     }
 
@@ -94,7 +95,8 @@ impl Compiler {
     /// `/usr/bin/c++ (c++ (Debian 12.2.0-14) 12.2.0)`: where it is and what it calls itself.
     pub(super) fn title(&self) -> String {
         let version = self.version.lines().next().unwrap_or("version unknown");
-        format!("{} ({version})", self.program.display())
+        let clang = if version.contains("clang") { "; g++ reports more faults" } else { "" };
+        format!("{} ({version}{clang})", self.program.display())
     }
 
     pub(super) fn checks(&self) -> Checks {
