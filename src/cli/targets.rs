@@ -3,7 +3,7 @@
 use super::args::Device;
 use super::console::Console;
 use crate::machine::{Accelerator, Machine, Refusal};
-use crate::workbench::Side;
+use crate::workbench::{SelectError, Side};
 use std::sync::Arc;
 
 /// Machines that run one side of the variants.
@@ -33,10 +33,44 @@ pub(super) struct Targets {
     left_out: Vec<&'static str>,
 }
 
+/// On which sides there is something selected.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Selection {
+    on_cpu: bool,
+    on_device: bool,
+    /// Some pattern means variants of a device and none of the CPU.
+    names_device: bool,
+}
+
+impl Selection {
+    /// Of these patterns; `selects` tells whether patterns hold anything of a side.
+    pub(super) fn new(
+        patterns: &[String],
+        selects: impl Fn(&[String], Side) -> Result<bool, SelectError>,
+    ) -> Result<Self, SelectError> {
+        let mut names_device = false;
+        for pattern in patterns.chunks(1) {
+            names_device |= selects(pattern, Side::Device)? && !selects(pattern, Side::Cpu)?;
+        }
+        let (on_cpu, on_device) = (selects(patterns, Side::Cpu)?, selects(patterns, Side::Device)?);
+        Ok(Selection { on_cpu, on_device, names_device })
+    }
+
+    fn holds(self, side: Side) -> bool {
+        if side == Side::Cpu { self.on_cpu } else { self.on_device }
+    }
+}
+
 impl Targets {
-    /// What `--on` means here. `all` is the CPU and the GPU, if there is one or if one of its variants is `named`: it must
-    /// not vanish without a word. The emulator is asked for by name.
-    pub(super) fn new(on: &[Device], gpu: usize, machines: Vec<Arc<Machine>>, named: bool) -> Targets {
+    /// What `--on` means for this selection. `all` is the CPU and the GPU, if there is one or if one of its variants was
+    /// named: it must not vanish without a word. The emulator is asked for by name. Nothing is opened, and later measured,
+    /// that nothing selected runs on.
+    pub(super) fn new(
+        on: &[Device],
+        gpu: usize,
+        machines: Vec<Arc<Machine>>,
+        selection: Selection,
+    ) -> Targets {
         let all = on.contains(&Device::All);
         let accelerated = |accelerator| Target {
             side: Side::Device,
@@ -46,11 +80,12 @@ impl Targets {
         let mut absent = None;
         let with_cuda = on.contains(&Device::Cuda)
             || all
+                && selection.on_device
                 && match cuda.machines[0].device() {
                     Ok(_) => true,
                     Err(refusal) => {
                         absent = Some(refusal);
-                        gpu_is_required() || named
+                        gpu_is_required() || selection.names_device
                     }
                 };
         let mut list = Vec::new();
@@ -63,13 +98,9 @@ impl Targets {
         if on.contains(&Device::Emulator) {
             list.push(accelerated(Accelerator::Emulator));
         }
-        Targets { list, absent, left_out: Vec::new() }
-    }
-
-    /// Leaves out targets that nothing selected runs on: a GPU is not opened and measured for nothing.
-    pub(super) fn keep_selected(&mut self, selects: &dyn Fn(Side) -> bool) {
-        self.left_out = self.list.iter().filter(|target| !selects(target.side)).map(Target::name).collect();
-        self.list.retain(|target| selects(target.side));
+        let (list, others): (Vec<Target>, Vec<Target>) =
+            list.into_iter().partition(|target| selection.holds(target.side));
+        Targets { list, absent, left_out: others.iter().map(Target::name).collect() }
     }
 
     /// Could any of this run at all? Says why not, before any input is read.

@@ -5,9 +5,8 @@ use super::console::Console;
 use super::operations;
 use super::session::{MeasureRequest, Request};
 use super::suite::Suite;
-use super::targets::Targets;
+use super::targets::{Selection, Targets};
 use crate::machine::{Limits, Machine};
-use crate::workbench::Side;
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -91,21 +90,12 @@ impl RunArgs {
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
-        let patterns = &self.variant;
-        // A pattern that means nothing on the CPU asks for a GPU.
-        let mut named = false;
-        for pattern in patterns.chunks(1) {
-            named |= operation.selects(pattern, Side::Device)? && !operation.selects(pattern, Side::Cpu)?;
-        }
-        let (on_cpu, on_device) =
-            (operation.selects(patterns, Side::Cpu)?, operation.selects(patterns, Side::Device)?);
-        let mut targets = Targets::new(&self.on, self.device, machines.clone(), named);
-        targets.keep_selected(&|side| if side == Side::Cpu { on_cpu } else { on_device });
+        let selection = Selection::new(&self.variant, |patterns, side| operation.selects(patterns, side))?;
         let request = Request {
             inputs,
             patterns: self.variant.clone(),
             machine: machines[0].clone(),
-            targets,
+            targets: Targets::new(&self.on, self.device, machines, selection),
             ks,
             dtypes,
             read: self.read.options(),

@@ -1,7 +1,7 @@
 //! Time what has been verified, variants of one case in turn.
 
 use super::{Case, Judged, Selected, Workbench};
-use crate::machine::{Device, DeviceError};
+use crate::machine::{Device, DeviceError, Refusal};
 use crate::ops::{Op, Prepared, RunError};
 use crate::report::{Outcome, Record};
 use crate::sample::{
@@ -55,21 +55,17 @@ impl Workbench<'_> {
         measuring: &Measuring<'_>,
         timer: &mut dyn Timer<RunError>,
     ) -> Vec<Record> {
-        let mut judged = Vec::new();
+        let mut judged: Vec<Judged<O>> = Vec::new();
         for selected in selected {
             if (self.interrupted)() {
                 break;
             }
             let mut next = self.judge(case, selected);
-            let on_device =
-                |judged: &&Judged<O>| judged.ready.as_ref().is_some_and(|ready| ready.device().is_some());
-            let held = judged.iter().filter(on_device).count();
-            if let (1.., Some(refusal)) =
-                (held, next.record.refusal.as_mut().filter(|why| why.contains("device memory")))
-            {
-                refusal.push_str(&format!(
-                    "; {held} other variants hold theirs meanwhile: choose fewer with --variant"
-                ));
+            let held = judged.iter().filter(|judged| judged.is_on_device()).count();
+            if let (1.., Some(Refusal::DeviceMemory { .. })) = (held, &next.refusal) {
+                let advice =
+                    format!("; {held} other variants hold theirs meanwhile: choose fewer with --variant");
+                next.record.refusal.iter_mut().for_each(|refusal| refusal.push_str(&advice));
             }
             judged.push(next);
         }
@@ -124,6 +120,13 @@ impl Workbench<'_> {
             }
             running = next;
         }
+    }
+}
+
+impl<O: Op> Judged<O> {
+    /// Is it ready, with its operands on a device?
+    fn is_on_device(&self) -> bool {
+        self.ready.as_ref().is_some_and(|ready| ready.device().is_some())
     }
 }
 

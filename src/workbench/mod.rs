@@ -14,7 +14,7 @@ pub use case::{Case, OracleLimits};
 pub use select::{AUTO, SelectError, Selected, Side, is_called, select};
 pub use verify::{note_findings, refused};
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Refusal};
 use crate::ops::{Choice, Op, Variant};
 use crate::report::{Outcome, Param, Record};
 use crate::sample::Progress;
@@ -39,6 +39,8 @@ struct Judged<O: Op> {
     record: Record,
     /// There to be timed: only what has passed.
     ready: Option<Box<O::Ready>>,
+    /// Why it was not even tried.
+    refusal: Option<Refusal>,
 }
 
 impl<'a> Workbench<'a> {

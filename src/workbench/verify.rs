@@ -14,21 +14,19 @@ impl Workbench<'_> {
         let (variant, mut record) = self.resolve(case, selected);
         let Some(variant) = variant else {
             let name = record.chosen.clone().unwrap_or_default();
-            return Judged { record: refused(record, &Refusal::UnknownVariant { name }), ready: None };
+            return Judged::refused(record, Refusal::UnknownVariant { name });
         };
         let start = Instant::now();
         let mut ready = match variant.prepare(self.machine, &case.subject) {
             Ok(ready) => ready,
-            Err(refusal) => return Judged { record: refused(record, &refusal), ready: None },
+            Err(refusal) => return Judged::refused(record, refusal),
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
         record.launches = ready.launches();
         match self.findings(case, variant, &mut *ready, &mut record) {
             Ok(findings) => note_findings(&findings, case.precision, &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
-            Err(RunError::Refused(refusal)) => {
-                return Judged { record: refused(record, &refusal), ready: None };
-            }
+            Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal),
             Err(error @ RunError::InvalidResult(_)) => {
                 record.outcome = Outcome::Incorrect;
                 record.error = Some(error.to_string());
@@ -39,7 +37,7 @@ impl Workbench<'_> {
             }
         }
         let passed = record.outcome == Outcome::Passed;
-        Judged { record, ready: passed.then_some(ready) }
+        Judged { record, ready: passed.then_some(ready), refusal: None }
     }
 
     /// Two runs, each on a fresh output: what the first leaves behind must not help or harm the second. The faster
@@ -95,6 +93,12 @@ impl Workbench<'_> {
             }
         }
         worst.ok_or(RunError::NotLoaded)
+    }
+}
+
+impl<O: Op> Judged<O> {
+    fn refused(record: Record, refusal: Refusal) -> Self {
+        Judged { record: refused(record, &refusal), ready: None, refusal: Some(refusal) }
     }
 }
 

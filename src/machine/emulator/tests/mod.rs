@@ -3,7 +3,6 @@
 mod detections;
 mod features;
 mod orders;
-mod speed;
 
 use super::super::device::{Argument, Buffer, Device, DeviceError};
 use super::super::kernel::KernelSource;
