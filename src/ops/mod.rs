@@ -7,6 +7,7 @@
 //! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
 
 pub mod convert;
+pub mod gemm;
 mod reference;
 pub mod spmm;
 pub mod transfer;
@@ -195,11 +196,16 @@ pub struct Cost {
     pub least_bytes: u64,
     /// Steps of the serial oracle.
     pub oracle_steps: u64,
+    /// Steps of one row of it, where every row costs the same; 0 where all of them are walked in any case.
+    pub oracle_row_steps: u64,
     /// Bytes of its answer.
     pub oracle_bytes: u64,
     /// Bytes of one row of it.
     pub oracle_row_bytes: u64,
 }
+
+/// Bytes that an oracle keeps of an element: the answer and its magnitude, in f64.
+pub const ORACLE_BYTES_PER_ELEMENT: u64 = 16;
 
 /// What went wrong while running.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -217,9 +223,9 @@ pub enum RunError {
     /// `run` or `fetch` before `load`.
     #[error("no inputs have been loaded")]
     NotLoaded,
-    /// β asks for a Y to add to, and there is none.
-    #[error("β is not 0, but no Y was given to add to")]
-    MissingY,
+    /// β asks for a Y, a C to add to, and there is none.
+    #[error("β is not 0, but no {0} was given to add to")]
+    NothingToAddTo(&'static str),
     /// The machine could not be had.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -261,6 +267,8 @@ mod tests {
     fn every_list_holds_unique_telling_names() {
         names_are_well_formed::<convert::Convert<f32>>();
         names_are_well_formed::<convert::Convert<f64>>();
+        names_are_well_formed::<gemm::Gemm<f32>>();
+        names_are_well_formed::<gemm::Gemm<f64>>();
         names_are_well_formed::<spmm::Spmm<f32>>();
         names_are_well_formed::<spmm::Spmm<f64>>();
         names_are_well_formed::<transfer::Transfer>();

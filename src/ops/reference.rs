@@ -1,5 +1,9 @@
 //! What the oracle says, in a form that can be compared without knowing the operation.
 
+use crate::Scalar;
+use crate::io::Random;
+use crate::matrix::Dense;
+
 /// How much of the answer the oracle computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
@@ -13,6 +17,19 @@ pub enum Extent {
         /// Which ones, and the weights of the projection.
         seed: u64,
     },
+}
+
+impl Extent {
+    /// Which of `rows` rows are computed in full: different ones in rising order; `None` for all of them.
+    pub(super) fn listed_rows(self, rows: usize) -> Option<Vec<usize>> {
+        let Extent::Sampled { rows: count, seed } = self else { return None };
+        let mut random = Random::new(seed, 1);
+        let mut chosen: Vec<usize> =
+            (0..count.min(rows)).map(|_| random.below(rows as u64) as usize).collect();
+        chosen.sort_unstable();
+        chosen.dedup();
+        Some(chosen)
+    }
 }
 
 /// The serial f64 answer with what is needed to bound the error of another one.
@@ -55,6 +72,15 @@ pub struct Projection {
     pub terms: Vec<u64>,
 }
 
+impl Projection {
+    /// Weights between ½ and 1 with random signs: such as differ tell two swapped columns apart, which ±1 would not.
+    pub(super) fn weights(cols: usize, seed: u64) -> Vec<f64> {
+        let mut random = Random::new(seed, 2);
+        let mut weight = || (0.5 + 0.5 * random.unit()) * if random.below(2) == 0 { 1.0 } else { -1.0 };
+        (0..cols).map(|_| weight()).collect()
+    }
+}
+
 /// A result that can be laid beside a [`Reference`].
 pub trait Observed {
     /// Facts that must be equal; empty for dense results.
@@ -72,5 +98,22 @@ pub trait Observed {
     /// Says in words what a number of the structure means.
     fn fact(&self, fact: u64) -> String {
         fact.to_string()
+    }
+}
+
+impl<S: Scalar> Observed for Dense<S> {
+    fn structure(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    fn rows(&self) -> usize {
+        Dense::rows(self)
+    }
+    fn cols(&self) -> usize {
+        Dense::cols(self)
+    }
+    fn copy_row(&self, row: usize, into: &mut [f64]) {
+        for (to, from) in into.iter_mut().zip(self.view().row(row)) {
+            *to = from.to_f64();
+        }
     }
 }

@@ -63,7 +63,9 @@ impl<O: Op> Case<O> {
             let whole = cost.oracle_steps <= self.limits.steps && cost.oracle_bytes <= self.limits.bytes;
             let seed = self.record.seed.unwrap_or(0);
             let rows_that_fit = self.limits.bytes / cost.oracle_row_bytes.max(1);
-            let rows = SAMPLED_ROWS.min(usize::try_from(rows_that_fit).unwrap_or(usize::MAX)).max(1);
+            let rows_in_time = self.limits.steps / cost.oracle_row_steps.max(1);
+            let most = usize::try_from(rows_that_fit.min(rows_in_time)).unwrap_or(usize::MAX);
+            let rows = SAMPLED_ROWS.min(most).max(1);
             let extent = if whole { Extent::Whole } else { Extent::Sampled { rows, seed } };
             O::oracle(&self.subject, &self.inputs, extent)
         })

@@ -1,6 +1,7 @@
 //! The operations that `list`, `verify` and `bench` know. One file and one entry each.
 
 mod convert;
+mod gemm;
 mod sparse;
 mod spmm;
 mod transfer;
@@ -45,7 +46,7 @@ pub(super) struct Listed {
 
 /// All there are.
 pub(super) const OPERATIONS: &[&dyn Operation] =
-    &[&convert::ConvertOperation, &spmm::SpmmOperation, &transfer::TransferOperation];
+    &[&convert::ConvertOperation, &spmm::SpmmOperation, &gemm::GemmOperation, &transfer::TransferOperation];
 
 /// Their names, for people.
 pub(super) fn names() -> String {

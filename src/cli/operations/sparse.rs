@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::io::load;
 use crate::machine::{Machine, Refusal};
 use crate::matrix::{Coo, Csr, Duplicates};
-use crate::ops::spmm::ORACLE_BYTES_PER_ELEMENT;
+use crate::ops::ORACLE_BYTES_PER_ELEMENT;
 use crate::report::Record;
 use crate::workbench::OracleLimits;
 use std::sync::Arc;

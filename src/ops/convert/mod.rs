@@ -69,6 +69,7 @@ impl<S: Scalar> Op for Convert<S> {
             // Triplets in, columns, values and offsets out.
             least_bytes: nonzeros * (8 + scalar_bytes) + nonzeros * (4 + scalar_bytes) + 8 * (rows + 1),
             oracle_steps: 0, // a counting sort is never too long
+            oracle_row_steps: 0,
             oracle_bytes: 0,
             oracle_row_bytes: 0,
         }

@@ -170,7 +170,7 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Spmm<S>> for OnDevice<S, K> {
                 let buffer = device.allocate("Y", rows.saturating_mul(k))?;
                 (DeviceDense { buffer, rows, cols: k, leading_dimension: k }, None)
             }
-            None => return Err(RunError::MissingY),
+            None => return Err(RunError::NothingToAddTo("Y")),
         };
         let x = DeviceDense::like(device, "X", &inputs.x.view())?;
         self.kernel.bind(&x, &y)?;

@@ -36,7 +36,7 @@ impl<S: Scalar, K: HostKernel<S>> Prepared<Spmm<S>> for OnHost<S, K> {
         let y = match &inputs.y {
             Some(y) => Dense::clone(y),
             None if inputs.beta == S::ZERO => Dense::filled(rows, k, S::POISON)?,
-            None => return Err(RunError::MissingY),
+            None => return Err(RunError::NothingToAddTo("Y")),
         };
         check_shapes(self.a_shape, k, &inputs.x.view(), (y.rows(), y.cols()))?;
         self.loaded = Some((inputs.clone(), y));

@@ -27,7 +27,7 @@ mod wrong;
 
 pub use plan::{Plan, UpdateError, multiply};
 
-use super::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, RunError, Variant};
+use super::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Prepared, Reference, RunError, Variant};
 use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{WriteError, write_matrix_market, write_npy};
@@ -145,6 +145,7 @@ impl<S: Scalar> Op for Spmm<S> {
                 + 4 * (m + 1)
                 + (m + n).saturating_mul(k).saturating_mul(scalar_bytes),
             oracle_steps: steps,
+            oracle_row_steps: 0,
             oracle_bytes: m.saturating_mul(k).saturating_mul(ORACLE_BYTES_PER_ELEMENT),
             oracle_row_bytes: k.saturating_mul(ORACLE_BYTES_PER_ELEMENT),
         }
@@ -169,26 +170,6 @@ impl<S: Scalar> Op for Spmm<S> {
         write_npy(output.view(), &folder.join("y_found.npy"))
     }
 }
-
-impl<S: Scalar> Observed for Dense<S> {
-    fn structure(&self) -> Vec<u64> {
-        Vec::new()
-    }
-    fn rows(&self) -> usize {
-        Dense::rows(self)
-    }
-    fn cols(&self) -> usize {
-        Dense::cols(self)
-    }
-    fn copy_row(&self, row: usize, into: &mut [f64]) {
-        for (to, from) in into.iter_mut().zip(self.view().row(row)) {
-            *to = from.to_f64();
-        }
-    }
-}
-
-/// The answer and its magnitude, in f64.
-pub const ORACLE_BYTES_PER_ELEMENT: u64 = 16;
 
 /// Do X and Y fit A?
 fn check_shapes<S: Scalar>(

@@ -2,17 +2,13 @@
 
 use super::{Inputs, Subject};
 use crate::Scalar;
-use crate::io::Random;
 use crate::ops::{Extent, Projection, Reference};
 
 /// αAX + βY in f64, in full or sampled.
 pub(super) fn oracle<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, extent: Extent) -> Reference {
     let (rows, cols) = (subject.a.rows(), subject.k);
     let terms = terms(subject, inputs);
-    let listed_rows = match extent {
-        Extent::Whole => None,
-        Extent::Sampled { rows: count, seed } => Some(choose_rows(rows, count, seed)),
-    };
+    let listed_rows = extent.listed_rows(rows);
     let mut answer = Answer::new(rows, cols, listed_rows.as_deref());
     for_each_entry(subject, |row, col, value| answer.add(row, value, inputs.x.view().row(col)));
     answer.finish(inputs);
@@ -52,15 +48,6 @@ fn terms<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>) -> Vec<u64> {
     let mut terms = vec![scaling; subject.a.rows()];
     for_each_entry(subject, |row, _, _| terms[row] += 1);
     terms
-}
-
-/// Different rows in rising order.
-fn choose_rows(rows: usize, count: usize, seed: u64) -> Vec<usize> {
-    let mut random = Random::new(seed, 1);
-    let mut chosen: Vec<usize> = (0..count.min(rows)).map(|_| random.below(rows as u64) as usize).collect();
-    chosen.sort_unstable();
-    chosen.dedup();
-    chosen
 }
 
 /// The rows that are computed, and where each of them is kept.
@@ -120,13 +107,10 @@ impl Answer {
     }
 }
 
-/// αA(Xw) + βYw for weights between ½ and 1 with random signs: as much work as a product with a single column.
-/// Weights that differ tell two swapped columns apart, which ±1 would not.
+/// αA(Xw) + βYw: as much work as a product with a single column.
 fn project<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, terms: Vec<u64>, seed: u64) -> Projection {
     let (rows, cols) = (subject.a.rows(), subject.k);
-    let mut random = Random::new(seed, 2);
-    let mut weight = || (0.5 + 0.5 * random.unit()) * if random.below(2) == 0 { 1.0 } else { -1.0 };
-    let weights: Vec<f64> = (0..cols).map(|_| weight()).collect();
+    let weights = Projection::weights(cols, seed);
     let weigh = |row: &[S]| {
         let products = row.iter().zip(&weights).map(|(x, w)| x.to_f64() * w);
         products.fold((0.0, 0.0), |(sum, magnitude), p| (sum + p, magnitude + p.abs()))

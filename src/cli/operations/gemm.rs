@@ -1,0 +1,114 @@
+//! `gemm`
+
+use super::super::args::with_scalar;
+use super::super::session::{Request, Session};
+use super::{Listed, Operation, catalogue, for_each_dtype};
+use crate::Scalar;
+use crate::check::Precision;
+use crate::io::random_dense;
+use crate::machine::{Machine, Refusal};
+use crate::ops::gemm::{Gemm, Inputs, Shape};
+use crate::ops::{ORACLE_BYTES_PER_ELEMENT, Op};
+use crate::report::Record;
+use crate::workbench::{Case, OracleLimits, SelectError, Side, select};
+use anyhow::Context;
+use std::sync::Arc;
+
+pub(super) struct GemmOperation;
+
+impl Operation for GemmOperation {
+    fn name(&self) -> &'static str {
+        Gemm::<f64>::NAME
+    }
+    fn about(&self) -> &'static str {
+        Gemm::<f64>::ABOUT
+    }
+    fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
+        catalogue::<Gemm<f64>>(machine)
+    }
+    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Gemm<f64>>(patterns, side)?.is_empty())
+    }
+    fn cases_per_input(&self, request: &Request) -> usize {
+        request.dtypes.len()
+    }
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+        let shape = parse_shape(input)?;
+        for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_gemm::<S>(session, shape)))
+    }
+}
+
+/// `1000`, or `1000x777x1234` for N×M×P.
+fn parse_shape(text: &str) -> anyhow::Result<Shape> {
+    let sides: Option<Vec<usize>> = text.split(['x', '×']).map(|side| side.parse().ok()).collect();
+    match sides.as_deref() {
+        Some(&[n]) => Ok(Shape::square(n)),
+        Some(&[n, m, p]) => Ok(Shape { n, m, p }),
+        _ => anyhow::bail!("`{text}`: a size such as 1000, or 1000x777x1234 for an N×M times an M×P matrix"),
+    }
+}
+
+/// C = C + A·B with random operands.
+fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Result<()> {
+    let request = session.request();
+    let (seed, limits) = (request.read.seed, OracleLimits::default());
+    let Shape { n, m, p } = shape;
+    let record = Record {
+        n: Some(n as u64),
+        m: Some(m as u64),
+        p: Some(p as u64),
+        dtype: S::NAME.into(),
+        seed: Some(seed),
+        ..Record::default()
+    };
+    let outputs = session.variants_held::<Gemm<S>>()?;
+    if let Err(refusal) = check_memory::<S>(&request.machine, shape, outputs, Some(limits)) {
+        return session.refuse_case::<Gemm<S>>(&record, &refusal);
+    }
+    session.say(&format!("making A, B and C of {shape}"));
+    let random = |what: &'static str, rows, cols, stream| {
+        random_dense::<S>(rows, cols, seed.wrapping_add(stream)).map(Arc::new).context(what)
+    };
+    let (a, b, c) = (random("A", n, m, 0)?, random("B", m, p, 1)?, random("C", n, p, 2)?);
+    let case = Case::<Gemm<S>>::new(shape, Inputs::sum(a, b, c), Precision::of::<S>(), record, limits);
+    session.run_case(&case)
+}
+
+/// A, B, C, as many outputs as are held at a time, and the oracle's answer (if there is one) must fit.
+pub(in crate::cli) fn check_memory<S: Scalar>(
+    machine: &Machine,
+    shape: Shape,
+    outputs: usize,
+    oracle: Option<OracleLimits>,
+) -> Result<(), Refusal> {
+    let Shape { n, m, p } = shape;
+    let elements = |rows: usize, cols: usize| (rows as u64).checked_mul(cols as u64);
+    let needed = || {
+        // C as it was, one for each variant, and one more: a result is copied to be compared.
+        let all_c = elements(n, p)?.checked_mul(outputs as u64 + 2)?;
+        let dense = elements(n, m)?.checked_add(elements(m, p)?)?.checked_add(all_c)?;
+        let answer = match oracle {
+            // Sampled above its limit, and then as large as the limit at most.
+            Some(limits) => elements(n, p)?.saturating_mul(ORACLE_BYTES_PER_ELEMENT).min(limits.bytes),
+            None => 0,
+        };
+        dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)
+    };
+    machine.check_memory(format!("A ({n}×{m}), B ({m}×{p}), C ({n}×{p}) and their check"), needed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_one_side_or_three() {
+        assert_eq!(parse_shape("100").unwrap(), Shape::square(100));
+        assert_eq!(parse_shape("1000x777x1234").unwrap(), Shape { n: 1000, m: 777, p: 1234 });
+        assert_eq!(parse_shape("2x0x3").unwrap(), Shape { n: 2, m: 0, p: 3 });
+        for wrong in ["", "x", "10x10", "1x2x3x4", "-1", "1e3", "99999999999999999999"] {
+            let error = parse_shape(wrong).unwrap_err().to_string();
+            assert!(error.contains("1000x777x1234"), "{error}");
+        }
+    }
+}

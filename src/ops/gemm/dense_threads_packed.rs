@@ -1,0 +1,106 @@
+//! Packed panels on all threads, by the crate `gemm`: blocks of A and B are copied into panels that the micro-kernel,
+//! chosen for this CPU's vector instructions, reads from end to end; threads share out the blocks of C.
+//! Touches each operand a few times, from the cache it was sized for. Loses on tiny products, where packing and waking
+//! threads cost more than the product.
+
+use super::host::{HostKernel, OnHost};
+use super::{Gemm, Product, Shape};
+use crate::Scalar;
+use crate::machine::{Machine, Refusal};
+use crate::matrix::{DenseView, DenseViewMut};
+use crate::ops::{Place, Variant};
+use std::sync::Arc;
+
+/// Multiply-adds below which the calling thread is done before another one has woken.
+pub(super) const SERIAL_BELOW: u64 = 48 * 48 * 256;
+
+pub(super) struct DenseThreadsPacked;
+
+struct Kernel(Arc<Machine>);
+
+impl<S: Scalar> HostKernel<S> for Kernel {
+    fn multiply(
+        &mut self,
+        alpha: S,
+        a: DenseView<'_, S>,
+        b: DenseView<'_, S>,
+        beta: S,
+        c: DenseViewMut<'_, S>,
+    ) {
+        multiply_on(&self.0, alpha, a, b, beta, c);
+    }
+}
+
+/// C = αAB + βC on the threads of `machine`. Shapes have been checked, and no side is 0.
+pub(super) fn multiply_on<S: Scalar>(
+    machine: &Machine,
+    alpha: S,
+    a: DenseView<'_, S>,
+    b: DenseView<'_, S>,
+    beta: S,
+    mut c: DenseViewMut<'_, S>,
+) {
+    let shape = Shape { n: a.rows(), m: a.cols(), p: b.cols() };
+    let threads = machine.threads();
+    if threads == 1 || shape.multiply_adds() < SERIAL_BELOW {
+        packed(::gemm::Parallelism::None, alpha, a, b, beta, &mut c);
+    } else {
+        machine.pool().install(|| packed(::gemm::Parallelism::Rayon(threads), alpha, a, b, beta, &mut c));
+    }
+}
+
+fn packed<S: Scalar>(
+    parallelism: ::gemm::Parallelism,
+    alpha: S,
+    a: DenseView<'_, S>,
+    b: DenseView<'_, S>,
+    beta: S,
+    c: &mut DenseViewMut<'_, S>,
+) {
+    let distance = |leading_dimension: usize| leading_dimension as isize;
+    let (n, m, p) = (c.rows(), a.cols(), c.cols());
+    let c_distance = distance(c.leading_dimension());
+    // SAFETY: the views see to it that every element (row, col) of a matrix lies at row · leading dimension + col of its
+    // memory; C is borrowed for writing, so nothing else sees it. `gemm` calls α what scales C.
+    unsafe {
+        ::gemm::gemm(
+            n,
+            p,
+            m,
+            c.data_mut().as_mut_ptr(),
+            1,
+            c_distance,
+            beta != S::ZERO,
+            a.data().as_ptr(),
+            1,
+            distance(a.leading_dimension()),
+            b.data().as_ptr(),
+            1,
+            distance(b.leading_dimension()),
+            beta,
+            alpha,
+            false,
+            false,
+            false,
+            parallelism,
+        );
+    }
+}
+
+impl<S: Scalar> Variant<Gemm<S>> for DenseThreadsPacked {
+    fn name(&self) -> &'static str {
+        "dense-threads-packed"
+    }
+    fn about(&self) -> &'static str {
+        "packed panels, vector instructions, all threads (the crate gemm)"
+    }
+    fn place(&self) -> Place {
+        Place::Threads
+    }
+    fn source(&self) -> &'static str {
+        include_str!("dense_threads_packed.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+        Ok(OnHost::boxed(Kernel(machine.clone()), *shape))
+    }
+}
