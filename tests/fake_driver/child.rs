@@ -1,8 +1,10 @@
 //! What the test program does when it is started again among fake libraries.
 
-use ordito::machine::gpu::Event;
+use ordito::Scalar;
+use ordito::machine::gpu::cublas::{Cublas, GemmShape, Operand, OperandMut};
 use ordito::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand};
-use ordito::machine::{Argument, Device, DeviceError, Gpu, KernelSource, LaunchPlan, Refusal};
+use ordito::machine::gpu::{Event, Library};
+use ordito::machine::{Argument, Buffer, Device, DeviceError, Gpu, KernelSource, LaunchPlan, Refusal};
 use ordito::ops::Op;
 use ordito::spmm::Spmm;
 use std::sync::Arc;
@@ -27,6 +29,8 @@ fn act() {
         "compile" => compile(),
         "launch" => launch(),
         "cusparse" => cusparse(),
+        "find-cublas" => Library::Cublas.find().map(|found| format!("found {found}")),
+        "cublas" => cublas(),
         other => panic!("{other}"),
     };
     let told = told.unwrap_or_else(|refusal| format!("refused: {refusal}"));
@@ -151,7 +155,7 @@ fn cusparse() -> Result<String, Refusal> {
     let mut product = CusparseSpmm::new(&library, &a, 3, Algorithm::Csr3)?;
     let unbound = product.run(1.0, 0.0).unwrap_err();
     let (x, y) = (device.allocate::<f64>("X", 8)?, device.allocate::<f64>("Y", 8)?);
-    let lies = |buffer: &ordito::machine::Buffer<f64>, leading_dimension| DenseOperand {
+    let lies = |buffer: &Buffer<f64>, leading_dimension| DenseOperand {
         address: buffer.address(),
         leading_dimension,
     };
@@ -166,4 +170,88 @@ fn cusparse() -> Result<String, Refusal> {
     fn movable<T: Send>(_: &T) {}
     movable(&product);
     Ok(format!("{}\n{unbound}\n{empty}\nproduct is right", library.found()))
+}
+
+fn cublas() -> Result<String, Refusal> {
+    let device = device()?;
+    let gpu = device.gpu().unwrap();
+    let free = gpu.free_memory().unwrap();
+    let library = Cublas::open(gpu)?;
+    let found = library.found();
+    let double = gemm::<f64>(&device, &library)?;
+    let single = gemm::<f32>(&device, &library)?;
+    assert_eq!(single, double);
+    drop(library);
+    assert_eq!(gpu.free_memory().unwrap(), free);
+    drop(Cublas::open(gpu)?); // the fake has one handle only: it was given back
+    fn shared<T: Send + Sync>() {}
+    shared::<Cublas>();
+    Ok(format!("{found}\n{double}"))
+}
+
+fn into<S>(buffer: &mut Buffer<S>, leading_dimension: usize) -> OperandMut<'_, S> {
+    OperandMut { buffer, leading_dimension }
+}
+
+/// Products with gaps between the rows, which stay as they are; then what is empty and what is wrong.
+fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal> {
+    let numbers = |numbers: &[f64]| numbers.iter().copied().map(S::from_f64).collect::<Vec<S>>();
+    let (one, zero) = (S::ONE, S::ZERO);
+    let gap = f64::NAN;
+    let a = device.upload("A", &numbers(&[1., 2., 3., gap, 4., 5., 6.]))?;
+    let b = device.upload("B", &numbers(&[1., 2., 3., 4., gap, 5., 6., 7., 8., gap, 9., 10., 11., 12.]))?;
+    let before: Vec<f64> = (0..11).map(f64::from).collect();
+    let mut c = device.upload("C", &numbers(&before))?;
+    let (a, b) = (Operand { buffer: &a, leading_dimension: 4 }, Operand { buffer: &b, leading_dimension: 5 });
+    let shape = GemmShape { n: 2, m: 3, p: 4 };
+    let mut found = vec![zero; 11];
+
+    library
+        .gemm(shape, S::from_f64(2.), a, b, -one, into(&mut c, 7))
+        .map_err(|error| Refusal::Device(error.to_string()))?;
+    c.read(&mut found).unwrap();
+    // Rows of A·B: 38 44 50 56, 83 98 113 128.
+    assert_eq!(found, numbers(&[76., 87., 98., 109., 4., 5., 6., 159., 188., 217., 246.]));
+    c.write(&numbers(&[gap; 11])).unwrap();
+    let mut run = || library.gemm(shape, one, a, b, zero, into(&mut c, 4));
+    device.gpu().unwrap().capture::<DeviceError>(&mut run).unwrap();
+    c.read(&mut found).unwrap();
+    assert_eq!(found[..8], numbers(&[38., 44., 50., 56., 83., 98., 113., 128.]));
+    assert!(found[8..].iter().all(|x| x.to_f64().is_nan()));
+
+    // Of a single row the distance does not matter.
+    let (row, far) = (GemmShape { n: 1, ..shape }, Operand { leading_dimension: usize::MAX, ..a });
+    c.write(&numbers(&before)).unwrap();
+    library.gemm(row, one, far, b, zero, into(&mut c, usize::MAX)).unwrap();
+    c.read(&mut found).unwrap();
+    assert_eq!(found[..5], numbers(&[38., 44., 50., 56., 4.]));
+
+    let nothing = device.allocate::<S>("nothing", 0)?;
+    let nothing = Operand { buffer: &nothing, leading_dimension: 0 };
+    for shape in [GemmShape { n: 0, ..shape }, GemmShape { p: 0, ..shape }] {
+        let mut empty = device.allocate::<S>("empty", 0)?;
+        library.gemm(shape, one, a, b, zero, into(&mut empty, 0)).unwrap();
+    }
+    let no_terms = GemmShape { m: 0, ..shape };
+    c.write(&numbers(&before)).unwrap();
+    library.gemm(no_terms, one, nothing, nothing, S::from_f64(3.), into(&mut c, 7)).unwrap();
+    c.read(&mut found).unwrap();
+    assert_eq!(found, numbers(&[0., 3., 6., 9., 4., 5., 6., 21., 24., 27., 30.]));
+    c.fill_bytes(0xFF).unwrap();
+    library.gemm(no_terms, one, nothing, nothing, zero, into(&mut c, 7)).unwrap();
+    c.read(&mut found).unwrap();
+    assert!(found[..4].iter().chain(&found[7..]).all(|&x| x == zero) && found[4].to_f64().is_nan());
+
+    let mut told = Vec::new();
+    for (a, b, ldc) in [
+        (Operand { leading_dimension: 5, ..a }, b, 7),
+        (a, Operand { leading_dimension: 3, ..b }, 7),
+        (a, b, 8),
+        (a, nothing, 7),
+        (a, b, usize::MAX),
+    ] {
+        let shape = if ldc == usize::MAX { GemmShape { n: 3, ..shape } } else { shape };
+        told.push(library.gemm(shape, one, a, b, zero, into(&mut c, ldc)).unwrap_err().to_string());
+    }
+    Ok(told.join("\n"))
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 const CUDA: &str = include_str!("cuda.c");
+const CUBLAS: &str = include_str!("cublas.c");
 const CUSPARSE: &str = include_str!("cusparse.c");
 
 /// A folder of fake libraries, and a cache of its own.
@@ -80,6 +81,14 @@ impl Fakes {
     /// This test program again, doing only `action`: what it printed.
     fn child(&self, action: &str) -> String {
         self.child_with(action, &[])
+    }
+
+    /// Toolkits and wheels of this machine are hidden, as far as variables can.
+    fn child_without_toolkits(&self, action: &str) -> String {
+        let home = self.path().to_str().unwrap();
+        let hidden =
+            [("HOME", home), ("VIRTUAL_ENV", ""), ("CONDA_PREFIX", ""), ("CUDA_HOME", ""), ("CUDA_PATH", "")];
+        self.child_with(action, &hidden)
     }
 
     fn child_with(&self, action: &str, variables: &[(&str, &str)]) -> String {
@@ -185,12 +194,9 @@ fn events_and_graphs_end_whatever_happens() {
 #[test]
 fn without_a_compiler_the_gpu_opens_and_kernels_are_refused() {
     let Some(fakes) = Fakes::new() else { return };
-    let home = fakes.path().to_str().unwrap().to_string();
-    let hidden =
-        [("HOME", &*home), ("VIRTUAL_ENV", ""), ("CONDA_PREFIX", ""), ("CUDA_HOME", ""), ("CUDA_PATH", "")];
     let fakes = fakes.driver(&[], &[]);
-    assert_eq!(fakes.child_with("open 0", &hidden), "opened Fake GPU");
-    let text = fakes.child_with("compile", &hidden);
+    assert_eq!(fakes.child_without_toolkits("open 0"), "opened Fake GPU");
+    let text = fakes.child_without_toolkits("compile");
     if text.starts_with("compiled") {
         println!("NVRTC lies in a place of the system: its absence cannot be tried");
         return;
@@ -277,6 +283,52 @@ fn cusparse_is_described_bound_and_run() {
 }
 
 #[test]
+fn cublas_is_set_up_and_multiplies_rows() {
+    let Some(fakes) = Fakes::new() else { return };
+    let fakes = fakes.driver(&[], &[]);
+    fakes.add(Library::Cublas, "libcublas.so", CUBLAS, &[], &[]);
+    holds(
+        &fakes.child("cublas"),
+        &[
+            "13.0.2, ",
+            "A (2×3, rows 5 elements apart) needs 8 elements, A has 7",
+            "B (3×4, rows 3 elements apart) has rows that overlap",
+            "C (2×4, rows 8 elements apart) needs 12 elements, C has 11",
+            "B (3×4, rows 0 elements apart) has rows that overlap",
+            "has more elements than 64 bits count",
+        ],
+    );
+
+    fakes.add(Library::Cublas, "libcublas.so", CUBLAS, &["-DGEMM=13"], &[]);
+    let text = fakes.child("cublas");
+    assert_eq!(text, "refused: cublasDgemm_v2_64 failed: a sentence of the library (13)");
+
+    fakes.add(Library::Cublas, "libcublas.so", CUBLAS, &[], &["cublasDgemm_v2_64"]);
+    holds(
+        &fakes.child("cublas"),
+        &[
+            "refused: libcublas.so (13.0.2, ",
+            "has no function cublasDgemm_v2_64",
+            "pip install nvidia-cublas",
+        ],
+    );
+}
+
+#[test]
+fn without_cublas_the_refusal_says_what_to_install() {
+    let Some(fakes) = Fakes::new() else { return };
+    let fakes = fakes.driver(&[], &[]);
+    // Looked for first: a real one is not to be opened with a fake driver.
+    let looked_for = fakes.child_without_toolkits("find-cublas");
+    if looked_for.starts_with("found") {
+        println!("cuBLAS lies in a place of the system: its absence cannot be tried");
+        return;
+    }
+    holds(&looked_for, &["refused: libcublas.so was not found", "CUDA_HOME", "`pip install nvidia-cublas`"]);
+    assert_eq!(fakes.child_without_toolkits("cublas"), looked_for);
+}
+
+#[test]
 fn the_doctor_tells_all_of_it() {
     let Some(fakes) = Fakes::new() else { return };
     let fakes = fakes.driver(&["-DINIT=100"], &[]);
@@ -292,7 +344,7 @@ fn the_doctor_tells_all_of_it() {
     let (code, json) = doctor(&fakes);
     assert_eq!(code, Some(0), "a machine without a GPU is well: {json}");
     assert_eq!(json["gpus"], serde_json::json!([]));
-    holds(&json.to_string(), &["sees no GPU"]);
+    holds(&json.to_string(), &["sees no GPU", r#""name":"cublas""#]);
 
     // This GPU computes nothing, and the doctor must notice.
     let fakes = fakes.driver(&[], &[]);

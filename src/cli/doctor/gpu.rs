@@ -60,7 +60,11 @@ pub(super) fn findings(gpus: &Gpus) -> Vec<Finding> {
     let none_usable = gpus.list.iter().all(|gpu| gpu.refusal.is_some());
     let unusable_matters = gpu_is_required() && none_usable;
     findings.extend(gpus.list.iter().map(|listed| gpu(listed, unusable_matters)));
-    findings.extend([library("nvrtc", Library::Nvrtc, true), library("cusparse", Library::Cusparse, false)]);
+    findings.extend([
+        library("nvrtc", Library::Nvrtc, true),
+        library("cusparse", Library::Cusparse, false),
+        library("cublas", Library::Cublas, false),
+    ]);
     findings.extend(compiler(gpus));
     findings.extend(gpus.list.iter().filter(|gpu| gpu.refusal.is_none()).map(product));
     findings.push(emulator());

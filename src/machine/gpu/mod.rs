@@ -2,6 +2,7 @@
 //! a refusal that says what to install. Everything here is compiled and linted on machines without a GPU.
 
 mod context;
+pub mod cublas;
 pub mod cusparse;
 mod driver;
 mod event;

@@ -89,8 +89,21 @@ pub(super) const CUSPARSE: &[&str] = &[
     "cusparseSpMM",
 ];
 
-/// Of cuBLAS: only its version is asked for so far.
-pub(super) const CUBLAS: &[&str] = &["cublasGetProperty"];
+/// Of cuBLAS. Those that count in 64 bits are there since CUDA 12.
+pub(super) const CUBLAS: &[&str] = &[
+    "cublasGetProperty",
+    "cublasGetStatusString",
+    "cublasCreate_v2",
+    "cublasDestroy_v2",
+    "cublasSetStream_v2",
+    "cublasSetWorkspace_v2",
+    "cublasSetPointerMode_v2",
+    "cublasSetMathMode",
+    "cublasSgemm_v2_64",
+    "cublasDgemm_v2_64",
+    "cublasSgeam_64",
+    "cublasDgeam_64",
+];
 
 #[cfg(test)]
 mod tests {
@@ -115,6 +128,7 @@ mod tests {
     fn every_function_that_is_called_is_asked_for_first() {
         let files = [
             include_str!("context.rs"),
+            include_str!("cublas.rs"),
             include_str!("cusparse/description.rs"),
             include_str!("cusparse/mod.rs"),
             include_str!("driver.rs"),
@@ -127,7 +141,7 @@ mod tests {
             include_str!("nvrtc.rs"),
         ];
         let text = files.join("\n");
-        let lists = [("cu", CUDA), ("nvrtc", NVRTC), ("cusparse", CUSPARSE)];
+        let lists = [("cu", CUDA), ("nvrtc", NVRTC), ("cusparse", CUSPARSE), ("cublas", CUBLAS)];
         for (prefix, listed) in lists {
             let called = calls(&text, prefix);
             assert!(called.len() + 2 >= listed.len(), "{called:?}"); // versions are asked for without the bindings
