@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use ordito::machine::gpu::{Library, Resources, nvrtc};
-use ordito::machine::{KernelSource, Refusal};
+use ordito::machine::{Architecture, KernelSource, PLAIN_ARCHITECTURES, PTX, Refusal, SM_90A};
 use ordito::ops::Op;
 use ordito::spmm::Spmm;
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ fn add_kernels<O: Op>(to: &mut Vec<KernelSource>) {
 }
 
 /// Kernel and architecture: every pair once.
-fn tasks() -> Vec<(KernelSource, u32)> {
+fn tasks() -> Vec<(KernelSource, Architecture)> {
     let mut kernels = Vec::new();
     add_kernels::<Spmm<f32>>(&mut kernels);
     add_kernels::<Spmm<f64>>(&mut kernels);
@@ -60,7 +60,8 @@ fn every_kernel_compiles_for_its_architectures_and_nothing_spills() {
             });
         }
     });
-    let mut results: Vec<(String, &str, u32, Result<Resources, Refusal>)> = results.into_inner().unwrap();
+    let mut results: Vec<(String, &str, Architecture, Result<Resources, Refusal>)> =
+        results.into_inner().unwrap();
     results.sort_by_key(|(title, entry, architecture, _)| (title.clone(), *entry, *architecture));
     let mut faults = Vec::new();
     println!("{:>9} {:>6} {:>6} {:>6}  {:<8} kernel", "registers", "spills", "stack", "shared", "target");
@@ -90,10 +91,10 @@ fn a_kernel_that_does_not_compile_shows_file_and_line() {
     }
     let text = "#include \"ordito.cuh\"\nextern \"C\" __global__ void broken(SCALAR* y) { y[0] = unknown; }";
     let source = KernelSource::new("broken", "broken.cu", text).define("SCALAR", "double");
-    let refusal = nvrtc::compile(&source, 90).unwrap_err().to_string();
+    let refusal = nvrtc::compile(&source, Architecture::plain(90)).unwrap_err().to_string();
     assert!(refusal.contains("broken.cu SCALAR=double does not compile"), "{refusal}");
     assert!(refusal.contains("broken.cu(2)") && refusal.contains("unknown"), "{refusal}");
-    let refusal = nvrtc::compile(&source, 35).unwrap_err().to_string();
+    let refusal = nvrtc::compile(&source, Architecture::plain(35)).unwrap_err().to_string();
     assert!(refusal.contains("cannot compile for sm_35"), "{refusal}");
 }
 
@@ -112,6 +113,52 @@ fn spills_are_seen() {
         #pragma unroll
         for (int i = 0; i < 60; ++i) y[i * n + threadIdx.x] = a[59 - i] * a[i];
     }";
-    let resources = nvrtc::check(&KernelSource::new("crowded", "crowded.cu", text), 90).unwrap();
+    let resources =
+        nvrtc::check(&KernelSource::new("crowded", "crowded.cu", text), Architecture::plain(90)).unwrap();
     assert!(resources.spill_bytes > 0 && resources.registers == 32, "{resources:?}");
+}
+
+/// Every function of ptx.cuh, through a header of its own.
+#[test]
+fn asynchronous_copies_and_tensor_cores_compile_for_every_architecture() {
+    if Library::Nvrtc.find().is_err() {
+        println!("NVRTC not found: skipped");
+        return;
+    }
+    let text = r#"
+#include "ordito.cuh"
+#include "tile.cuh"
+extern "C" __global__ void all(double* y, float* z, const double* x, u32 valid) {
+    __shared__ __align__(16) double tile[64];
+    copy_tile(tile, x, valid);
+    double c[4] = {}, a[4] = {tile[threadIdx.x], 1, 2, 3}, b[2] = {4, tile[threadIdx.x + 32]};
+    multiply_16x8x8(c, a, b);
+    float d[4] = {};
+    const u32 e[4] = {to_tf32(z[0]), 1, 2, 3}, f[2] = {to_tf32(z[threadIdx.x]), 5};
+    multiply_16x8x8(d, e, f);
+    for (u32 i = 0; i < 4; ++i) y[4 * threadIdx.x + i] = c[i], z[4 * threadIdx.x + i] = d[i];
+}"#;
+    let tile = r#"#include "ptx.cuh"
+__device__ inline void copy_tile(double* tile, const double* x, u32 valid) {
+    const u32 i = threadIdx.x;
+    if (i < 8) copy_async<16>(tile + 2 * i, x + 2 * i, valid);
+    else if (i < 16) copy_async<16>(tile + 2 * i, x + 2 * i);
+    else copy_async<8>(tile + i + 16, x + i, valid), copy_async<8>(tile + i + 32, x + i);
+    copy_async_commit();
+    copy_async_wait<1>();
+    copy_async<4>(tile + 32, x, valid);
+    copy_async<4>(tile + 33, x);
+    copy_async_commit();
+    copy_async_wait<0>();
+    __syncthreads();
+}
+"#;
+    let source = KernelSource::new("all", "all.cu", text).include("tile.cuh", tile).include(PTX.0, PTX.1);
+    for &architecture in PLAIN_ARCHITECTURES.iter().chain(&[SM_90A]) {
+        let resources = nvrtc::check(&source, architecture).unwrap();
+        assert_eq!(resources.spill_bytes, 0, "sm_{architecture}");
+    }
+    let wrong = KernelSource::new("all", "all.cu", text).include("tile.cuh", tile);
+    let refusal = nvrtc::check(&wrong, Architecture::plain(90)).unwrap_err().to_string();
+    assert!(refusal.contains("tile.cuh(1)") && refusal.contains("ptx.cuh"), "{refusal}");
 }

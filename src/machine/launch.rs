@@ -45,7 +45,7 @@ impl DeviceLimits {
         }
     }
 
-    /// `sm_90`: what NVRTC compiles for.
+    /// Compute capability without its point: 90.
     pub fn architecture(&self) -> u32 {
         self.compute_capability[0] * 10 + self.compute_capability[1]
     }

@@ -119,9 +119,10 @@ fn compiler(gpus: &Gpus) -> Option<Finding> {
         major * 10 + minor
     };
     let usable = gpus.list.iter().find(|listed| listed.refusal.is_none());
-    let architecture = usable.map_or(ARCHITECTURE, of);
-    Some(match nvrtc::compile(&kernel, architecture) {
-        Ok(_) => {
+    let target = kernel.target(usable.map_or(ARCHITECTURE, of));
+    let compiled = target.and_then(|target| nvrtc::compile(&kernel, target).map(|_| target));
+    Some(match compiled {
+        Ok(architecture) => {
             let registers = nvrtc::check(&kernel, architecture).map(|resources| resources.registers);
             let takes = registers.map_or(String::new(), |registers| format!(", {registers} registers"));
             let text = format!("{} compiled for sm_{architecture}{takes}", kernel.file);

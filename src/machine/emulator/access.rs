@@ -9,9 +9,10 @@ pub(super) struct Access {
 }
 
 impl Access {
-    const READ: u32 = 0;
+    pub(super) const READ: u32 = 0;
+    pub(super) const WRITE: u32 = 1;
     const FLOAT_ATOMIC: u32 = 3;
-    const UNALIGNED: u32 = 4;
+    pub(super) const UNALIGNED: u32 = 4;
 
     pub(super) fn new(address: usize, bytes: usize, kind: u32) -> Self {
         Access { address, bytes, kind }
@@ -21,7 +22,7 @@ impl Access {
     }
     /// Atomics read, too.
     pub(super) fn reads(&self) -> bool {
-        self.what() != 1
+        self.what() != Self::WRITE
     }
     pub(super) fn writes(&self) -> bool {
         self.what() != Self::READ

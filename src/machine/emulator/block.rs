@@ -1,7 +1,7 @@
 //! The threads of a block: who has begun, who waits where, who has ended.
 
 use super::clock::Clock;
-use super::collective::{Arrival, Kind, NoSource, Warp};
+use super::collective::{Arrival, Kind, Missing, Warp};
 use std::collections::BTreeMap;
 
 /// The threads of the block that runs.
@@ -129,7 +129,7 @@ impl Block {
         source: u32,
         from: usize,
         clock: &mut Clock,
-    ) -> Result<bool, NoSource> {
+    ) -> Result<bool, Missing> {
         self.waits[thread] = Wait { what: kind.name(), mask: Some(mask), from };
         let arrival = self.warps[thread / 32].arrive(thread as u32 % 32, kind, mask, value, source)?;
         Ok(self.note(thread / 32, kind, &arrival, clock) && self.go_on(thread))
@@ -140,8 +140,18 @@ impl Block {
         self.warps[thread / 32].result(thread as u32 % 32)
     }
 
+    /// What a thread brings to the collective that it comes to next.
+    pub(super) fn bring(&mut self, thread: usize, bytes: &[u8]) {
+        self.warps[thread / 32].bring(thread % 32, bytes);
+    }
+
+    /// What the lanes of the thread's warp brought to the collective that it has left.
+    pub(super) fn gathered(&self, thread: usize) -> *const u64 {
+        self.warps[thread / 32].gathered()
+    }
+
     /// A thread ends; others may have waited for it.
-    pub(super) fn exit(&mut self, thread: usize, clock: &mut Clock) -> Result<(), NoSource> {
+    pub(super) fn exit(&mut self, thread: usize, clock: &mut Clock) -> Result<(), Missing> {
         self.live -= 1;
         for (kind, arrival) in self.warps[thread / 32].exit(thread as u32 % 32)? {
             self.note(thread / 32, kind, &arrival, clock);

@@ -9,7 +9,7 @@ impl Kind {
 
     /// As CUDA calls it.
     pub(super) fn name(self) -> &'static str {
-        const NAMES: [&str; 17] = [
+        const NAMES: [&str; 19] = [
             "__syncwarp",
             "__shfl_sync",
             "__shfl_up_sync",
@@ -27,8 +27,15 @@ impl Kind {
             "__reduce_or_sync",
             "__reduce_xor_sync",
             "__match_any_sync",
+            "multiply_16x8x8", // of doubles
+            "multiply_16x8x8", // of TF32
         ];
         NAMES.get(self.0 as usize).copied().unwrap_or("a collective")
+    }
+
+    /// Every lane gets what all brought, and none may be missing.
+    fn gathers(self) -> bool {
+        self.0 >= 17
     }
 
     fn shuffles(self) -> bool {
@@ -59,7 +66,14 @@ pub(super) struct Warp {
     values: [u64; 32],
     sources: [u32; 32],
     results: [u64; 32],
+    /// What each lane brings to a gathering, and what all brought to the last: it stays until all have come again, and
+    /// so have read it. Empty until the first.
+    brought: Vec<u64>,
+    gathered: Vec<u64>,
 }
+
+/// Words of 8 bytes that a lane can bring: the operands of a tensor core, 4 and 2 doubles.
+const BROUGHT_WORDS: usize = 6;
 
 /// What happens to a lane that arrives.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,11 +87,13 @@ pub(super) enum Arrival {
     },
 }
 
-/// A shuffle from a lane that takes no part.
+/// Lanes that should have taken part.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NoSource {
-    pub(super) lane: u32,
-    pub(super) source: u32,
+pub(super) enum Missing {
+    /// The one that a shuffle reads from.
+    Source { lane: u32, source: u32 },
+    /// Some of those that must be all; `lanes` came.
+    Lanes { kind: Kind, lanes: u32 },
 }
 
 impl Warp {
@@ -93,6 +109,8 @@ impl Warp {
             values: [0; 32],
             sources: [0; 32],
             results: [0; 32],
+            brought: Vec::new(),
+            gathered: Vec::new(),
         }
     }
 
@@ -111,7 +129,7 @@ impl Warp {
         mask: u32,
         value: u64,
         source: u32,
-    ) -> Result<Arrival, NoSource> {
+    ) -> Result<Arrival, Missing> {
         self.values[lane as usize] = value;
         self.sources[lane as usize] = source;
         let same = |group: &Group| group.kind == kind && group.mask == mask;
@@ -124,7 +142,7 @@ impl Warp {
     }
 
     /// A lane ends. Lanes that waited for it wait no more: CUDA does not count it. Those that have met then.
-    pub(super) fn exit(&mut self, lane: u32) -> Result<Vec<(Kind, Arrival)>, NoSource> {
+    pub(super) fn exit(&mut self, lane: u32) -> Result<Vec<(Kind, Arrival)>, Missing> {
         self.live &= !(1 << lane);
         let mut met = Vec::new();
         for index in (0..self.groups.len()).rev() {
@@ -142,7 +160,23 @@ impl Warp {
         self.results[lane as usize]
     }
 
-    fn finish(&mut self, index: usize) -> Result<Arrival, NoSource> {
+    /// A lane's part of a gathering that it is about to come to: as many bytes from each, at most 48.
+    pub(super) fn bring(&mut self, lane: usize, bytes: &[u8]) {
+        if self.brought.is_empty() {
+            (self.brought, self.gathered) = (vec![0; 32 * BROUGHT_WORDS], vec![0; 32 * BROUGHT_WORDS]);
+        }
+        let all: &mut [u8] = bytemuck::cast_slice_mut(&mut self.brought);
+        if let Some(place) = all.get_mut(lane * bytes.len()..(lane + 1) * bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+    }
+
+    /// What the lanes brought to the last gathering, one after the other.
+    pub(super) fn gathered(&self) -> *const u64 {
+        self.gathered.as_ptr()
+    }
+
+    fn finish(&mut self, index: usize) -> Result<Arrival, Missing> {
         let Group { kind, mask, arrived } = self.groups[index];
         if arrived != mask & self.live {
             return Ok(Arrival::Wait);
@@ -155,13 +189,17 @@ impl Warp {
         Ok(Arrival::Met { lanes: arrived })
     }
 
-    fn compute(&mut self, kind: Kind, lanes: u32) -> Result<(), NoSource> {
+    fn compute(&mut self, kind: Kind, lanes: u32) -> Result<(), Missing> {
+        if kind.gathers() {
+            std::mem::swap(&mut self.brought, &mut self.gathered);
+            return if lanes == u32::MAX { Ok(()) } else { Err(Missing::Lanes { kind, lanes }) };
+        }
         let members = || (0..32_u32).filter(|lane| lanes >> lane & 1 == 1);
         if kind.shuffles() {
             for lane in members() {
                 let source = self.sources[lane as usize];
                 if lanes.checked_shr(source).is_none_or(|bits| bits & 1 == 0) {
-                    return Err(NoSource { lane, source });
+                    return Err(Missing::Source { lane, source });
                 }
                 self.results[lane as usize] = self.values[source as usize];
             }
@@ -228,7 +266,7 @@ mod tests {
     fn a_shuffle_needs_a_source_that_takes_part() {
         let mut warp = Warp::new(2);
         assert_eq!(warp.arrive(0, Kind(4), u32::MAX, 1, 1), Ok(Arrival::Wait));
-        assert_eq!(warp.arrive(1, Kind(4), u32::MAX, 1, 17), Err(NoSource { lane: 1, source: 17 }));
+        assert_eq!(warp.arrive(1, Kind(4), u32::MAX, 1, 17), Err(Missing::Source { lane: 1, source: 17 }));
     }
 
     #[test]

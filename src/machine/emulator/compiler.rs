@@ -1,7 +1,7 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
 use super::super::Refusal;
-use super::super::kernel::{HEADER, HEADER_NAME, KernelSource};
+use super::super::kernel::KernelSource;
 use super::super::kernel_cache::Key;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -108,17 +108,19 @@ impl Compiler {
         let program =
             format!("{:?}", (&self.program, &self.arguments, self.compile_flags(), self.link_flags()));
         let defines = format!("{:?}", source.defines);
-        Key::of(&[
-            program.as_bytes(),
-            self.version.as_bytes(),
-            EMULATOR_HEADER.as_bytes(),
-            HEADER.as_bytes(),
-            source.file.as_bytes(),
-            source.entry.as_bytes(),
-            source.text.as_bytes(),
-            defines.as_bytes(),
-            unit(source).as_bytes(),
-        ])
+        let unit = unit(source);
+        let mut pieces = vec![
+            program.as_str(),
+            self.version.as_str(),
+            EMULATOR_HEADER,
+            source.file,
+            source.entry,
+            source.text,
+            &defines,
+            &unit,
+        ];
+        pieces.extend(source.all_headers().flat_map(|(name, text)| [name, text]));
+        Key::of(&pieces.into_iter().map(str::as_bytes).collect::<Vec<_>>())
     }
 
     /// The library's bytes.
@@ -134,7 +136,7 @@ impl Compiler {
         })?;
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
         write(Path::new("cuda_emulator.h"), EMULATOR_HEADER)?;
-        write(Path::new(HEADER_NAME), HEADER)?;
+        source.all_headers().try_for_each(|(name, text)| write(Path::new(name), text))?;
         write(Path::new(file_name(source)), source.text)?;
         write(Path::new("kernel.cpp"), &unit(source))?;
         let run = |arguments: Vec<String>| {
@@ -250,6 +252,20 @@ mod tests {
     }
 
     #[test]
+    fn headers_include_each_other_and_the_log_names_their_lines() {
+        let text = "#include \"ordito.cuh\"\n#include \"outer.cuh\"\nextern \"C\" __global__ void k(u32* y) { y[0] = outer(); }\n";
+        let outer =
+            "#pragma once\n#include \"inner.cuh\"\n__device__ inline u32 outer() { return inner(); }\n";
+        let source = |inner: &'static str| {
+            KernelSource::new("k", "k.cu", text).include("outer.cuh", outer).include("inner.cuh", inner)
+        };
+        assert!(compiler().compile(&source("__device__ inline u32 inner() { return 1; }\n")).is_ok());
+        let wrong = source("// a line\n__device__ inline u32 inner() { return nonsense; }\n");
+        let Err(Refusal::Compile { log, .. }) = compiler().compile(&wrong) else { panic!("compiled") };
+        assert!(log.contains("inner.cuh:2:") && log.contains("nonsense"), "{log}");
+    }
+
+    #[test]
     fn keys_depend_on_text_definitions_and_checks() {
         let (own, source) = (compiler(), KernelSource::new("k", "k.cu", "text"));
         let other = Compiler { checks: Checks::AddressSanitizer, ..compiler() };
@@ -257,6 +273,9 @@ mod tests {
         assert_eq!(key, compiler().key(&source));
         assert_ne!(key, other.key(&source));
         assert_ne!(key, own.key(&source.clone().define("A", 1)));
+        let with_header = own.key(&source.clone().include("h.cuh", "1"));
+        assert_ne!(key, with_header);
+        assert_ne!(with_header, own.key(&source.clone().include("h.cuh", "2")));
         assert_ne!(key, own.key(&KernelSource::new("k", "k.cu", "text ")));
         assert_ne!(key, own.key(&KernelSource::new("l", "k.cu", "text")));
     }

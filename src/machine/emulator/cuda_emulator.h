@@ -20,7 +20,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __restrict__ __restrict
-#define __align__(n) alignas(n)
+#define __align__(n) __attribute__((aligned(n)))  // unlike alignas it may stand behind __shared__
 // Tables that kernels only read; initialised, so that they are not taken for shared memory.
 #define __constant__ static const
 // Shared memory is what is not initialised: the part of the library from __bss_start to _end. (A section of its
@@ -55,6 +55,10 @@ struct alignas(128) EmulatorTable {
     unsigned (*barrier)(void* state, unsigned kind, unsigned value, const void* from);
     void (*fence)(void* state);
     void (*undefined)(void* state, const char* what, const char* file, unsigned line);
+    const void* (*gather)(void* state, unsigned kind, const void* mine, unsigned bytes, const void* from);
+    void (*copy)(void* state, void* shared, const void* global, unsigned bytes, unsigned valid, const void* from);
+    void (*copy_commit)(void* state);
+    void (*copy_wait)(void* state, unsigned pending);
 };
 static __attribute__((section("emulator_table"))) EmulatorTable emulator;
 
@@ -143,6 +147,24 @@ EMULATOR_MATCH(unsigned long long)
 EMULATOR_MATCH(long long)
 // Lanes need not run together: that this one is alone is always a right answer, and the strictest.
 static EMULATOR_RAW unsigned __activemask() { return 1u << emulator.place->lane; }
+
+// ---- what ptx.cuh is made of ----------------------------------------------------------------------------------
+
+// Brings `bytes` bytes to all lanes of the warp, which must all come; what the 32 brought, one after the other, until
+// the next such call.
+static EMULATOR_RAW const void* emulator_gather(unsigned kind, const void* mine, unsigned bytes, const void* from) {
+    return emulator.gather(emulator.state, kind, mine, bytes, from);
+}
+static EMULATOR_CALL void emulator_copy(void* shared, const void* global, unsigned bytes, unsigned valid) {
+#ifndef EMULATOR_CHECKS
+    // The program moves the bytes; another sanitizer wants to see the kernel touch them.
+    for (unsigned i = 0; i < valid; ++i) (void)static_cast<const volatile char*>(global)[i];
+    for (unsigned i = 0; i < bytes; ++i) (void)static_cast<const volatile char*>(shared)[i];
+#endif
+    emulator.copy(emulator.state, shared, global, bytes, valid, EMULATOR_HERE);
+}
+static EMULATOR_CALL void emulator_copy_commit() { emulator.copy_commit(emulator.state); }
+static EMULATOR_CALL void emulator_copy_wait(unsigned pending) { emulator.copy_wait(emulator.state, pending); }
 
 // ---- atomics: one thread runs at a time ----------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 //! What a launch has to say when its kernel does what is not allowed.
 
 use super::access::Access;
-use super::collective::NoSource;
+use super::collective::Missing;
 use super::fault::Fault;
 use super::state::State;
 use std::ops::Range;
@@ -58,9 +58,18 @@ impl State {
     }
 
     #[cold]
-    pub(super) fn no_source(&self, NoSource { lane, source }: &NoSource, from: usize) -> Fault {
-        let what =
-            format!("shuffle to lane {lane} from lane {source}, which takes no part: its value is undefined");
+    pub(super) fn missing(&self, missing: &Missing, from: usize) -> Fault {
+        let what = match missing {
+            Missing::Source { lane, source } => {
+                format!(
+                    "shuffle to lane {lane} from lane {source}, which takes no part: its value is undefined"
+                )
+            }
+            Missing::Lanes { kind, lanes } => {
+                let (name, lanes) = (kind.name(), lanes.count_ones());
+                format!("{name} by {lanes} lanes of a warp: it takes all 32, and the others have ended")
+            }
+        };
         self.fault_here(what, from)
     }
 

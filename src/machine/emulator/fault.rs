@@ -20,6 +20,12 @@ impl Fault {
         Fault { pieces: vec![Piece::Text(text.into())] }
     }
 
+    /// What was being done, before the sentence.
+    pub(super) fn during(mut self, what: &str) -> Self {
+        self.pieces.insert(0, Piece::Text(format!("{what}: ")));
+        self
+    }
+
     pub(super) fn text(mut self, text: impl Into<String>) -> Self {
         self.pieces.push(Piece::Text(text.into()));
         self

@@ -1,5 +1,6 @@
 //! The functions that kernels call: for every access to memory, barrier and collective.
 
+use super::copies::AsyncCopy;
 use super::fault::Fault;
 use super::scheduler::Pause;
 use super::state::State;
@@ -28,6 +29,10 @@ pub(super) struct Table {
     barrier: unsafe extern "C" fn(*mut State, u32, u32, usize) -> u32,
     fence: unsafe extern "C" fn(*mut State),
     undefined: unsafe extern "C" fn(*mut State, *const c_char, *const c_char, u32),
+    gather: unsafe extern "C" fn(*mut State, u32, *const u8, u32, usize) -> *const u64,
+    copy: unsafe extern "C" fn(*mut State, usize, usize, u32, u32, usize),
+    copy_commit: unsafe extern "C" fn(*mut State),
+    copy_wait: unsafe extern "C" fn(*mut State, u32),
 }
 
 impl Table {
@@ -36,7 +41,19 @@ impl Table {
     pub(super) unsafe fn new(state: *mut State) -> Self {
         // SAFETY: only the address of a field is taken.
         let place = unsafe { &raw const (*state).place };
-        Table { state, place, access, collective, barrier, fence, undefined }
+        Table {
+            state,
+            place,
+            access,
+            collective,
+            barrier,
+            fence,
+            undefined,
+            gather,
+            copy,
+            copy_commit,
+            copy_wait,
+        }
     }
 }
 
@@ -130,6 +147,63 @@ unsafe extern "C" fn undefined(state: *mut State, what: *const c_char, file: *co
             fault = fault.text(format!(" at {}:{line}", path.rsplit('/').next().unwrap_or(&path)));
         }
         stop(state, fault)
+    }
+}
+
+/// # Safety
+/// As [`access`]; `mine` points to so many bytes.
+unsafe extern "C" fn gather(
+    state: *mut State,
+    kind: u32,
+    mine: *const u8,
+    bytes: u32,
+    from: usize,
+) -> *const u64 {
+    // SAFETY: as in `collective`; the bytes are on the stack of the fiber that runs.
+    unsafe {
+        match (*state).gather(kind, std::slice::from_raw_parts(mine, bytes as usize), from) {
+            Ok(true) => {}
+            Ok(false) => suspend(state, Pause::Waiting),
+            Err(fault) => stop(state, fault),
+        }
+        (*state).gathered()
+    }
+}
+
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn copy(
+    state: *mut State,
+    shared: usize,
+    global: usize,
+    bytes: u32,
+    valid: u32,
+    from: usize,
+) {
+    let copy = AsyncCopy { shared, global, bytes: bytes as usize, valid: valid as usize, from };
+    // SAFETY: as in `access`.
+    unsafe {
+        if let Err(fault) = (*state).start_copy(copy) {
+            stop(state, fault)
+        }
+    }
+}
+
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn copy_commit(state: *mut State) {
+    // SAFETY: as in `access`.
+    unsafe { (*state).commit_copies() }
+}
+
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn copy_wait(state: *mut State, pending: u32) {
+    // SAFETY: as in `access`.
+    unsafe {
+        if let Err(fault) = (*state).wait_for_copies(pending as usize) {
+            stop(state, fault)
+        }
     }
 }
 

@@ -31,7 +31,6 @@ pub(super) struct Resources {
 /// A kernel of the emulator.
 pub(super) struct EmulatedFunction {
     pub(super) title: String,
-    pub(super) file: &'static str,
     pub(super) library: Arc<KernelLibrary>,
     pub(super) resources: Arc<Resources>,
 }
@@ -155,7 +154,7 @@ impl EmulatedFunction {
     }
 
     fn message(&self, fault: &Fault, order: Order) -> String {
-        let lines = SourceLines { code: &self.library.code, image: self.library.image, file: self.file };
+        let lines = SourceLines { code: &self.library.code, image: self.library.image };
         let message = fault.message(&lines);
         match order {
             Order::Ascending => message,

@@ -29,6 +29,7 @@ mod block;
 mod clock;
 mod collective;
 mod compiler;
+mod copies;
 mod explain;
 mod fault;
 mod global_memory;
@@ -148,10 +149,12 @@ impl Backend for Emulator {
         Ok(Box::new(self.resources.registry.allocate(what, bytes)?))
     }
     fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
+        if source.is_specific() {
+            return Err(Refusal::NotEmulated(source.written_for()));
+        }
         let library = self.library(source)?;
-        let file = source.file.rsplit('/').next().unwrap_or(source.file);
         let resources = self.resources.clone();
-        Ok(Box::new(EmulatedFunction { title: source.title(), file, library, resources }))
+        Ok(Box::new(EmulatedFunction { title: source.title(), library, resources }))
     }
     fn synchronize(&self) -> Result<(), DeviceError> {
         Ok(()) // a launch returns when it is done

@@ -24,6 +24,13 @@ impl Order {
         }
     }
 
+    /// Do asynchronous copies move their bytes when they are waited for, as late as a GPU may, rather than at once? The
+    /// first order is late, so that what is read too early is old or was never written; the second is not, so that
+    /// what is overwritten too early is gone.
+    pub(super) fn copies_late(self) -> bool {
+        self != Order::Descending
+    }
+
     /// As a word in messages.
     pub(super) fn name(self) -> &'static str {
         match self {

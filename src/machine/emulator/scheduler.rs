@@ -91,7 +91,7 @@ impl<'a> Scheduler<'a> {
     pub(super) fn run(&mut self, order: Order, blocks: u32) -> Result<(), Fault> {
         let lanes: Vec<u32> = order.of(32);
         let warps = order.of(self.worker_of.len().div_ceil(32) as u32);
-        self.with(|state| state.start_run(&lanes));
+        self.with(|state| state.start_run(&lanes, order.copies_late()));
         for block in order.of(blocks) {
             self.with(|state| state.start_block(block));
             self.run_block(&warps, &lanes)?;

@@ -19,6 +19,8 @@ struct Word {
     /// Two, so that one of them is not the thread that writes next.
     readers: [Record; 2],
     written: u8,
+    /// A thread that copies into it asynchronously, plus 1.
+    copying: u16,
 }
 
 /// What is wrong with an access to shared memory.
@@ -28,6 +30,8 @@ pub(super) enum Wrong {
     Uninitialised,
     /// That thread was there, and no barrier lies in between.
     Race { other: usize, other_wrote: bool },
+    /// That thread's asynchronous copy into it may still be under way.
+    Copying { other: usize },
 }
 
 /// The shadow of one piece of shared memory.
@@ -65,6 +69,9 @@ impl SharedShadow {
         };
         for (index, bytes) in words(offset, access.bytes) {
             let word = &mut self.words[index];
+            if word.copying != 0 {
+                return Err(Wrong::Copying { other: usize::from(word.copying) - 1 });
+            }
             if unordered(&word.writer, bytes) {
                 return Err(Wrong::Race { other: word.writer.thread.into(), other_wrote: true });
             }
@@ -77,8 +84,8 @@ impl SharedShadow {
                     return Err(Wrong::Race { other: reader.thread.into(), other_wrote: false });
                 }
                 // Who conflicts with the readers so far conflicts with this write as well.
-                *word =
-                    Word { writer: record, readers: [Record::default(); 2], written: word.written | bytes };
+                (word.writer, word.readers) = (record, [Record::default(); 2]);
+                word.written |= bytes;
             } else {
                 let same = |reader: &Record| reader.time == 0 || reader.thread as usize == thread;
                 let slot = word.readers.iter().position(same).unwrap_or(1);
@@ -86,6 +93,12 @@ impl SharedShadow {
             }
         }
         Ok(())
+    }
+
+    /// From now on `thread`'s copy is under way there, and nobody may touch it; `None`: it has arrived.
+    pub(super) fn set_copying(&mut self, offset: usize, bytes: usize, thread: Option<usize>) {
+        let copying = thread.map_or(0, |thread| thread as u16 + 1);
+        words(offset, bytes).for_each(|(index, _)| self.words[index].copying = copying);
     }
 }
 
@@ -127,6 +140,20 @@ mod tests {
         assert_eq!(shadow.check(0, &write(0), 1, &clock), race(3, false));
         clock.block_barrier();
         assert_eq!(shadow.check(0, &write(0), 50, &clock), Ok(()));
+    }
+
+    #[test]
+    fn nobody_touches_what_is_being_copied() {
+        let (mut shadow, mut clock) = (SharedShadow::new(12), Clock::new(64));
+        clock.start_block();
+        shadow.set_copying(4, 8, Some(3));
+        clock.block_barrier();
+        let copying = Err(Wrong::Copying { other: 3 });
+        assert_eq!(shadow.check(0, &write(0), 0, &clock), Ok(()));
+        assert_eq!(shadow.check(8, &read(8), 0, &clock), copying);
+        assert_eq!(shadow.check(4, &write(4), 3, &clock), copying, "not even who copies");
+        shadow.set_copying(4, 8, None);
+        assert_eq!(shadow.check(4, &write(4), 3, &clock), Ok(()));
     }
 
     #[test]

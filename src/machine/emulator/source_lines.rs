@@ -1,17 +1,16 @@
 //! Lines of a `.cu` file from addresses in its machine code, by the program `addr2line` where there is one.
 
+use super::super::kernel::{HEADER_NAME, PTX};
 use std::io::Write;
 use std::process::Command;
 
-/// A loaded kernel's code and its file.
+/// A loaded kernel's code.
 #[derive(Debug)]
 pub(super) struct SourceLines<'a> {
     /// The library.
     pub(super) code: &'a [u8],
     /// Where it was loaded.
     pub(super) image: usize,
-    /// The kernel's file.
-    pub(super) file: &'a str,
 }
 
 impl SourceLines<'_> {
@@ -26,12 +25,14 @@ impl SourceLines<'_> {
             .arg(format!("{call:#x}"))
             .output()
             .ok()?;
-        choose(&String::from_utf8_lossy(&output.stdout), self.file)
+        choose(&String::from_utf8_lossy(&output.stdout))
     }
 }
 
-/// Of the chain of inlined functions, innermost first: the first line in the kernel's own file, else the first.
-fn choose(lines: &str, file: &str) -> Option<String> {
+/// Of the chain of inlined functions, innermost first: the first line that is not in a header for all kernels, else the
+/// first.
+fn choose(lines: &str) -> Option<String> {
+    const FOR_ALL: [&str; 3] = ["cuda_emulator.h", HEADER_NAME, PTX.0];
     let place = |line: &str| {
         let line = line.split_whitespace().next()?; // "… (discriminator 2)"
         let (path, number) = line.rsplit_once(':')?;
@@ -40,7 +41,7 @@ fn choose(lines: &str, file: &str) -> Option<String> {
         Some((name.to_string(), number))
     };
     let found: Vec<(String, u32)> = lines.lines().filter_map(place).collect();
-    let (name, number) = found.iter().find(|(name, _)| name == file).or(found.first())?;
+    let (name, number) = found.iter().find(|(name, _)| !FOR_ALL.contains(&name.as_str())).or(found.first())?;
     Some(format!("{name}:{number}"))
 }
 
@@ -49,12 +50,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_own_file_is_preferred() {
+    fn the_kernels_own_files_are_preferred() {
         let lines = "/x/./ordito.cuh:25\n/x/./k.cu:17 (discriminator 3)\n";
-        assert_eq!(choose(lines, "k.cu").as_deref(), Some("k.cu:17"));
-        assert_eq!(choose(lines, "other.cu").as_deref(), Some("ordito.cuh:25"));
-        assert_eq!(choose("??:0\n", "k.cu"), None);
-        assert_eq!(choose("??:?\n", "k.cu"), None);
-        assert_eq!(choose("", "k.cu"), None);
+        assert_eq!(choose(lines).as_deref(), Some("k.cu:17"));
+        let lines = "/x/./ptx.cuh:25\n/x/./tile.cuh:3\n/x/./k.cu:17\n";
+        assert_eq!(choose(lines).as_deref(), Some("tile.cuh:3"));
+        assert_eq!(choose("/x/./ordito.cuh:25\n").as_deref(), Some("ordito.cuh:25"));
+        assert_eq!(choose("??:0\n"), None);
+        assert_eq!(choose("??:?\n"), None);
+        assert_eq!(choose(""), None);
     }
 }

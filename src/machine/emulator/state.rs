@@ -4,6 +4,7 @@ use super::access::Access;
 use super::block::Block;
 use super::clock::Clock;
 use super::collective::Kind;
+use super::copies::Copies;
 use super::explain::element;
 use super::fault::{Fault, Shape};
 use super::global_memory::{Reach, Who};
@@ -27,6 +28,19 @@ pub(super) struct Shared {
     shadow: SharedShadow,
 }
 
+impl Shared {
+    /// `thread` copies to these bytes, which lie within.
+    pub(super) fn start_copy(&mut self, address: usize, bytes: usize, thread: usize) {
+        self.shadow.set_copying(address - self.range.start, bytes, Some(thread));
+    }
+    /// The copy has arrived, if it went here.
+    pub(super) fn end_copy(&mut self, address: usize, bytes: usize) {
+        if self.range.contains(&address) {
+            self.shadow.set_copying(address - self.range.start, bytes, None);
+        }
+    }
+}
+
 /// A launch while it runs. Kernels and the scheduler reach it in turns, through its address.
 #[derive(Debug)]
 pub(super) struct State {
@@ -42,6 +56,7 @@ pub(super) struct State {
     next_lane: usize,
     pub(super) block: Block,
     pub(super) clock: Clock,
+    pub(super) copies: Copies,
     run_start: u64,
     pub(super) reaches: Vec<Reach>,
     pub(super) shared: Vec<Shared>,
@@ -52,7 +67,7 @@ pub(super) struct State {
     pub(super) fault: Option<Fault>,
     pub(super) registry: Arc<Registry>,
     /// Without the emulator's own checks no access is looked at.
-    checked: bool,
+    pub(super) checked: bool,
     steps: u64,
 }
 
@@ -92,6 +107,7 @@ impl State {
             next_lane: 0,
             block: Block::new(threads),
             clock: Clock::new(threads),
+            copies: Copies::new(threads),
             run_start: 0,
             reaches,
             shared: shared.collect(),
@@ -110,8 +126,9 @@ impl State {
         self.thread_indices.len()
     }
 
-    /// Begins a run in which the threads of each warp begin in the order of `lanes`.
-    pub(super) fn start_run(&mut self, lanes: &[u32]) {
+    /// Begins a run in which the threads of each warp begin in the order of `lanes`, and copies arrive at once or late.
+    pub(super) fn start_run(&mut self, lanes: &[u32], copies_late: bool) {
+        self.copies.start_run(copies_late);
         self.lanes = lanes.to_vec();
         self.run_start = self.clock.start_run();
     }
@@ -121,6 +138,7 @@ impl State {
         self.block_number = number;
         self.place.block = self.shape.block(number);
         self.block.start();
+        self.copies.start_block();
         self.clock.start_block();
         for shared in &mut self.shared {
             if !self.checked && shared.name == STATIC {
@@ -179,8 +197,8 @@ impl State {
     /// The present thread has returned from the kernel.
     pub(super) fn exit(&mut self) {
         self.steps = 0;
-        if let Err(no_source) = self.block.exit(self.thread, &mut self.clock) {
-            self.fault = Some(self.no_source(&no_source, 0));
+        if let Err(missing) = self.block.exit(self.thread, &mut self.clock) {
+            self.fault = Some(self.missing(&missing, 0));
         }
     }
 
@@ -196,14 +214,8 @@ impl State {
         if !self.checked {
             return Ok(());
         }
-        self.steps += 1;
+        self.count_step(from)?;
         let access = Access::new(address, bytes, kind);
-        if self.steps > PATIENCE {
-            let what = format!(
-                "{PATIENCE} accesses, and no thread has ended and no barrier has opened: a loop without an end, or threads that wait for others in a loop"
-            );
-            return Err(self.fault_here(what, from));
-        }
         for index in 0..self.reaches.len() {
             if self.reaches[index].holds(&access) {
                 return self.access_global(index, &access, from);
@@ -221,8 +233,21 @@ impl State {
         Err(self.out_of_bounds(&access, from))
     }
 
+    /// One access more; too many are a fault.
     #[inline]
-    fn access_global(&mut self, index: usize, access: &Access, from: usize) -> Result<(), Fault> {
+    pub(super) fn count_step(&mut self, from: usize) -> Result<(), Fault> {
+        self.steps += 1;
+        if self.steps > PATIENCE {
+            let what = format!(
+                "{PATIENCE} accesses, and no thread has ended and no barrier has opened: a loop without an end, or threads that wait for others in a loop"
+            );
+            return Err(self.fault_here(what, from));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn access_global(&mut self, index: usize, access: &Access, from: usize) -> Result<(), Fault> {
         let reach = &mut self.reaches[index];
         if access.misaligned() {
             let what = format!(
@@ -256,7 +281,7 @@ impl State {
         Ok(())
     }
 
-    fn access_shared(&mut self, index: usize, access: &Access, from: usize) -> Result<(), Fault> {
+    pub(super) fn access_shared(&mut self, index: usize, access: &Access, from: usize) -> Result<(), Fault> {
         let shared = &mut self.shared[index];
         let name = format_args!("{} shared memory", shared.name);
         let (offset, bytes) = (access.address - shared.range.start, access.bytes);
@@ -285,6 +310,12 @@ impl State {
                     if other_wrote { "written" } else { "read" },
                     self.thread,
                 ),
+                Err(Wrong::Copying { other }) => format!(
+                    "{} of {bytes} bytes at byte {offset} of {name}, into which a copy_async of {} is under way: \
+                     that thread must wait for it (copy_async_wait), and others for that thread (a barrier)",
+                    access.name(),
+                    self.shape.name_thread(other),
+                ),
             }
         };
         Err(self.fault_here(what, from))
@@ -310,7 +341,19 @@ impl State {
             return Err(self.fault_here(what, from));
         }
         let met = self.block.collective(self.thread, kind, mask, value, source, from, &mut self.clock);
-        met.map_err(|no_source| self.no_source(&no_source, from))
+        met.map_err(|missing| self.missing(&missing, from))
+    }
+
+    /// A collective of all lanes to which each brings `bytes`, and after which each sees those of all; `true` when the
+    /// thread need not wait.
+    pub(super) fn gather(&mut self, kind: u32, bytes: &[u8], from: usize) -> Result<bool, Fault> {
+        self.block.bring(self.thread, bytes);
+        self.collective(kind, u32::MAX, 0, 0, from)
+    }
+
+    /// What the lanes brought, one after the other.
+    pub(super) fn gathered(&self) -> *const u64 {
+        self.block.gathered(self.thread)
     }
 
     pub(super) fn collective_result(&self) -> u64 {

@@ -21,9 +21,9 @@ const SHARED_BYTES_UNASKED: u32 = 48 << 10;
 /// More parameters than any kernel here has.
 const MOST_PARAMETERS: usize = 64;
 
-/// Functions that were loaded, by file, definitions and name.
+/// Functions that were loaded.
 #[derive(Debug, Default)]
-pub(super) struct Modules(Mutex<HashMap<String, Arc<Loaded>>>);
+pub(super) struct Modules(Mutex<HashMap<KernelSource, Arc<Loaded>>>);
 
 /// A loaded module.
 #[derive(Debug)]
@@ -79,15 +79,14 @@ unsafe impl Sync for Loaded {}
 impl Gpu {
     /// The kernel, from this process, from the disk, or compiled now.
     pub(super) fn load(&self, source: &KernelSource) -> Result<GpuFunction, Refusal> {
-        let identity = format!("{} {}\n{}", source.entry, source.title(), source.text);
         let loaded = || self.modules().0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = loaded().get(&identity).cloned();
+        let known = loaded().get(source).cloned();
         let function = match known {
             Some(function) => function,
             None => {
                 // Not under the lock: other kernels may be compiled meanwhile, and this one twice at worst.
                 let function = Arc::new(Loaded::new(self, source, self.module(source)?)?);
-                loaded().insert(identity, function.clone());
+                loaded().insert(source.clone(), function.clone());
                 function
             }
         };
@@ -95,19 +94,7 @@ impl Gpu {
     }
 
     fn module(&self, source: &KernelSource) -> Result<Module, Refusal> {
-        let limits = self.device_limits();
-        let architecture = limits.architecture();
-        if let Some(&least) = source.architectures.iter().min().filter(|&&least| architecture < least) {
-            return Err(Refusal::Unsupported(format!(
-                "{} is written for compute capability {}.{} and newer; {} has {}.{}",
-                source.file,
-                least / 10,
-                least % 10,
-                limits.name,
-                limits.compute_capability[0],
-                limits.compute_capability[1]
-            )));
-        }
+        let architecture = source.target(self.device_limits().architecture())?;
         self.check_compiler()?;
         let (cache, key) = (KernelCache::open("cubin"), nvrtc::key(source, architecture)?);
         // What the driver does not load, though whole, is made again: it may come from another driver's time.

@@ -3,7 +3,7 @@
 use super::libraries::Library;
 use super::resources::Resources;
 use crate::machine::Refusal;
-use crate::machine::kernel::{HEADER, HEADER_NAME, KernelSource};
+use crate::machine::kernel::{Architecture, KernelSource};
 use crate::machine::kernel_cache::Key;
 use cudarc::nvrtc::sys;
 use std::ffi::{CStr, CString, c_int};
@@ -17,13 +17,13 @@ pub struct Compiled {
     pub log: String,
 }
 
-/// Compiles a kernel for one architecture, `90` for compute capability 9.0.
-pub fn compile(source: &KernelSource, architecture: u32) -> Result<Compiled, Refusal> {
+/// Compiles a kernel for one architecture.
+pub fn compile(source: &KernelSource, architecture: Architecture) -> Result<Compiled, Refusal> {
     compile_with(source, architecture, &options(source, architecture))
 }
 
 /// Compiles a kernel and tells what it takes. Needs no GPU.
-pub fn check(source: &KernelSource, architecture: u32) -> Result<Resources, Refusal> {
+pub fn check(source: &KernelSource, architecture: Architecture) -> Result<Resources, Refusal> {
     let mut options = options(source, architecture);
     options.push("--ptxas-options=-v".into());
     // Where a driver is at hand NVRTC keeps what it compiled, and an assembler that is not asked says nothing.
@@ -41,14 +41,15 @@ pub fn check(source: &KernelSource, architecture: u32) -> Result<Resources, Refu
 }
 
 /// Everything that the machine code depends on.
-pub(super) fn key(source: &KernelSource, architecture: u32) -> Result<Key, Refusal> {
+pub(super) fn key(source: &KernelSource, architecture: Architecture) -> Result<Key, Refusal> {
     let version = Library::Nvrtc.find()?.to_string();
     let options = options(source, architecture).join("\n");
-    let pieces = [&version, source.file, source.text, HEADER, &options];
-    Ok(Key::of(&pieces.map(str::as_bytes)))
+    let mut pieces = vec![&version, source.file, source.text, &options];
+    pieces.extend(source.all_headers().flat_map(|(name, text)| [name, text]));
+    Ok(Key::of(&pieces.into_iter().map(str::as_bytes).collect::<Vec<_>>()))
 }
 
-fn options(source: &KernelSource, architecture: u32) -> Vec<String> {
+fn options(source: &KernelSource, architecture: Architecture) -> Vec<String> {
     let mut options = vec![
         format!("--gpu-architecture=sm_{architecture}"),
         "--std=c++17".into(),
@@ -58,10 +59,14 @@ fn options(source: &KernelSource, architecture: u32) -> Vec<String> {
     options
 }
 
-fn compile_with(source: &KernelSource, architecture: u32, options: &[String]) -> Result<Compiled, Refusal> {
+fn compile_with(
+    source: &KernelSource,
+    architecture: Architecture,
+    options: &[String],
+) -> Result<Compiled, Refusal> {
     let found = Library::Nvrtc.find()?;
     let supported = supported_architectures()?;
-    if !supported.contains(&(architecture as c_int)) {
+    if !supported.contains(&(architecture.number as c_int)) {
         return Err(Refusal::NoLibrary(format!(
             "NVRTC {found} cannot compile for sm_{architecture}; install a release of CUDA that knows this GPU"
         )));
@@ -114,17 +119,19 @@ impl Program {
     fn new(source: &KernelSource) -> Result<Self, String> {
         let c_string = |text: &str| CString::new(text).map_err(|error| error.to_string());
         let (text, file) = (c_string(source.text)?, c_string(source.file)?);
-        let (header, header_name) = (c_string(HEADER)?, c_string(HEADER_NAME)?);
-        let (headers, names) = ([header.as_ptr()], [header_name.as_ptr()]);
+        let headers = source.all_headers().map(|(name, text)| Ok((c_string(name)?, c_string(text)?)));
+        let headers = headers.collect::<Result<Vec<_>, String>>()?;
+        let (names, texts): (Vec<_>, Vec<_>) =
+            headers.iter().map(|(name, text)| (name.as_ptr(), text.as_ptr())).unzip();
         let mut raw = std::ptr::null_mut();
-        // SAFETY: strings that end with 0, one header with one name; NVRTC copies them. Writes one handle.
+        // SAFETY: strings that end with 0, as many headers as names; NVRTC copies them. Writes one handle.
         let code = unsafe {
             sys::nvrtcCreateProgram(
                 &mut raw,
                 text.as_ptr(),
                 file.as_ptr(),
-                headers.len() as c_int,
-                headers.as_ptr(),
+                texts.len() as c_int,
+                texts.as_ptr(),
                 names.as_ptr(),
             )
         };

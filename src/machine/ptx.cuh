@@ -1,0 +1,149 @@
+// Asynchronous copies and tensor cores, for kernels that name this header (KernelSource::include): each instruction of
+// the GPU, and right below it what the emulator does instead.
+#pragma once
+#include "ordito.cuh"
+
+// ---- copies from global to shared memory that go on while the thread does -----------------------------------------------
+//
+// A thread starts copies, closes them into a group, and later waits until all but its `Pending` youngest groups have
+// arrived. That covers its own copies only: what others copied may be read after their wait AND a barrier.
+
+// Starts a copy of `valid_bytes` bytes; zeros fill the rest of `Bytes`. Both addresses are multiples of Bytes.
+template <u32 Bytes>
+__device__ inline void copy_async(void* shared, const void* global, u32 valid_bytes) {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
+#ifndef ORDITO_EMULATOR
+    const u32 to = u32(__cvta_generic_to_shared(shared));
+    // 16 bytes go around the L1 cache, which would only be filled with what shared memory holds anyway; and whole lines
+    // come into L2 at once, since tiles are read from end to end.
+    if (Bytes == 16)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(valid_bytes) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(Bytes == 16 ? 4 : Bytes), "r"(valid_bytes) : "memory");
+#else
+    emulator_copy(shared, global, Bytes, valid_bytes);
+#endif
+}
+
+// The same where all bytes are valid: fewer instructions.
+template <u32 Bytes>
+__device__ inline void copy_async(void* shared, const void* global) {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
+#ifndef ORDITO_EMULATOR
+    const u32 to = u32(__cvta_generic_to_shared(shared));
+    if (Bytes == 16)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes == 16 ? 4 : Bytes) : "memory");
+#else
+    emulator_copy(shared, global, Bytes, Bytes);
+#endif
+}
+
+// Closes the group of the copies that this thread has started since the last; it may be empty.
+__device__ inline void copy_async_commit() {
+#ifndef ORDITO_EMULATOR
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#else
+    emulator_copy_commit();
+#endif
+}
+
+// Waits for this thread's groups, except for the `Pending` youngest. Copies that were not committed are in no group.
+template <u32 Pending>
+__device__ inline void copy_async_wait() {
+#ifndef ORDITO_EMULATOR
+    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+#else
+    emulator_copy_wait(Pending);
+#endif
+}
+
+// ---- tensor cores: C += A · B by the 32 lanes of a warp together --------------------------------------------------------
+//
+// A is 16 × 8, B 8 × 8, C 16 × 8. Lane 4g + t (g < 8, t < 4) holds
+//
+//     a[i] = A[g + 8 (i mod 2)][t + 4 (i div 2)]      rows g and g + 8, columns t and t + 4
+//     b[i] = B[t + 4 i][g]                            rows t and t + 4, column g
+//     c[i] = C[g + 8 (i div 2)][2 t + i mod 2]        rows g and g + 8, columns 2t and 2t + 1
+//
+// All lanes must come by, none may have ended. The instructions are volatile since a compiler that moved one into a
+// branch would leave lanes out.
+
+#ifdef ORDITO_EMULATOR
+// What a lane brings; T is the type in its registers, and `value` the number that the tensor core takes it for.
+template <typename T>
+struct EmulatorFragments {
+    T a[4], b[2];
+};
+static EMULATOR_RAW double emulator_value(double bits) { return bits; }
+static EMULATOR_RAW double emulator_value(u32 bits) { return __uint_as_float(bits & 0xffffe000u); }
+
+// Element `i` of C as this lane holds it, plus the products in rising order of k.
+template <typename T>
+static EMULATOR_RAW double emulator_dot(const EmulatorFragments<T>* lanes, double sum, u32 i) {
+    const u32 g = emulator.place->lane / 4, t = emulator.place->lane % 4, half = i / 2, column = 2 * t + i % 2;
+    for (u32 k = 0; k < 8; ++k)
+        sum += emulator_value(lanes[4 * g + k % 4].a[half + 2 * (k / 4)]) * emulator_value(lanes[4 * column + k % 4].b[k / 4]);
+    return sum;
+}
+template <typename C>
+struct EmulatorTile {
+    C c[4];
+};
+template <typename C, typename T>
+static EMULATOR_CALL EmulatorTile<C> emulator_multiply(u32 kind, EmulatorTile<C> tile, EmulatorFragments<T> mine) {
+    const auto* lanes = static_cast<const EmulatorFragments<T>*>(emulator_gather(kind, &mine, sizeof mine, EMULATOR_HERE));
+    for (u32 i = 0; i < 4; ++i) tile.c[i] = C(emulator_dot(lanes, tile.c[i], i));
+    return tile;
+}
+#endif
+
+// In double precision.
+__device__ inline void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+#ifndef ORDITO_EMULATOR
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+    // sm_80 multiplies 8 × 4 by 4 × 8: two halves of the rows, two of k.
+    for (u32 k = 0; k < 2; ++k)
+        for (u32 half = 0; half < 2; ++half)
+            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                         : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
+                         : "d"(a[half + 2 * k]), "d"(b[k]));
+#endif
+#else
+    const EmulatorTile<double> sum = emulator_multiply<double, double>(17, {c[0], c[1], c[2], c[3]}, {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}});
+    for (u32 i = 0; i < 4; ++i) c[i] = sum.c[i];
+#endif
+}
+
+// The nearest number of 10 explicit bits of mantissa (TF32), as bits; ties go away from zero.
+__device__ inline u32 to_tf32(float value) {
+#ifndef ORDITO_EMULATOR
+    u32 bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
+    return bits;
+#else
+    const u32 bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return 0x7fffffffu;  // NaN
+    return (bits + 0x1000u) & 0xffffe000u;            // infinity stays, and what is too large becomes it
+#endif
+}
+
+// Operands in TF32, of which the 13 low bits are ignored; sums in single precision.
+__device__ inline void multiply_16x8x8(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+#ifndef ORDITO_EMULATOR
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    // Products are exact in double precision; the sum is rounded once.
+    const EmulatorTile<float> sum = emulator_multiply<float, u32>(18, {c[0], c[1], c[2], c[3]}, {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}});
+    for (u32 i = 0; i < 4; ++i) c[i] = sum.c[i];
+#endif
+}
