@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+use ordito::gemm::Gemm;
 use ordito::machine::gpu::{Library, Resources, nvrtc};
 use ordito::machine::{Architecture, KernelSource, PLAIN_ARCHITECTURES, PTX, Refusal, SM_90A};
 use ordito::ops::Op;
+use ordito::sample::DeviceCeilings;
 use ordito::spmm::Spmm;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,6 +29,9 @@ fn tasks() -> Vec<(KernelSource, Architecture)> {
     let mut kernels = Vec::new();
     add_kernels::<Spmm<f32>>(&mut kernels);
     add_kernels::<Spmm<f64>>(&mut kernels);
+    add_kernels::<Gemm<f32>>(&mut kernels);
+    add_kernels::<Gemm<f64>>(&mut kernels);
+    kernels.extend(DeviceCeilings::kernels());
     let pairs =
         |kernel: KernelSource| kernel.architectures.iter().map(move |&target| (kernel.clone(), target));
     kernels.into_iter().flat_map(pairs).collect()

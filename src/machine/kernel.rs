@@ -9,6 +9,8 @@ pub const HEADER_NAME: &str = "ordito.cuh";
 pub const HEADER: &str = include_str!("ordito.cuh");
 /// Name and text of the header of asynchronous copies and tensor cores, for [`KernelSource::include`].
 pub const PTX: (&str, &str) = ("ptx.cuh", include_str!("ptx.cuh"));
+/// Name and text of the header of what only [`SM_90A`] has.
+pub const WGMMA: (&str, &str) = ("wgmma.cuh", include_str!("wgmma.cuh"));
 
 /// What machine code is made for: `90` runs on compute capability 9.0, `90a` there and nowhere else, and may use
 /// instructions that later GPUs do not have.

@@ -16,7 +16,7 @@ pub use cpu::{CpuInfo, SimdLevel};
 pub use device::{Argument, Buffer, Device, DeviceError, Kernel};
 pub use emulator::Emulator;
 pub use gpu::Gpu;
-pub use kernel::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A};
+pub use kernel::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
 pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pool::Pool;
 pub use refusal::Refusal;

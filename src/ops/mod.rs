@@ -17,7 +17,7 @@ pub use reference::{Extent, Observed, Projection, Reference};
 use crate::Scalar;
 use crate::io::WriteError;
 use crate::machine::gpu::Library;
-use crate::machine::{Accelerator, Device, DeviceError, KernelSource, LaunchReport, Machine, Refusal};
+use crate::machine::{Accelerator, Device, DeviceError, Gpu, KernelSource, LaunchReport, Machine, Refusal};
 use crate::matrix::{EllPadded, FormatError};
 use std::path::Path;
 use std::sync::Arc;
@@ -168,6 +168,16 @@ impl Place {
             Place::Serial => Some(1),
             Place::Threads => Some(machine.threads()),
             Place::Cuda => None,
+        }
+    }
+}
+
+/// The GPU of the machine, for a variant that calls one of NVIDIA's libraries: the emulator has none.
+fn gpu_for_library(machine: &Machine, library: &str) -> Result<Arc<Gpu>, Refusal> {
+    match machine.device()? {
+        Device::Cuda(gpu) => Ok(gpu),
+        Device::Emulator(_) => {
+            Err(Refusal::NotEmulated(format!("{library} is a library of compiled kernels")))
         }
     }
 }

@@ -1,10 +1,8 @@
-//! Timing on a GPU: events around a run, captured graphs for tiny kernels, the cache emptied between runs, and the
-//! bandwidth that a copy reaches.
+//! Timing on a GPU: events around a run, captured graphs for tiny kernels, the cache emptied between runs.
 
 use super::{Clock, Quantiles, Timer, WallClock};
 use crate::machine::gpu::{Event, Graph};
 use crate::machine::{Buffer, Device, DeviceError, Gpu, Refusal};
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
@@ -114,60 +112,5 @@ impl DeviceFlush {
         if let Ok(mut buffer) = self.0.lock() {
             let _ = buffer.fill_bytes(0);
         }
-    }
-}
-
-/// What a GPU can do at best.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DeviceCeilings {
-    /// Its name.
-    pub device: String,
-    /// A large copy inside its memory, bytes read plus bytes written, in 10⁹ bytes per second.
-    pub copy_gbytes_per_s: f64,
-}
-
-/// Bytes of the copy: far beyond any cache.
-const COPY_BYTES: u64 = 1 << 30;
-const COPIES: usize = 11;
-
-impl DeviceCeilings {
-    /// Measures; takes a few milliseconds.
-    pub fn measure(device: &Device) -> Result<Option<Self>, Refusal> {
-        let Some(gpu) = device.gpu() else { return Ok(None) };
-        let bytes = COPY_BYTES.min(device.limits().memory_bytes / 8) as usize;
-        let mut timer = EventTimer::new(gpu, false).map_err(|error| Refusal::Device(error.to_string()))?;
-        let from = device.allocate::<u8>("one side of a copy", bytes)?;
-        let mut to = device.allocate::<u8>("the other side of a copy", bytes)?;
-        let mut copy = || to.copy_from(&from);
-        let mut times = Vec::new();
-        for _ in 0..COPIES {
-            times.push(
-                timer.time(&mut copy).map_err(|error: DeviceError| Refusal::Device(error.to_string()))?,
-            );
-        }
-        let median = Quantiles::of(&times).map_or(f64::INFINITY, |quantiles| quantiles.median);
-        let copy_gbytes_per_s = 2.0 * bytes as f64 / median;
-        Ok(Some(DeviceCeilings { device: device.limits().name.clone(), copy_gbytes_per_s }))
-    }
-
-    /// The time that a copy of these bytes would take, as a percentage of the time that was needed.
-    pub fn percent(&self, time_ns: f64, least_bytes: u64) -> Option<f64> {
-        let floor_ns = least_bytes as f64 / self.copy_gbytes_per_s;
-        (time_ns > 0.0)
-            .then(|| 100.0 * floor_ns / time_ns)
-            .filter(|percent| percent.is_finite() && *percent > 0.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_share_of_a_copy_is_a_percentage() {
-        let ceilings = DeviceCeilings { device: "example".into(), copy_gbytes_per_s: 4000.0 };
-        assert_eq!(ceilings.percent(1000.0, 2_000_000), Some(50.0));
-        assert_eq!(ceilings.percent(0.0, 2_000_000), None);
-        assert_eq!(ceilings.percent(1000.0, 0), None);
     }
 }

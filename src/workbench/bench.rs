@@ -199,7 +199,9 @@ fn conclude<O: Op>(
     record.percent_of_ceiling = if emulated {
         None
     } else if ready.device().is_some() {
-        measuring.device_ceilings.and_then(|ceilings| ceilings.percent(summary.median_ns, cost.least_bytes))
+        measuring.device_ceilings.and_then(|ceilings| {
+            ceilings.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype)
+        })
     } else {
         let fitting =
             measuring.ceilings.iter().filter(|ceilings| Some(ceilings.threads as u64) <= record.threads);

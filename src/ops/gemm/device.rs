@@ -42,14 +42,14 @@ pub(super) struct DeviceDense<S> {
 }
 
 impl<S: Scalar> DeviceDense<S> {
-    fn new(device: &Device, what: &str, rows: usize, cols: usize) -> Result<Self, Refusal> {
+    pub(super) fn new(device: &Device, what: &str, rows: usize, cols: usize) -> Result<Self, Refusal> {
         let leading_dimension = cols.next_multiple_of(ROW_ALIGNMENT / size_of::<S>());
         let buffer = device.allocate(what, rows.saturating_mul(leading_dimension))?;
         Ok(DeviceDense { buffer, rows, cols, leading_dimension })
     }
 
     /// Host to device: as it lies where it lies alike, else through a copy without its gaps.
-    fn write(&mut self, view: DenseView<'_, S>) -> Result<(), DeviceError> {
+    pub(super) fn write(&mut self, view: DenseView<'_, S>) -> Result<(), DeviceError> {
         let len = self.buffer.len();
         if view.leading_dimension() == self.leading_dimension && view.data().len() >= len {
             return self.buffer.write(&view.data()[..len]);

@@ -1,7 +1,9 @@
 //! C = αAB + βC: A dense N×M, B dense M×P, C dense N×P, all row-major with leading dimensions.
 
 mod choose;
+mod dense_cuda_cublas;
 mod dense_cuda_ladder;
+mod dense_cuda_wgmma_tf32x3;
 mod dense_serial_blocked;
 mod dense_serial_loops;
 mod dense_threads_packed;
@@ -125,6 +127,8 @@ impl<S: Scalar> Op for Gemm<S> {
             &ladder::TILE_BY_COLUMN[1],
             &ladder::TILE_BY_COLUMN[2],
             &ladder::TILE_BY_COLUMN[3],
+            &dense_cuda_wgmma_tf32x3::DenseCudaWgmmaTf32x3,
+            &dense_cuda_cublas::DenseCudaCublas,
         ]
     }
 

@@ -7,19 +7,11 @@ use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::gpu::Library;
 use crate::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand};
-use crate::machine::{Device, Gpu, LaunchReport, Machine, Refusal};
-use crate::ops::{Place, RunError, Variant};
+use crate::machine::{Device, LaunchReport, Machine, Refusal};
+use crate::ops::{Place, RunError, Variant, gpu_for_library};
 use std::sync::Arc;
 
 pub(super) struct CsrCudaCusparse(pub(super) Algorithm);
-
-/// The GPU of the machine: the emulator has no libraries.
-fn gpu(machine: &Machine) -> Result<Arc<Gpu>, Refusal> {
-    match machine.device()? {
-        Device::Cuda(gpu) => Ok(gpu),
-        Device::Emulator(_) => Err(Refusal::NotEmulated("cuSPARSE is a library of compiled kernels".into())),
-    }
-}
 
 struct Ready<S> {
     product: CusparseSpmm<S>,
@@ -76,12 +68,12 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
         include_str!("csr_cuda_cusparse.rs")
     }
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
-        gpu(machine)?;
+        gpu_for_library(machine, "cuSPARSE")?;
         Library::Cusparse.find().map(drop)
     }
 
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
-        let gpu = gpu(machine)?;
+        let gpu = gpu_for_library(machine, "cuSPARSE")?;
         let (device, library) = (Device::Cuda(gpu.clone()), Cusparse::open(&gpu)?);
         let (a, k) = (&subject.a, subject.k);
         let on_device = DeviceCsr::upload(machine, &device, a)?;

@@ -1,0 +1,227 @@
+//! f32 by three products in TF32, by warp groups (H100, H200): A and B are packed into whole tiles, then 128 × 128 tiles of
+//! C are multiplied while one thread per block streams packed tiles into shared memory. Touches A and B three times more
+//! than the product alone would. Loses on products that do not fill the GPU with such tiles.
+
+use super::device::{DeviceDense, DeviceKernel, OnDevice};
+use super::{Gemm, Product, Shape};
+use crate::Scalar;
+use crate::machine::{
+    Argument, Buffer, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport, Machine, PTX,
+    Refusal, SM_90A, WGMMA,
+};
+use crate::ops::{Place, RunError, Variant};
+use std::sync::Arc;
+
+/// Rows and columns of a tile of C, terms of a stage: as in the kernels.
+const SIDE: usize = 128;
+const DEPTH: usize = 32;
+const STAGES: u64 = 4;
+/// A tile of A and two halves of one of B, for every stage, and what rounding up to 1024 may skip.
+const SHARED_BYTES: u64 = STAGES * 3 * (SIDE * DEPTH * size_of::<f32>()) as u64 + 1024;
+/// Two warp groups that multiply, one that streams.
+const THREADS: u32 = 384;
+const PACKING_THREADS: u32 = 256;
+
+pub(super) struct DenseCudaWgmmaTf32x3;
+
+fn product_source() -> KernelSource {
+    KernelSource::new(
+        "wgmma_tf32x3",
+        "dense_cuda_wgmma_tf32x3.cu",
+        include_str!("dense_cuda_wgmma_tf32x3.cu"),
+    )
+    .include(PTX.0, PTX.1)
+    .include("tile_order.cuh", include_str!("tile_order.cuh"))
+    .include(WGMMA.0, WGMMA.1)
+    .only_for(&[SM_90A])
+}
+
+fn packing_source(entry: &'static str) -> KernelSource {
+    KernelSource::new(entry, "dense_cuda_wgmma_pack.cu", include_str!("dense_cuda_wgmma_pack.cu"))
+        .include(PTX.0, PTX.1)
+}
+
+/// A or B in whole tiles, made anew for every product.
+struct Packed<S> {
+    kernel: Kernel,
+    plan: LaunchPlan,
+    buffer: Buffer<S>,
+}
+
+impl<S: Scalar> Packed<S> {
+    /// `side` rows of A or columns of B, each element stored `copies` times.
+    fn new(
+        device: &Device,
+        what: &str,
+        entry: &'static str,
+        side: usize,
+        terms: usize,
+        copies: usize,
+    ) -> Result<Self, Refusal> {
+        let tiles = side.div_ceil(SIDE).saturating_mul(terms.div_ceil(DEPTH));
+        let buffer = device.allocate(what, tiles.saturating_mul(SIDE * DEPTH * copies))?;
+        let plan = LaunchPlan::new(device.limits(), [tiles as u64, 1, 1], [PACKING_THREADS, 1, 1], 0)?;
+        Ok(Packed { kernel: device.kernel(&packing_source(entry))?, plan, buffer })
+    }
+
+    fn pack(&mut self, matrix: &DeviceDense<S>) -> Result<(), RunError> {
+        let mut arguments = vec![Argument::of(matrix.rows as u64), Argument::of(matrix.cols as u64)];
+        arguments.extend(matrix.arguments());
+        arguments.push(Argument::from(&self.buffer));
+        Ok(self.kernel.launch(&self.plan, &arguments)?)
+    }
+}
+
+struct Launch<S> {
+    a: Packed<S>,
+    b: Packed<S>,
+    kernel: Kernel,
+    plan: LaunchPlan,
+}
+
+impl<S: Scalar> DeviceKernel<S> for Launch<S> {
+    fn repack(&mut self, a: &DeviceDense<S>, b: &DeviceDense<S>) -> Result<bool, RunError> {
+        self.a.pack(a)?;
+        self.b.pack(b)?;
+        Ok(true)
+    }
+
+    fn multiply(
+        &mut self,
+        terms: usize,
+        alpha: S,
+        _: &DeviceDense<S>,
+        _: &DeviceDense<S>,
+        beta: S,
+        c: &mut DeviceDense<S>,
+    ) -> Result<(), RunError> {
+        let mut arguments =
+            [c.rows, c.cols, terms.div_ceil(DEPTH)].map(|count| Argument::of(count as u64)).to_vec();
+        arguments.extend([Argument::from(&self.a.buffer), Argument::from(&self.b.buffer)]);
+        arguments.extend(c.arguments());
+        arguments.extend([Argument::of(alpha), Argument::of(beta)]);
+        Ok(self.kernel.launch(&self.plan, &arguments)?)
+    }
+
+    fn launches(&self) -> Vec<LaunchReport> {
+        let packing = [&self.a, &self.b].map(|packed| packed.kernel.report(&packed.plan));
+        packing.into_iter().chain([self.kernel.report(&self.plan)]).collect()
+    }
+}
+
+/// A block for every tile of C.
+fn plan(limits: &DeviceLimits, shape: Shape) -> Result<LaunchPlan, Refusal> {
+    let blocks = (shape.n.div_ceil(SIDE) as u64).saturating_mul(shape.p.div_ceil(SIDE) as u64);
+    LaunchPlan::new(limits, [blocks, 1, 1], [THREADS, 1, 1], SHARED_BYTES)
+}
+
+impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
+    fn name(&self) -> &'static str {
+        "dense-cuda-wgmma-tf32x3-128x128"
+    }
+    fn about(&self) -> &'static str {
+        "f32 by three TF32 products, warp groups on packed tiles of 128×128 (H100, H200)"
+    }
+    fn place(&self) -> Place {
+        Place::Cuda
+    }
+    fn source(&self) -> &'static str {
+        include_str!("dense_cuda_wgmma_tf32x3.cu")
+    }
+    fn error_factor(&self) -> f64 {
+        16.0
+    }
+    fn params(&self) -> Vec<(&'static str, u32)> {
+        vec![("rows", SIDE as u32), ("cols", SIDE as u32)]
+    }
+    fn kernels(&self) -> Vec<KernelSource> {
+        vec![product_source(), packing_source("pack_rows"), packing_source("pack_columns")]
+    }
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+        if S::NAME != f32::NAME {
+            return Err(Refusal::Unsupported("multiplies f32 only".into()));
+        }
+        let device = machine.device()?;
+        let Shape { n, m, p } = *shape;
+        let launch = Launch {
+            plan: plan(device.limits(), *shape)?,
+            kernel: device.kernel(&product_source())?, // refused here where the device is another one
+            a: Packed::new(&device, "A in packed tiles", "pack_rows", n, m, 1)?,
+            b: Packed::new(&device, "B in packed tiles", "pack_columns", p, m, 2)?,
+        };
+        Ok(OnDevice::boxed(launch, device, *shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::random_dense;
+    use crate::machine::Accelerator;
+    use crate::matrix::Dense;
+
+    /// Element (`row`, `col`) of a tile of C as the warp groups multiply it: eight terms at a time, the fragments of A
+    /// read as in `load_a` of the kernel, the columns of B as wgmma.cuh describes them.
+    fn multiply_packed(a: &[f32], b: &[f32], row: usize, col: usize) -> f64 {
+        let (upper, lower) = b.split_at(SIDE * DEPTH);
+        let mut sum = 0.0;
+        for k8 in 0..DEPTH / 8 {
+            for column_of_fragment in 0..8 {
+                let (place, half) = (column_of_fragment % 4, column_of_fragment / 4);
+                let chunk = (4 * (k8 / 2) + place) ^ (4 * (row % 2));
+                let a = a[row * DEPTH + 4 * chunk + 2 * (k8 % 2) + half];
+                let position = 8 * k8 + column_of_fragment;
+                let b = col * DEPTH + 4 * (position / 4 ^ col % 8) + position % 4;
+                sum += f64::from(a) * (f64::from(upper[b]) + f64::from(lower[b]));
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn packed_tiles_hold_what_the_products_read() {
+        let machine = Machine::with_threads(1).unwrap().with_accelerator(Accelerator::Emulator);
+        let device = match machine.device() {
+            Ok(device) => device,
+            Err(Refusal::NoCompiler(_)) => return,
+            Err(refusal) => panic!("{refusal}"),
+        };
+        let (n, m, p) = (130, 70, 129);
+        let load = |rows, cols, seed| {
+            let host: Dense<f32> = random_dense(rows, cols, seed).unwrap();
+            let mut on_device = DeviceDense::new(&device, "operand", rows, cols).unwrap();
+            on_device.write(host.view()).unwrap();
+            (host, on_device)
+        };
+        let ((a, on_a), (b, on_b)) = (load(n, m, 1), load(m, p, 2));
+        let pack = |matrix: &DeviceDense<f32>, entry, side, copies| {
+            let mut packed = Packed::<f32>::new(&device, "packed", entry, side, m, copies).unwrap();
+            packed.pack(matrix).unwrap();
+            let mut tiles = vec![0.0; packed.buffer.len()];
+            packed.buffer.read(&mut tiles).unwrap();
+            tiles
+        };
+        let (packed_a, packed_b) = (pack(&on_a, "pack_rows", n, 1), pack(&on_b, "pack_columns", p, 2));
+        let steps = m.div_ceil(DEPTH);
+        for (row, col) in [(0, 0), (1, 1), (7, 127), (8, 64), (127, 3), (128, 128), (129, 100), (64, 7)] {
+            let tile_of_a = |step| &packed_a[((row / SIDE) * steps + step) * SIDE * DEPTH..][..SIDE * DEPTH];
+            let tile_of_b =
+                |step| &packed_b[((col / SIDE) * steps + step) * 2 * SIDE * DEPTH..][..2 * SIDE * DEPTH];
+            let tile = |step| multiply_packed(tile_of_a(step), tile_of_b(step), row % SIDE, col % SIDE);
+            let found: f64 = (0..steps).map(tile).sum();
+            let products = (0..m).map(|k| f64::from(a.view().row(row)[k]) * f64::from(b.view().row(k)[col]));
+            let expected: f64 = products.sum();
+            // B is two numbers of TF32: 22 bits of it are kept.
+            assert!((found - expected).abs() < m as f64 * 2f64.powi(-22), "row {row}, column {col}");
+        }
+    }
+
+    #[test]
+    fn the_plan_has_a_block_for_every_tile() {
+        let blocks = |n, p| plan(&DeviceLimits::h200(), Shape { n, m: 1, p }).map(|plan| plan.blocks());
+        assert_eq!(blocks(1, 1), Ok(1));
+        assert_eq!(blocks(129, 256), Ok(4));
+        assert_eq!(blocks(0, 256), Ok(0));
+        assert!(blocks(1 << 40, 1 << 40).is_err());
+    }
+}
