@@ -3,6 +3,7 @@
 mod detections;
 mod features;
 mod orders;
+mod ptx;
 
 use super::super::device::{Argument, Buffer, Device, DeviceError};
 use super::super::kernel::KernelSource;
