@@ -128,9 +128,10 @@ __device__ inline u32 to_tf32(float value) {
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
     return bits;
 #else
-    const u32 bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) return 0x7fffffffu;  // NaN
-    return (bits + 0x1000u) & 0xffffe000u;            // infinity stays, and what is too large becomes it
+    // As NVRTC 13 does it for every architecture: infinities and NaN are not rounded, only cut. What is too large becomes
+    // infinite. So does a NaN of the 13 low bits alone, which no arithmetic makes.
+    const u32 bits = __float_as_uint(value), finite = (bits & 0x7fffffffu) < 0x7f800000u;
+    return (bits + (finite ? 0x1000u : 0u)) & 0xffffe000u;
 #endif
 }
 
