@@ -30,9 +30,9 @@ impl AsyncCopy {
     unsafe fn perform(&self) {
         // SAFETY: as the caller promises; global and shared memory do not overlap.
         unsafe {
-            let to = self.shared as *mut u8;
-            std::ptr::copy_nonoverlapping(self.global as *const u8, to, self.valid);
-            to.add(self.valid).write_bytes(0, self.bytes - self.valid);
+            let (to, valid) = (self.shared as *mut u8, self.valid.min(self.bytes));
+            std::ptr::copy_nonoverlapping(self.global as *const u8, to, valid);
+            to.add(valid).write_bytes(0, self.bytes - valid);
         }
     }
 }

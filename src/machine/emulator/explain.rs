@@ -3,6 +3,7 @@
 use super::access::Access;
 use super::collective::Missing;
 use super::fault::Fault;
+use super::shared_memory::Wrong;
 use super::state::State;
 use std::ops::Range;
 
@@ -46,6 +47,38 @@ impl State {
             )
         } else {
             format!("{name} of {bytes} bytes at address {address:#x}, which is in no buffer")
+        };
+        self.fault_here(what, from)
+    }
+
+    /// An access that begins in shared memory.
+    #[cold]
+    pub(super) fn wrong_in_shared(&self, index: usize, access: &Access, wrong: &Wrong, from: usize) -> Fault {
+        let shared = &self.shared[index];
+        let (offset, bytes, verb) = (access.address - shared.range.start, access.bytes, access.name());
+        let place = format!("{bytes} bytes at byte {offset} of {} shared memory", shared.name);
+        let what = match wrong {
+            Wrong::OutOfBounds => {
+                format!("out-of-bounds {verb} of {place}, which has {} bytes", shared.range.len())
+            }
+            Wrong::Misaligned => format!("misaligned {verb} of {place}"),
+            Wrong::Uninitialised => {
+                format!(
+                    "read of uninitialised shared memory: {place}, which no thread of the block has written"
+                )
+            }
+            Wrong::Race { other, other_wrote } => format!(
+                "data race on shared memory: {verb} of {place}, which {} has {}; \
+                 a barrier is missing between thread {other} and thread {}",
+                self.shape.name_thread(*other),
+                if *other_wrote { "written" } else { "read" },
+                self.thread,
+            ),
+            Wrong::Copying { other } => format!(
+                "{verb} of {place}, into which a copy_async of {} is under way: \
+                 that thread must wait for it (copy_async_wait), and others for that thread (a barrier)",
+                self.shape.name_thread(*other),
+            ),
         };
         self.fault_here(what, from)
     }

@@ -26,6 +26,10 @@ struct Word {
 /// What is wrong with an access to shared memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
+    /// It ends behind the end.
+    OutOfBounds,
+    /// Its address is no multiple of its size.
+    Misaligned,
     /// Nobody has written that in this block.
     Uninitialised,
     /// That thread was there, and no barrier lies in between.

@@ -283,42 +283,18 @@ impl State {
 
     pub(super) fn access_shared(&mut self, index: usize, access: &Access, from: usize) -> Result<(), Fault> {
         let shared = &mut self.shared[index];
-        let name = format_args!("{} shared memory", shared.name);
-        let (offset, bytes) = (access.address - shared.range.start, access.bytes);
-        let what = if bytes > shared.range.end - access.address {
-            let len = shared.range.len();
-            format!(
-                "out-of-bounds {} of {bytes} bytes at byte {offset} of {name}, which has {len} bytes",
-                access.name()
-            )
+        let wrong = if access.bytes > shared.range.end - access.address {
+            Wrong::OutOfBounds
         } else if access.misaligned() {
-            format!("misaligned {} of {bytes} bytes at byte {offset} of {name}", access.name())
+            Wrong::Misaligned
         } else {
+            let offset = access.address - shared.range.start;
             match shared.shadow.check(offset, access, self.thread, &self.clock) {
                 Ok(()) => return Ok(()),
-                Err(Wrong::Uninitialised) => {
-                    let what = "which no thread of the block has written";
-                    format!(
-                        "read of uninitialised shared memory: {bytes} bytes at byte {offset} of {name}, {what}"
-                    )
-                }
-                Err(Wrong::Race { other, other_wrote }) => format!(
-                    "data race on shared memory: {} of {bytes} bytes at byte {offset} of {name}, which {} has {}; \
-                     a barrier is missing between thread {other} and thread {}",
-                    access.name(),
-                    self.shape.name_thread(other),
-                    if other_wrote { "written" } else { "read" },
-                    self.thread,
-                ),
-                Err(Wrong::Copying { other }) => format!(
-                    "{} of {bytes} bytes at byte {offset} of {name}, into which a copy_async of {} is under way: \
-                     that thread must wait for it (copy_async_wait), and others for that thread (a barrier)",
-                    access.name(),
-                    self.shape.name_thread(other),
-                ),
+                Err(wrong) => wrong,
             }
         };
-        Err(self.fault_here(what, from))
+        Err(self.wrong_in_shared(index, access, &wrong, from))
     }
 
     /// A collective of the warp; `true` when the thread need not wait.
