@@ -122,6 +122,14 @@ impl Device {
         Ok(buffer)
     }
 
+    /// Is the kernel written for this device? Nothing is compiled.
+    pub fn takes(&self, source: &KernelSource) -> Result<(), Refusal> {
+        match self {
+            Device::Cuda(_) => source.target(self.limits().architecture()).map(drop),
+            Device::Emulator(_) => source.emulated(),
+        }
+    }
+
     /// A kernel, compiled or from the cache.
     pub fn kernel(&self, source: &KernelSource) -> Result<Kernel, Refusal> {
         let function = self.backend().compile(source)?;

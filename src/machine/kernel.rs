@@ -89,9 +89,12 @@ impl KernelSource {
         [(HEADER_NAME, HEADER)].into_iter().chain(self.headers.iter().copied())
     }
 
-    /// Is it written for single generations of GPUs, and in no way that others understand?
-    pub(super) fn is_specific(&self) -> bool {
-        self.architectures.iter().all(|architecture| architecture.specific)
+    /// Does the emulator take it? Not what is written for single generations of GPUs, and in no way that others understand.
+    pub(super) fn emulated(&self) -> Result<(), Refusal> {
+        if self.architectures.iter().all(|architecture| architecture.specific) {
+            return Err(Refusal::NotEmulated(self.written_for()));
+        }
+        Ok(())
     }
 
     /// What a device of compute capability `number` (without the point) compiles it for, or why it does not.
@@ -109,7 +112,7 @@ impl KernelSource {
     }
 
     /// `gemm.cu is written for sm_90a`
-    pub(super) fn written_for(&self) -> String {
+    fn written_for(&self) -> String {
         let plain = self.architectures.iter().filter(|architecture| !architecture.specific);
         let mut names: Vec<String> =
             plain.min().map(|least| format!("sm_{least} and newer")).into_iter().collect();
@@ -141,13 +144,16 @@ mod tests {
         let source = source.only_for(BOTH);
         assert_eq!(target(&source, 90), Ok("90a".into()));
         assert_eq!(target(&source, 100), Ok("100".into()));
-        assert!(!source.is_specific());
+        assert_eq!(source.emulated(), Ok(()));
         let source = source.only_for(&[SM_90A]);
         assert_eq!(target(&source, 90), Ok("90a".into()));
         assert_eq!(
             source.target(100).unwrap_err(),
             Refusal::Unsupported("k.cu is written for sm_90a; this GPU is sm_100".into())
         );
-        assert!(source.is_specific());
+        assert_eq!(
+            source.emulated().unwrap_err().to_string(),
+            "runs on a GPU only: k.cu is written for sm_90a"
+        );
     }
 }

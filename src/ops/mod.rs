@@ -85,10 +85,15 @@ pub trait Variant<O: Op>: Sync {
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
         match self.place() {
             Place::Serial | Place::Threads => Ok(()),
-            Place::Cuda => match machine.device()? {
-                Device::Cuda(_) if !self.kernels().is_empty() => Library::Nvrtc.find().map(drop),
-                Device::Cuda(_) | Device::Emulator(_) => Ok(()),
-            },
+            Place::Cuda => {
+                let (device, kernels) = (machine.device()?, self.kernels());
+                kernels.iter().try_for_each(|kernel| device.takes(kernel))?;
+                if device.gpu().is_some() && !kernels.is_empty() {
+                    Library::Nvrtc.find().map(drop)
+                } else {
+                    Ok(())
+                }
+            }
         }
     }
     /// Converts, allocates, compiles: all that depends on the subject alone.

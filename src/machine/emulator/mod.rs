@@ -149,9 +149,7 @@ impl Backend for Emulator {
         Ok(Box::new(self.resources.registry.allocate(what, bytes)?))
     }
     fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
-        if source.is_specific() {
-            return Err(Refusal::NotEmulated(source.written_for()));
-        }
+        source.emulated()?;
         let library = self.library(source)?;
         let resources = self.resources.clone();
         Ok(Box::new(EmulatedFunction { title: source.title(), library, resources }))
