@@ -13,7 +13,12 @@ pub(super) fn choose<S: Scalar>(machine: &Machine, shape: Shape) -> Choice {
         Accelerator::Cuda(_) | Accelerator::Emulator => {
             let limits =
                 machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
-            on_device::<S>(&limits, shape)
+            let emulated = machine.accelerator() == Accelerator::Emulator;
+            if S::NAME == f32::NAME {
+                f32_on_device(&limits, emulated, shape)
+            } else {
+                f64_on_device(&limits, shape)
+            }
         }
     }
 }
@@ -30,6 +35,125 @@ fn on_cpu(machine: &Machine, shape: Shape) -> Choice {
     Choice { variant: "dense-threads-packed", reason }
 }
 
-fn on_device<S: Scalar>(_limits: &DeviceLimits, shape: Shape) -> Choice {
-    Choice { variant: "dense-cuda-tile-by-column-32", reason: format!("{shape}: shared tiles") }
+// Thresholds from an H200's best variants at 100, 512, 1000, 1024, 4096, 8192, 10000, 1000000x64x64 and 64x1000000x64.
+
+/// Terms from which slicing a sum pays where C alone has too few tiles.
+const MANY_TERMS: usize = 4096;
+/// Terms up to which f32 is faster without tensor cores: too few to pay for splitting every number in two.
+const FEW_TERMS: usize = 128;
+/// Multiply-adds up to which launching costs more than anything else.
+const TINY: u64 = 128 * 128 * 128;
+
+/// Tiles of `rows` × `cols` that cover C, and whether they are at least a fraction of the multiprocessors.
+fn tiles(shape: Shape, rows: usize, cols: usize) -> usize {
+    shape.n.div_ceil(rows).saturating_mul(shape.p.div_ceil(cols))
+}
+
+/// Tensor cores, in the largest tiles of which there are enough: large ones read least, small ones keep all
+/// multiprocessors busy.
+fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
+    let multiprocessors = limits.multiprocessors as usize;
+    let large = tiles(shape, 128, 128);
+    let (variant, tile, why) = if large >= multiprocessors {
+        ("dense-cuda-tensor-f64-128x128", "128×128", "enough for every multiprocessor")
+    } else if 4 * large >= multiprocessors {
+        ("dense-cuda-tensor-f64-128x64", "128×64", "the largest of which there are enough, their sums sliced")
+    } else if shape.m >= MANY_TERMS {
+        ("dense-cuda-tensor-f64-64x64", "64×64", "few, but their sums are long and can be sliced")
+    } else {
+        ("dense-cuda-tensor-f64-32x32", "32×32", "small ones keep more multiprocessors busy")
+    };
+    Choice { variant, reason: format!("{shape}: f64 on tensor cores in tiles of {tile}: {why}") }
+}
+
+/// Tensor cores by three products in TF32, but for what is too small or too flat for them.
+fn f32_on_device(limits: &DeviceLimits, emulated: bool, shape: Shape) -> Choice {
+    let multiprocessors = limits.multiprocessors as usize;
+    let (large, medium) = (tiles(shape, 128, 128), tiles(shape, 64, 64));
+    let warp_groups = limits.compute_capability == [9, 0] && !emulated;
+    let (variant, why) = if shape.multiply_adds() <= TINY {
+        ("dense-cuda-tile-by-column-16", "too small for anything but the simplest kernel")
+    } else if shape.m <= FEW_TERMS && medium >= multiprocessors {
+        ("dense-cuda-registers-64x64", "sums too short to pay for splitting numbers into TF32 halves")
+    } else if large >= 2 * multiprocessors && warp_groups {
+        ("dense-cuda-wgmma-tf32x3-128x128", "large: three TF32 products on warp groups")
+    } else if 4 * large >= multiprocessors {
+        (
+            "dense-cuda-tensor-tf32x3-128x128",
+            "three TF32 products in the largest tiles of which there are enough",
+        )
+    } else {
+        (
+            "dense-cuda-tensor-tf32x3-64x64",
+            "three TF32 products in small tiles, which keep more multiprocessors busy",
+        )
+    };
+    Choice { variant, reason: format!("{shape}: {why}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::Op;
+    use crate::ops::gemm::Gemm;
+
+    const SHAPES: [Shape; 7] = [
+        Shape { n: 100, m: 100, p: 100 },
+        Shape { n: 512, m: 512, p: 512 },
+        Shape { n: 1000, m: 1000, p: 1000 },
+        Shape { n: 4096, m: 4096, p: 4096 },
+        Shape { n: 10_000, m: 10_000, p: 10_000 },
+        Shape { n: 1_000_000, m: 64, p: 64 },
+        Shape { n: 64, m: 1_000_000, p: 64 },
+    ];
+
+    #[test]
+    fn the_choice_on_a_device_follows_the_shape() {
+        let h200 = DeviceLimits::h200();
+        let f64_chosen = SHAPES.map(|shape| f64_on_device(&h200, shape).variant);
+        let tiles = ["32x32", "32x32", "128x64", "128x128", "128x128", "128x128", "64x64"];
+        assert_eq!(f64_chosen.map(|name| name.trim_start_matches("dense-cuda-tensor-f64-")), tiles);
+        assert_eq!(
+            SHAPES.map(|shape| f32_on_device(&h200, false, shape).variant),
+            [
+                "dense-cuda-tile-by-column-16",
+                "dense-cuda-tensor-tf32x3-64x64",
+                "dense-cuda-tensor-tf32x3-128x128",
+                "dense-cuda-wgmma-tf32x3-128x128",
+                "dense-cuda-wgmma-tf32x3-128x128",
+                "dense-cuda-registers-64x64",
+                "dense-cuda-tensor-tf32x3-64x64",
+            ]
+        );
+        let elsewhere = DeviceLimits { compute_capability: [10, 0], ..h200.clone() };
+        let large = Shape::square(4096);
+        assert_eq!(f32_on_device(&elsewhere, false, large).variant, "dense-cuda-tensor-tf32x3-128x128");
+        assert_eq!(f32_on_device(&h200, true, large).variant, "dense-cuda-tensor-tf32x3-128x128");
+    }
+
+    #[test]
+    fn every_choice_is_a_variant_with_a_reason() {
+        let h200 = DeviceLimits::h200();
+        for n in [0, 1, 100, 3000, usize::MAX] {
+            for m in [0, 1, 64, 1_000_000, usize::MAX] {
+                for p in [0, 1, 300, 10_000] {
+                    let shape = Shape { n, m, p };
+                    for emulated in [false, true] {
+                        let choice = f32_on_device(&h200, emulated, shape);
+                        assert!(Gemm::<f32>::variant(choice.variant).is_some(), "{}", choice.variant);
+                    }
+                    let choice = f64_on_device(&h200, shape);
+                    assert!(Gemm::<f64>::variant(choice.variant).is_some(), "{}", choice.variant);
+                    assert!(choice.reason.starts_with(&format!("{shape}: ")));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn on_the_cpu_only_the_reason_differs() {
+        let machine = Machine::with_threads(2).unwrap();
+        assert!(on_cpu(&machine, Shape::square(10)).reason.contains("too few"));
+        assert!(on_cpu(&machine, Shape::square(1000)).reason.starts_with("2 threads"));
+    }
 }
