@@ -1,0 +1,112 @@
+// A block adds up a tile of ROWS × COLS elements of C on tensor cores in f64, a warp WARP_ROWS × WARP_COLS of them.
+// Touches A and B once per tile of C, by copies that run ahead, and shared memory by one 16-byte read for 2 rows × 8
+// products. Loses where C has few tiles, and where the matrices are so thin that memory is the limit.
+#include "gemm.cuh"
+
+// The tensor core multiplies 16 × 8 by 8 × 8 and wants, of its left operand, two rows of two columns from every lane.
+// That is what a chunk of B brings, two columns of one term, if B is the left one: so it computes Cᵀ = Bᵀ · Aᵀ, and no
+// number has to change its register. With lane = 4g + t, its rows g and g + 8 are columns 2g and 2g + 1 of B, its columns
+// 2t and 2t + 1 are rows of A, and its terms t and t + 4 are terms 2t and 2t + 1.
+constexpr u32 GROUP_ROWS = 8, GROUP_COLS = 16, STEP = 8;
+constexpr u32 GROUPS_DOWN = WARP_ROWS / GROUP_ROWS, GROUPS_ACROSS = WARP_COLS / GROUP_COLS, STEPS = DEPTH / STEP;
+constexpr u32 BUFFERS = READS_AHEAD ? 2 : 1;
+static_assert(sizeof(SCALAR) == 8, "f64");
+static_assert(WARP_ROWS % GROUP_ROWS == 0 && WARP_COLS % GROUP_COLS == 0, "groups divide a warp's part of the tile");
+static_assert(DEPTH % STEP == 0, "steps divide a slab");
+
+// A 16-byte read is served to 8 lanes at a time, g and g + 1 with t from 0 to 3, without waiting if their chunks lie in 8
+// different sixteenths of 128 bytes. Chunks of a row are therefore exchanged (by xor, its own inverse):
+//     A, a row of which has 8 chunks: the lanes read chunks 4s + t of rows g and g + 1; odd rows exchange their halves.
+//     B, whose rows are multiples of 128 bytes: they read chunks g and g + 1 of terms 2t and 2t + 1; pairs of terms differ.
+static_assert(DEPTH / CHUNK == 8 && COLS / CHUNK % 8 == 0, "rows of whole 128 bytes");
+struct PlaceInA {
+    static __device__ __forceinline__ u32 of(u32 row, u32 chunk) {
+        return row * DEPTH + (chunk ^ row % 2 * 4) * CHUNK;
+    }
+};
+struct PlaceInB {
+    static __device__ __forceinline__ u32 of(u32 term, u32 chunk) {
+        return term * COLS + (chunk ^ term / 2 % 4 * 2) * CHUNK;
+    }
+};
+typedef ChunkCopy<ROWS, DEPTH, PlaceInA> CopyOfA;
+typedef ChunkCopy<DEPTH, COLS, PlaceInB> CopyOfB;
+typedef SlabCopies<CopyOfA, CopyOfB> Copies;
+
+struct Sums {
+    SCALAR sums[GROUPS_DOWN][GROUPS_ACROSS][4];
+    Chunk of_a[BUFFERS][GROUPS_DOWN], of_b[BUFFERS][GROUPS_ACROSS][2];
+    const SCALAR *stages_of_a, *stages_of_b;
+    u32 g, t, row, col;  // row and column of the warp in the tile
+
+    __device__ __forceinline__ Sums(const Copies& copies)
+        : stages_of_a(copies.stages_of_a), stages_of_b(copies.stages_of_b) {
+        const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+        g = lane / 4, t = lane % 4;
+        row = warp / (COLS / WARP_COLS) * WARP_ROWS, col = warp % (COLS / WARP_COLS) * WARP_COLS;
+#pragma unroll
+        for (u32 i = 0; i < GROUPS_DOWN; ++i)
+#pragma unroll
+            for (u32 j = 0; j < GROUPS_ACROSS; ++j)
+#pragma unroll
+                for (u32 e = 0; e < 4; ++e) sums[i][j][e] = 0;
+    }
+
+    __device__ __forceinline__ void read(u32 buffer, u32 stage, u32 step) {
+        // The exchange is the same for all groups of a thread: computed once, for the first.
+        const SCALAR* const a = stages_of_a + stage * CopyOfA::SLAB + PlaceInA::of(row + g, step * 4 + t);
+        const SCALAR* const b = stages_of_b + stage * CopyOfB::SLAB + PlaceInB::of(2 * t, col / CHUNK + g);
+#pragma unroll
+        for (u32 j = 0; j < GROUPS_ACROSS; ++j)
+#pragma unroll
+            for (u32 term = 0; term < 2; ++term)
+                of_b[buffer][j][term] = read_chunk(b + (step * STEP + term) * COLS + j * GROUP_COLS);
+#pragma unroll
+        for (u32 i = 0; i < GROUPS_DOWN; ++i) of_a[buffer][i] = read_chunk(a + i * GROUP_ROWS * DEPTH);
+    }
+
+    // Down and up: the last group of one column of groups is the first of the next, and its operand at hand.
+    __device__ __forceinline__ void multiply(u32 buffer) {
+#pragma unroll
+        for (u32 j = 0; j < GROUPS_ACROSS; ++j) {
+            const Chunk &first = of_b[buffer][j][0], &second = of_b[buffer][j][1];
+            const SCALAR left[4] = {first.at[0], first.at[1], second.at[0], second.at[1]};
+#pragma unroll
+            for (u32 turn = 0; turn < GROUPS_DOWN; ++turn) {
+                const u32 i = j % 2 ? GROUPS_DOWN - 1 - turn : turn;
+                multiply_16x8x8(sums[i][j], left, of_a[buffer][i].at);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void end_slab() {}
+
+    __device__ __forceinline__ void store_all(const Product& product, const Work& work) const {
+#pragma unroll
+        for (u32 i = 0; i < GROUPS_DOWN; ++i)
+#pragma unroll
+            for (u32 e = 0; e < 2; ++e)
+#pragma unroll
+                for (u32 j = 0; j < GROUPS_ACROSS; ++j) {
+                    const Chunk chunk = {{sums[i][j][e], sums[i][j][2 + e]}};
+                    const u32 row_of_tile = row + i * GROUP_ROWS + 2 * t + e, col_of_tile = col + j * GROUP_COLS + 2 * g;
+                    store(product, work.row + row_of_tile, work.col + col_of_tile, chunk);
+                }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
+    tensor_f64(u32 n, u32 m, u32 p, const SCALAR* a, u64 a_distance, const SCALAR* b, u64 b_distance, SCALAR* c,
+               u64 c_distance, SCALAR alpha, SCALAR beta, SCALAR* partial, u32 slice_terms) {
+    DYNAMIC_SHARED(SCALAR, shared);
+    const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, partial, slice_terms};
+    const Work work = Work::of_block(product);
+    Copies copies(product, work, shared);
+    Sums sums(copies);
+    if constexpr (READS_AHEAD)
+        multiply_slabs_reading_ahead<STEPS>(copies, sums, work.slabs());
+    else
+        multiply_slabs<STEPS>(copies, sums, work.slabs());
+    copy_async_wait<0>();
+    sums.store_all(product, work);
+}

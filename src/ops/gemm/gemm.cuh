@@ -1,0 +1,222 @@
+// What the fast kernels of gemm share. Their words:
+//
+//     tile     ROWS × COLS elements of C, the work of a block; WARP_ROWS × WARP_COLS of them are the work of a warp
+//     slab     DEPTH terms of its sums: ROWS × DEPTH of A and DEPTH × COLS of B, in shared memory
+//     stage    room for one slab; there are STAGES of them, filled in turn by asynchronous copies
+//     step     the part of a slab that a warp takes into registers at once
+//     slice    the terms that one block adds: all, or a part where there would be too few blocks (slices.rs)
+//     chunk    16 bytes of a row, what one instruction moves; every row of a matrix starts with a whole one
+#pragma once
+#include "ptx.cuh"
+
+constexpr u32 CHUNK = 16 / sizeof(SCALAR);
+constexpr u32 THREADS = (ROWS / WARP_ROWS) * (COLS / WARP_COLS) * WARP;
+static_assert(ROWS % WARP_ROWS == 0 && COLS % WARP_COLS == 0, "warps divide the tile");
+
+struct __align__(16) Chunk {
+    SCALAR at[CHUNK];
+};
+
+__device__ __forceinline__ Chunk read_chunk(const SCALAR* from) { return *reinterpret_cast<const Chunk*>(from); }
+__device__ __forceinline__ void write_chunk(SCALAR* to, const Chunk& chunk) { *reinterpret_cast<Chunk*>(to) = chunk; }
+
+// C = alpha · A · B + beta · C with A n × m and B m × p; `distance` is from one row to the next.
+struct Product {
+    u32 n, m, p;
+    const SCALAR* a;
+    u64 a_distance;
+    const SCALAR* b;
+    u64 b_distance;
+    SCALAR* c;
+    u64 c_distance;
+    SCALAR alpha, beta;
+    SCALAR* partial;  // sums of the slices where there are several: a matrix for each, which lies as C does
+    u32 slice_terms;  // terms of a slice, whole slabs; the last one may have fewer
+};
+
+// What a block does: the tile's first row and column, and its slice of the terms.
+struct Work {
+    u32 row, col, first_term, terms;
+
+    // Rows of tiles walk together in groups: the blocks that run at the same time then share their parts of A and of B
+    // in the L2 cache, instead of all of B passing by for every row of tiles.
+    static __device__ __forceinline__ Work of_block(const Product& product) {
+        constexpr u32 GROUP = 8;
+        const u32 tiles_down = (product.n + ROWS - 1) / ROWS, tiles_across = (product.p + COLS - 1) / COLS;
+        const u32 group = blockIdx.x / (GROUP * tiles_across), in_group = blockIdx.x % (GROUP * tiles_across);
+        const u32 first = group * GROUP, rows = min(tiles_down - first, GROUP);
+        const u32 first_term = blockIdx.z * product.slice_terms;
+        const u32 terms = first_term < product.m ? min(product.m - first_term, product.slice_terms) : 0;
+        return {(first + in_group % rows) * ROWS, in_group / rows * COLS, first_term, terms};
+    }
+
+    __device__ __forceinline__ u32 slabs() const { return (terms + DEPTH - 1) / DEPTH; }
+    // Does all of the tile lie in C? Then nothing of its rows and columns has to be cut off.
+    __device__ __forceinline__ bool is_inside(const Product& product) const {
+        return row + ROWS <= product.n && col + COLS <= product.p;
+    }
+};
+
+// ---- global to shared memory -------------------------------------------------------------------------------------------
+
+// Copies Rows × Cols numbers of a matrix into a slab, by all threads of the block: each takes the same chunk of every
+// ROWS_AT_ONCE-th row. Place::of(row, chunk) says where in the slab a chunk goes.
+template <u32 Rows, u32 Cols, typename Place>
+struct ChunkCopy {
+    static constexpr u32 SLAB = Rows * Cols;  // numbers of it
+    static constexpr u32 CHUNKS = Cols / CHUNK, ROWS_AT_ONCE = THREADS / CHUNKS, TIMES = Rows / ROWS_AT_ONCE;
+    static_assert(THREADS % CHUNKS == 0 && Rows % ROWS_AT_ONCE == 0, "every thread copies the same number of chunks");
+
+    const SCALAR* matrix;
+    u64 distance;
+    u32 row, chunk;
+    const SCALAR* from;
+
+    // Of what begins at this row and column of the matrix.
+    __device__ __forceinline__ ChunkCopy(const SCALAR* matrix, u64 distance, u32 first_row, u32 first_col)
+        : matrix(matrix), distance(distance), row(threadIdx.x / CHUNKS), chunk(threadIdx.x % CHUNKS) {
+        from = matrix + (first_row + row) * distance + first_col + chunk * CHUNK;
+    }
+
+    // What lies `offset` numbers further on.
+    __device__ __forceinline__ void whole(SCALAR* slab, u64 offset) const {
+#pragma unroll
+        for (u32 time = 0; time < TIMES; ++time) {
+            const u32 skipped = time * ROWS_AT_ONCE;
+            copy_async<16>(slab + Place::of(row + skipped, chunk), from + offset + skipped * distance);
+        }
+    }
+
+    // The same where only so many rows and columns are left; zeros stand for the others, which are not read.
+    __device__ __forceinline__ void part(SCALAR* slab, u64 offset, u32 rows, u32 cols) const {
+        const u32 col = chunk * CHUNK, valid_cols = col < cols ? min(cols - col, CHUNK) : 0;
+#pragma unroll
+        for (u32 time = 0; time < TIMES; ++time) {
+            const u32 skipped = time * ROWS_AT_ONCE, valid = row + skipped < rows ? valid_cols : 0;
+            const SCALAR* const place = valid ? from + offset + skipped * distance : matrix;
+            copy_async<16>(slab + Place::of(row + skipped, chunk), place, valid * u32(sizeof(SCALAR)));
+        }
+    }
+};
+
+// The copies of whole slabs: A's part by CopyOfA, B's by CopyOfB, first all stages of A in shared memory, then those of B.
+template <typename CopyOfA, typename CopyOfB>
+struct SlabCopies {
+    const Product& product;
+    const Work& work;
+    SCALAR *stages_of_a, *stages_of_b;
+    CopyOfA a;
+    CopyOfB b;
+    bool inside;
+
+    __device__ __forceinline__ SlabCopies(const Product& product, const Work& work, SCALAR* shared)
+        : product(product), work(work), stages_of_a(shared), stages_of_b(shared + STAGES * CopyOfA::SLAB),
+          a(product.a, product.a_distance, work.row, work.first_term),
+          b(product.b, product.b_distance, work.first_term, work.col), inside(work.is_inside(product)) {}
+
+    __device__ __forceinline__ void start(u32 slab) const {
+        SCALAR* const to_a = stages_of_a + slab % STAGES * CopyOfA::SLAB;
+        SCALAR* const to_b = stages_of_b + slab % STAGES * CopyOfB::SLAB;
+        const u64 first_term = u64(slab) * DEPTH;
+        const u32 terms_left = work.terms - slab * DEPTH;
+        if (inside && terms_left >= DEPTH) {
+            a.whole(to_a, first_term);
+            b.whole(to_b, first_term * product.b_distance);
+        } else {
+            a.part(to_a, first_term, product.n - work.row, terms_left);
+            b.part(to_b, first_term * product.b_distance, terms_left, product.p - work.col);
+        }
+    }
+};
+
+// ---- the pipeline ------------------------------------------------------------------------------------------------------
+//
+// `copies.start(slab)` starts the copies of a slab into its stage, slab % STAGES. `sums.read(buffer, stage, step)` takes
+// a step from shared memory into registers, `sums.multiply(buffer)` adds its products, `sums.end_slab()` comes after the
+// last step of a slab. STAGES − 1 slabs are under way while one is multiplied.
+
+// One group of copies per slab, empty behind the last one, so that they can be counted.
+template <typename Copies>
+__device__ __forceinline__ void start_slab(Copies& copies, u32 slab, u32 slabs) {
+    if (slab < slabs) copies.start(slab);
+    copy_async_commit();
+}
+
+template <typename Copies>
+__device__ __forceinline__ void start_first_slabs(Copies& copies, u32 slabs) {
+#pragma unroll
+    for (u32 slab = 0; slab < STAGES - 1; ++slab) start_slab(copies, slab, slabs);
+}
+
+// Waits for the oldest slab that is under way, and until no warp reads the stage that is filled next.
+__device__ __forceinline__ void await_slab() {
+    copy_async_wait<STAGES - 2>();
+    __syncthreads();
+}
+
+// Registers hold one step: what is read is multiplied next. Little to keep, so that more blocks fit.
+template <u32 Steps, typename Copies, typename Sums>
+__device__ __forceinline__ void multiply_slabs(Copies& copies, Sums& sums, u32 slabs) {
+    start_first_slabs(copies, slabs);
+    for (u32 slab = 0; slab < slabs; ++slab) {
+        await_slab();
+        start_slab(copies, slab + STAGES - 1, slabs);
+#pragma unroll
+        for (u32 step = 0; step < Steps; ++step) {
+            sums.read(0, slab % STAGES, step);
+            sums.multiply(0);
+        }
+        sums.end_slab();
+    }
+}
+
+// Registers hold two steps: one is read, also across the end of a slab, while the other is multiplied.
+template <u32 Steps, typename Copies, typename Sums>
+__device__ __forceinline__ void multiply_slabs_reading_ahead(Copies& copies, Sums& sums, u32 slabs) {
+    static_assert(Steps % 2 == 0, "every slab begins with the same buffer");
+    if (slabs == 0) return;
+    start_first_slabs(copies, slabs);
+    await_slab();
+    sums.read(0, 0, 0);
+    for (u32 slab = 0; slab < slabs; ++slab) {
+        // Behind the last slab there is nothing to read: the last one is read again, and not used.
+        const u32 stage = slab % STAGES, next_stage = slab + 1 < slabs ? (slab + 1) % STAGES : stage;
+#pragma unroll
+        for (u32 step = 0; step < Steps; ++step) {
+            if (step == 0) start_slab(copies, slab + STAGES - 1, slabs);
+            if (step + 1 < Steps) {
+                sums.read((step + 1) % 2, stage, step + 1);
+            } else {
+                await_slab();
+                sums.read(0, next_stage, 0);
+            }
+            sums.multiply(step % 2);
+        }
+        sums.end_slab();
+    }
+}
+
+// ---- registers to global memory ----------------------------------------------------------------------------------------
+
+// A chunk of finished sums at a row and column of C, a multiple of CHUNK: into C, or as they are into their slice.
+__device__ __forceinline__ void store(const Product& product, u32 row, u32 col, const Chunk& sums) {
+    if (row >= product.n || col >= product.p) return;
+    const u64 place = row * product.c_distance + col;
+    if (gridDim.z > 1) {
+        // What fills up the last chunk of a row may be written here, but not in C.
+        write_chunk(product.partial + blockIdx.z * (product.n * product.c_distance) + place, sums);
+        return;
+    }
+    SCALAR* const c = product.c + place;
+    if (col + CHUNK <= product.p) {
+        Chunk updated = {};
+        if (product.beta != SCALAR(0)) updated = read_chunk(c);
+#pragma unroll
+        for (u32 i = 0; i < CHUNK; ++i) update(updated.at[i], product.alpha, sums.at[i], product.beta);
+        write_chunk(c, updated);
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < CHUNK; ++i)
+            if (col + i < product.p) update(c[i], product.alpha, sums.at[i], product.beta);
+    }
+}
