@@ -2,6 +2,7 @@
 //! C are multiplied while one thread per block streams packed tiles into shared memory. Touches A and B three times more
 //! than the product alone would. Loses on products that do not fill the GPU with such tiles.
 
+use super::dense_cuda_tensor_tf32x3::ERROR_FACTOR;
 use super::device::{DeviceDense, DeviceKernel, OnDevice};
 use super::{Gemm, Product, Shape};
 use crate::Scalar;
@@ -129,7 +130,7 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
         include_str!("dense_cuda_wgmma_tf32x3.cu")
     }
     fn error_factor(&self) -> f64 {
-        16.0
+        ERROR_FACTOR
     }
     fn params(&self) -> Vec<(&'static str, u32)> {
         vec![("rows", SIDE as u32), ("cols", SIDE as u32)]

@@ -1,8 +1,12 @@
 //! C = αAB + βC: A dense N×M, B dense M×P, C dense N×P, all row-major with leading dimensions.
 
+mod add_slices;
 mod choose;
 mod dense_cuda_cublas;
 mod dense_cuda_ladder;
+mod dense_cuda_registers;
+mod dense_cuda_tensor_f64;
+mod dense_cuda_tensor_tf32x3;
 mod dense_cuda_wgmma_tf32x3;
 mod dense_serial_blocked;
 mod dense_serial_loops;
@@ -11,6 +15,8 @@ mod device;
 mod host;
 mod oracle;
 mod plan;
+mod tiled;
+mod tiling;
 
 pub use plan::{Plan, gemm};
 
@@ -20,6 +26,9 @@ use crate::io::{WriteError, write_npy};
 use crate::machine::Machine;
 use crate::matrix::{Dense, DenseView, DenseViewMut};
 use dense_cuda_ladder as ladder;
+use dense_cuda_registers::REGISTERS;
+use dense_cuda_tensor_f64::TENSOR_F64;
+use dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -127,6 +136,15 @@ impl<S: Scalar> Op for Gemm<S> {
             &ladder::TILE_BY_COLUMN[1],
             &ladder::TILE_BY_COLUMN[2],
             &ladder::TILE_BY_COLUMN[3],
+            &REGISTERS[0],
+            &REGISTERS[1],
+            &TENSOR_F64[0],
+            &TENSOR_F64[1],
+            &TENSOR_F64[2],
+            &TENSOR_F64[3],
+            &TENSOR_TF32X3[0],
+            &TENSOR_TF32X3[1],
+            &TENSOR_TF32X3[2],
             &dense_cuda_wgmma_tf32x3::DenseCudaWgmmaTf32x3,
             &dense_cuda_cublas::DenseCudaCublas,
         ]

@@ -1,0 +1,297 @@
+//! Kernels that compute C in tiles, as data: what they differ in stands in [`Tiled`] and [`Tiling`], and the rest is the
+//! same for all.
+
+use super::add_slices::AddSlices;
+use super::device::{DeviceDense, DeviceKernel, OnDevice};
+use super::tiling::{Slices, Tiling};
+use super::{Gemm, Product, Shape};
+use crate::Scalar;
+use crate::machine::{
+    Argument, Device, Kernel, KernelSource, LaunchPlan, LaunchReport, Machine, PTX, Refusal,
+};
+use crate::ops::{Place, RunError, Variant};
+use std::sync::Arc;
+
+/// Rows, columns and terms are counted in 32 bits, rounded up to whole tiles and slices.
+const LONGEST_SIDE: usize = i32::MAX as usize;
+
+/// A kernel with one size of tile.
+pub(super) struct Tiled {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) entry: &'static str,
+    pub(super) file: &'static str,
+    pub(super) text: &'static str,
+    /// The sizes in each precision, where it multiplies that.
+    pub(super) f32: Option<Tiling>,
+    pub(super) f64: Option<Tiling>,
+    pub(super) error_factor: f64,
+}
+
+impl Tiled {
+    /// The sizes in this precision, or a refusal.
+    fn tiling<S: Scalar>(&self) -> Result<&Tiling, Refusal> {
+        let (mine, other) = match S::NAME {
+            f32::NAME => (&self.f32, f64::NAME),
+            _ => (&self.f64, f32::NAME),
+        };
+        mine.as_ref().ok_or_else(|| Refusal::Unsupported(format!("multiplies {other} only")))
+    }
+
+    fn kernel<S: Scalar>(&self, tiling: &Tiling) -> KernelSource {
+        let source = KernelSource::new(self.entry, self.file, self.text)
+            .include("gemm.cuh", include_str!("gemm.cuh"))
+            .include(PTX.0, PTX.1)
+            .define("SCALAR", S::CUDA_NAME);
+        tiling.define(source)
+    }
+
+    /// Ready with these slices.
+    fn launch<S: Scalar>(
+        &self,
+        device: &Device,
+        shape: Shape,
+        tiling: &Tiling,
+        slices: Slices,
+    ) -> Result<Launch<S>, Refusal> {
+        Ok(Launch {
+            plan: tiling.plan(device.limits(), shape, slices, size_of::<S>())?,
+            kernel: device.kernel(&self.kernel::<S>(tiling))?,
+            slices,
+            adding: (slices.count > 1).then(|| AddSlices::new(device, shape, slices.count)).transpose()?,
+        })
+    }
+}
+
+fn check_sides(shape: Shape) -> Result<(), Refusal> {
+    let longest = shape.n.max(shape.m).max(shape.p);
+    if longest <= LONGEST_SIDE {
+        return Ok(());
+    }
+    Err(Refusal::Unsupported(format!(
+        "takes matrices of at most {LONGEST_SIDE} rows and columns; here is a side of {longest}"
+    )))
+}
+
+struct Launch<S> {
+    kernel: Kernel,
+    plan: LaunchPlan,
+    slices: Slices,
+    /// Where there are several slices.
+    adding: Option<AddSlices<S>>,
+}
+
+impl<S: Scalar> DeviceKernel<S> for Launch<S> {
+    fn multiply(
+        &mut self,
+        terms: usize,
+        alpha: S,
+        a: &DeviceDense<S>,
+        b: &DeviceDense<S>,
+        beta: S,
+        c: &mut DeviceDense<S>,
+    ) -> Result<(), RunError> {
+        let mut arguments = [c.rows, terms, c.cols].map(|side| Argument::of(side as u32)).to_vec();
+        arguments.extend(a.arguments().into_iter().chain(b.arguments()).chain(c.arguments()));
+        let partial = self.adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
+        arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(self.slices.terms)]);
+        self.kernel.launch(&self.plan, &arguments)?;
+        match &self.adding {
+            Some(adding) => adding.add(alpha, beta, c),
+            None => Ok(()),
+        }
+    }
+
+    fn launches(&self) -> Vec<LaunchReport> {
+        let adding = self.adding.iter().map(AddSlices::report);
+        [self.kernel.report(&self.plan)].into_iter().chain(adding).collect()
+    }
+}
+
+impl<S: Scalar> Variant<Gemm<S>> for Tiled {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn about(&self) -> &'static str {
+        self.about
+    }
+    fn place(&self) -> Place {
+        Place::Cuda
+    }
+    fn source(&self) -> &'static str {
+        self.text
+    }
+    fn error_factor(&self) -> f64 {
+        self.error_factor
+    }
+    fn params(&self) -> Vec<(&'static str, u32)> {
+        let tiling = self.f64.as_ref().or(self.f32.as_ref());
+        tiling.iter().flat_map(|tiling| [("rows", tiling.rows), ("cols", tiling.cols)]).collect()
+    }
+    fn kernels(&self) -> Vec<KernelSource> {
+        let Ok(tiling) = self.tiling::<S>() else { return Vec::new() };
+        [self.kernel::<S>(tiling)].into_iter().chain(AddSlices::<S>::sources()).collect()
+    }
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+        let tiling = self.tiling::<S>()?;
+        check_sides(*shape)?;
+        let device = machine.device()?;
+        let slices = tiling.slices(device.limits(), *shape);
+        let launch = self.launch(&device, *shape, tiling, slices)?;
+        Ok(OnDevice::boxed(launch, device, *shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{Precision, Verdict, compare};
+    use crate::io::random_dense;
+    use crate::machine::Emulator;
+    use crate::matrix::Dense;
+    use crate::ops::gemm::oracle::oracle;
+    use crate::ops::gemm::{Inputs, REGISTERS, TENSOR_F64, TENSOR_TF32X3};
+    use crate::ops::{Extent, Op};
+    use std::io::Write;
+
+    /// Said aloud, and a failure with `ORDITO_REQUIRE_EMULATOR=1`.
+    fn emulator() -> Option<Device> {
+        match Emulator::open() {
+            Ok(emulator) => Some(Device::Emulator(emulator)),
+            Err(refusal) => {
+                let required = std::env::var("ORDITO_REQUIRE_EMULATOR").is_ok_and(|value| value == "1");
+                assert!(!required, "ORDITO_REQUIRE_EMULATOR=1, but: {refusal}");
+                let _ = writeln!(std::io::stderr(), "an emulator test is skipped: {refusal}");
+                None
+            }
+        }
+    }
+
+    fn all() -> impl Iterator<Item = &'static Tiled> {
+        REGISTERS.iter().chain(&TENSOR_F64).chain(&TENSOR_TF32X3)
+    }
+
+    fn inputs<S: Scalar>(shape: Shape, alpha: f64, beta: f64) -> Inputs<S> {
+        let Shape { n, m, p } = shape;
+        let dense = |rows, cols, seed| Arc::new(random_dense::<S>(rows, cols, seed).unwrap());
+        let (alpha, beta) = (S::from_f64(alpha), S::from_f64(beta));
+        Inputs { a: dense(n, m, 1), b: dense(m, p, 2), alpha, beta, c: Some(dense(n, p, 3)) }
+    }
+
+    fn upload<S: Scalar>(device: &Device, dense: &Dense<S>) -> DeviceDense<S> {
+        let mut on_device = DeviceDense::new(device, "operand", dense.rows(), dense.cols()).unwrap();
+        let distance = on_device.leading_dimension;
+        let mut rows = vec![S::POISON; dense.rows() * distance];
+        for row in 0..dense.rows() {
+            rows[row * distance..][..dense.cols()].copy_from_slice(dense.view().row(row));
+        }
+        on_device.buffer.write(&rows).unwrap();
+        on_device
+    }
+
+    /// C of a kernel on the emulator; what fills up the rows of C on the device must stay NaN.
+    fn product<S: Scalar>(mut launch: Launch<S>, device: &Device, inputs: &Inputs<S>) -> Dense<S> {
+        let before = inputs.c.as_ref().unwrap();
+        let (a, b, mut c) = (upload(device, &inputs.a), upload(device, &inputs.b), upload(device, before));
+        if inputs.beta == S::ZERO {
+            c.buffer.fill_bytes(0xFF).unwrap();
+        }
+        let terms = if inputs.alpha == S::ZERO { 0 } else { inputs.a.cols() };
+        launch.multiply(terms, inputs.alpha, &a, &b, inputs.beta, &mut c).unwrap();
+        let mut found = vec![S::ZERO; c.buffer.len()];
+        c.buffer.read(&mut found).unwrap();
+        let rows = || found.chunks_exact(c.leading_dimension);
+        assert!(rows().all(|row| row[c.cols..].iter().all(|gap| !gap.is_finite())), "wrote a gap of C");
+        Dense::from_rows(c.rows, c.cols, rows().flat_map(|row| &row[..c.cols]).copied().collect()).unwrap()
+    }
+
+    fn verdict<S: Scalar>(tiled: &Tiled, shape: Shape, inputs: &Inputs<S>, found: &Dense<S>) -> Verdict {
+        let reference = oracle(shape, inputs, Extent::Whole);
+        compare(&reference, found, Precision::of::<S>(), tiled.error_factor).verdict
+    }
+
+    fn in_slices<S: Scalar>(count: u64) {
+        let Some(device) = emulator() else { return };
+        // More than three slabs of the deepest, and edges in every direction.
+        let shape = Shape { n: 34, m: 101, p: 67 };
+        let scalings = [(1.0, 1.0), (-1.5, 0.0), (1.0, 2.5), (0.5, 1.0), (0.0, 2.5), (0.0, 0.0)];
+        for (number, tiled) in all().enumerate() {
+            let Ok(tiling) = tiled.tiling::<S>() else { continue };
+            for turn in [0, 3] {
+                let (alpha, beta) = scalings[(number + turn) % scalings.len()];
+                let slices = tiling.cut(shape, count);
+                assert!(slices.count > 1);
+                let inputs = inputs::<S>(shape, alpha, beta);
+                let run = || product(tiled.launch(&device, shape, tiling, slices).unwrap(), &device, &inputs);
+                let found = run();
+                let what = format!("{} {}, {slices:?}, α = {alpha}, β = {beta}", tiled.name, S::NAME);
+                assert_eq!(verdict(tiled, shape, &inputs, &found), Verdict::Passed, "{what}");
+                assert_eq!(run(), found, "{what}: other bits in the second run");
+            }
+        }
+    }
+
+    #[test]
+    fn three_slices_give_the_whole_sum() {
+        in_slices::<f32>(3);
+        in_slices::<f64>(3);
+    }
+
+    #[test]
+    fn thirteen_slices_are_added_by_eight_threads_each() {
+        let Some(device) = emulator() else { return };
+        let (tiled, shape) = (&REGISTERS[1], Shape { n: 9, m: 104, p: 7 });
+        let tiling = tiled.tiling::<f64>().unwrap();
+        let inputs = inputs::<f64>(shape, 2.0, -1.0);
+        let launch = tiled.launch(&device, shape, tiling, tiling.cut(shape, 13)).unwrap();
+        let kernels: Vec<String> = launch.launches().into_iter().map(|launch| launch.kernel).collect();
+        assert_eq!(kernels, ["registers", "add_many_slices"]);
+        let found = product(launch, &device, &inputs);
+        assert_eq!(verdict(tiled, shape, &inputs, &found), Verdict::Passed);
+    }
+
+    /// The bound of three products is 16 times that of one, and still catches a part that is left out.
+    #[test]
+    fn a_lost_part_of_a_split_number_is_caught() {
+        let Some(device) = emulator() else { return };
+        let right = &TENSOR_TF32X3[2];
+        let shape = Shape { n: 20, m: 5, p: 24 };
+        let inputs = inputs::<f32>(shape, 1.0, 0.0);
+        let bugs = [
+            ("multiply_row(i, a_low, b_high);", ""),
+            ("multiply_row(i, a_high, b_low);", ""),
+            ("multiply_row(i, a_low, b_high);", "multiply_row(i, a_low, b_low);"),
+            ("low = to_tf32(x - __uint_as_float(high));", "low = 0;"),
+            ("high = to_tf32(x);", "high = __float_as_uint(x) & 0xfffe0000;"), // 7 bits
+            ("", ""),
+        ];
+        for (line, wrong) in bugs {
+            assert!(right.text.contains(line), "`{line}` is no longer in the kernel");
+            let text = right.text.replace(line, wrong).leak();
+            let tiling = right.tiling::<f32>().unwrap();
+            let planted = Tiled { text, f32: None, f64: None, ..*right };
+            let launch = planted.launch(&device, shape, tiling, tiling.cut(shape, 1)).unwrap();
+            let verdict = verdict(right, shape, &inputs, &product(launch, &device, &inputs));
+            assert_eq!(verdict == Verdict::Passed, line.is_empty(), "{line} -> {wrong}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn what_it_does_not_multiply_is_refused_in_a_sentence() {
+        let machine = Machine::whole().unwrap();
+        let refusal = |shape: Shape| {
+            let variant = Gemm::<f32>::variant("dense-cuda-tensor-tf32x3-64x64").unwrap();
+            variant.prepare(&machine, &shape).err().unwrap().to_string()
+        };
+        let long = Shape { n: 1, m: 1 << 31, p: 1 };
+        assert_eq!(
+            refusal(long),
+            "takes matrices of at most 2147483647 rows and columns; here is a side of 2147483648"
+        );
+        assert_eq!(refusal(Shape::square(2)), Refusal::NoDevice.to_string());
+        let variant = Gemm::<f64>::variant("dense-cuda-tensor-tf32x3-64x64").unwrap();
+        let refusal = variant.prepare(&machine, &Shape::square(2)).err().unwrap();
+        assert_eq!(refusal, Refusal::Unsupported("multiplies f32 only".into()));
+        assert!(variant.kernels().is_empty());
+    }
+}
