@@ -136,6 +136,9 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
         vec![("rows", SIDE as u32), ("cols", SIDE as u32)]
     }
     fn kernels(&self) -> Vec<KernelSource> {
+        if S::NAME != f32::NAME {
+            return Vec::new();
+        }
         vec![product_source(), packing_source("pack_rows"), packing_source("pack_columns")]
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
