@@ -12,6 +12,8 @@ const THREADS_PER_BLOCK: u32 = 256;
 /// Above this a thread alone would wait too long for the loads of its element: eight threads share them.
 const FEW: u32 = 12;
 const THREADS_PER_ELEMENT_OF_MANY: u64 = 8;
+/// The kernels count elements in 32 bits, up to the end of the last block. Far more than a C that is cut into slices has.
+const MOST_ELEMENTS: u64 = i32::MAX as u64;
 
 pub(super) struct AddSlices<S> {
     kernel: Kernel,
@@ -74,9 +76,9 @@ impl<S: Scalar> AddSlices<S> {
 /// A thread for every element, or several.
 fn plan(limits: &DeviceLimits, shape: Shape, count: u32) -> Result<LaunchPlan, Refusal> {
     let elements = (shape.n as u64).saturating_mul(shape.p as u64);
-    if elements > u64::from(u32::MAX) {
+    if elements > MOST_ELEMENTS {
         return Err(Refusal::Unsupported(format!(
-            "slices of a C of {elements} elements, 32 bits count them"
+            "adds up slices of at most {MOST_ELEMENTS} elements, C has {elements}"
         )));
     }
     let threads = if count <= FEW { 1 } else { THREADS_PER_ELEMENT_OF_MANY };

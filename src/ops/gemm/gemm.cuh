@@ -4,7 +4,7 @@
 //     slab     DEPTH terms of its sums: ROWS × DEPTH of A and DEPTH × COLS of B, in shared memory
 //     stage    room for one slab; there are STAGES of them, filled in turn by asynchronous copies
 //     step     the part of a slab that a warp takes into registers at once
-//     slice    the terms that one block adds: all, or a part where there would be too few blocks (slices.rs)
+//     slice    the terms that one block adds: all, or a part where there would be too few blocks (tiling.rs)
 //     chunk    16 bytes of a row, what one instruction moves; every row of a matrix starts with a whole one
 #pragma once
 #include "ptx.cuh"
@@ -51,6 +51,7 @@ struct Work {
     }
 
     __device__ __forceinline__ u32 slabs() const { return (terms + DEPTH - 1) / DEPTH; }
+    __device__ __forceinline__ u32 whole_slabs() const { return terms / DEPTH; }
     // Does all of the tile lie in C? Then nothing of its rows and columns has to be cut off.
     __device__ __forceinline__ bool is_inside(const Product& product) const {
         return row + ROWS <= product.n && col + COLS <= product.p;
@@ -117,12 +118,12 @@ struct SlabCopies {
     __device__ __forceinline__ void start(u32 slab) const {
         SCALAR* const to_a = stages_of_a + slab % STAGES * CopyOfA::SLAB;
         SCALAR* const to_b = stages_of_b + slab % STAGES * CopyOfB::SLAB;
-        const u64 first_term = u64(slab) * DEPTH;
-        const u32 terms_left = work.terms - slab * DEPTH;
-        if (inside && terms_left >= DEPTH) {
+        const u64 first_term = slab * DEPTH;
+        if (inside && slab < work.whole_slabs()) {
             a.whole(to_a, first_term);
             b.whole(to_b, first_term * product.b_distance);
         } else {
+            const u32 terms_left = work.terms - slab * DEPTH;
             a.part(to_a, first_term, product.n - work.row, terms_left);
             b.part(to_b, first_term * product.b_distance, terms_left, product.p - work.col);
         }
