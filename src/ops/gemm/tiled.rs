@@ -190,19 +190,24 @@ mod tests {
     }
 
     /// C of a kernel on the emulator; what fills up the rows of C on the device must stay NaN.
-    fn product<S: Scalar>(mut launch: Launch<S>, device: &Device, inputs: &Inputs<S>) -> Dense<S> {
+    fn product<S: Scalar>(
+        mut launch: Launch<S>,
+        device: &Device,
+        inputs: &Inputs<S>,
+    ) -> Result<Dense<S>, RunError> {
         let before = inputs.c.as_ref().unwrap();
         let (a, b, mut c) = (upload(device, &inputs.a), upload(device, &inputs.b), upload(device, before));
         if inputs.beta == S::ZERO {
             c.buffer.fill_bytes(0xFF).unwrap();
         }
         let terms = if inputs.alpha == S::ZERO { 0 } else { inputs.a.cols() };
-        launch.multiply(terms, inputs.alpha, &a, &b, inputs.beta, &mut c).unwrap();
+        launch.multiply(terms, inputs.alpha, &a, &b, inputs.beta, &mut c)?;
         let mut found = vec![S::ZERO; c.buffer.len()];
         c.buffer.read(&mut found).unwrap();
         let rows = || found.chunks_exact(c.leading_dimension);
         assert!(rows().all(|row| row[c.cols..].iter().all(|gap| !gap.is_finite())), "wrote a gap of C");
-        Dense::from_rows(c.rows, c.cols, rows().flat_map(|row| &row[..c.cols]).copied().collect()).unwrap()
+        let found = rows().flat_map(|row| &row[..c.cols]).copied().collect();
+        Ok(Dense::from_rows(c.rows, c.cols, found).unwrap())
     }
 
     fn verdict<S: Scalar>(tiled: &Tiled, shape: Shape, inputs: &Inputs<S>, found: &Dense<S>) -> Verdict {
@@ -222,7 +227,8 @@ mod tests {
                 let slices = tiling.cut(shape, count);
                 assert!(slices.count > 1);
                 let inputs = inputs::<S>(shape, alpha, beta);
-                let run = || product(tiled.launch(&device, shape, tiling, slices).unwrap(), &device, &inputs);
+                let launch = || tiled.launch(&device, shape, tiling, slices).unwrap();
+                let run = || product(launch(), &device, &inputs).unwrap();
                 let found = run();
                 let what = format!("{} {}, {slices:?}, α = {alpha}, β = {beta}", tiled.name, S::NAME);
                 assert_eq!(verdict(tiled, shape, &inputs, &found), Verdict::Passed, "{what}");
@@ -246,34 +252,73 @@ mod tests {
         let launch = tiled.launch(&device, shape, tiling, tiling.cut(shape, 13)).unwrap();
         let kernels: Vec<String> = launch.launches().into_iter().map(|launch| launch.kernel).collect();
         assert_eq!(kernels, ["registers", "add_many_slices"]);
-        let found = product(launch, &device, &inputs);
+        let found = product(launch, &device, &inputs).unwrap();
         assert_eq!(verdict(tiled, shape, &inputs, &found), Verdict::Passed);
+    }
+
+    /// The verdict, or the emulator's complaint, where `line` of the kernel or of `gemm.cuh` reads `wrong`.
+    fn plant<S: Scalar>(tiled: &Tiled, shape: Shape, line: &str, wrong: &str) -> String {
+        let device = emulator().unwrap();
+        let (tiling, inputs) = (tiled.tiling::<S>().unwrap(), inputs::<S>(shape, 1.0, 0.0));
+        let mut source = tiled.kernel::<S>(tiling);
+        let texts = [&mut source.text, &mut source.headers[0].1];
+        let text = texts.into_iter().find(|text| text.contains(line));
+        let text = text.unwrap_or_else(|| panic!("`{line}` is no longer in the kernel"));
+        *text = text.replace(line, wrong).leak();
+        let right = tiled.launch(&device, shape, tiling, tiling.cut(shape, 1)).unwrap();
+        let launch = Launch { kernel: device.kernel(&source).unwrap(), ..right };
+        match product(launch, &device, &inputs) {
+            Ok(found) => format!("{:?}", verdict(tiled, shape, &inputs, &found)),
+            Err(error) => error.to_string(),
+        }
     }
 
     /// The bound of three products is 16 times that of one, and still catches a part that is left out.
     #[test]
     fn a_lost_part_of_a_split_number_is_caught() {
-        let Some(device) = emulator() else { return };
-        let right = &TENSOR_TF32X3[2];
-        let shape = Shape { n: 20, m: 5, p: 24 };
-        let inputs = inputs::<f32>(shape, 1.0, 0.0);
-        let bugs = [
+        if emulator().is_none() {
+            return;
+        }
+        let plant = |line, wrong| plant::<f32>(&TENSOR_TF32X3[2], Shape { n: 20, m: 5, p: 24 }, line, wrong);
+        assert_eq!(plant("#include", "#include"), "Passed");
+        for (line, wrong) in [
             ("multiply_row(i, a_low, b_high);", ""),
             ("multiply_row(i, a_high, b_low);", ""),
             ("multiply_row(i, a_low, b_high);", "multiply_row(i, a_low, b_low);"),
             ("low = to_tf32(x - __uint_as_float(high));", "low = 0;"),
             ("high = to_tf32(x);", "high = __float_as_uint(x) & 0xfffe0000;"), // 7 bits
-            ("", ""),
-        ];
-        for (line, wrong) in bugs {
-            assert!(right.text.contains(line), "`{line}` is no longer in the kernel");
-            let text = right.text.replace(line, wrong).leak();
-            let tiling = right.tiling::<f32>().unwrap();
-            let planted = Tiled { text, f32: None, f64: None, ..*right };
-            let launch = planted.launch(&device, shape, tiling, tiling.cut(shape, 1)).unwrap();
-            let verdict = verdict(right, shape, &inputs, &product(launch, &device, &inputs));
-            assert_eq!(verdict == Verdict::Passed, line.is_empty(), "{line} -> {wrong}: {verdict:?}");
+        ] {
+            let found = plant(line, wrong);
+            assert!(found.starts_with("Incorrect"), "{line} -> {wrong}: {found}");
         }
+    }
+
+    #[test]
+    fn nothing_of_the_pipeline_can_be_left_out() {
+        if emulator().is_none() {
+            return;
+        }
+        let ahead = |line, wrong| plant::<f64>(&TENSOR_F64[3], Shape { n: 33, m: 129, p: 35 }, line, wrong);
+        let plain = |line, wrong| plant::<f64>(&TENSOR_F64[2], Shape { n: 33, m: 129, p: 35 }, line, wrong);
+        for (line, wrong, said) in [
+            ("    __syncthreads();\n", "", "shared memory"),
+            ("copy_async_wait<STAGES - 2>();", "copy_async_wait<STAGES - 1>();", "under way"),
+            ("start_slab(copies, slab + STAGES - 1, slabs)", "start_slab(copies, slab + STAGES, slabs)", ""),
+            ("valid * u32(sizeof(SCALAR))", "16", ""),
+            ("row + skipped < rows ? valid_cols : 0", "valid_cols", "out-of-bounds"),
+            ("chunk ^ term / 2 % 4 * 2", "chunk ^ term % 4 * 2", ""),
+        ] {
+            for found in [ahead(line, wrong), plain(line, wrong)] {
+                assert!(found != "Passed" && found.contains(said), "{line} -> {wrong}: {found}");
+            }
+        }
+        let short = plant::<f64>(
+            &TENSOR_F64[3],
+            Shape { n: 3, m: 3, p: 3 },
+            "slab + 1 < slabs ? (slab + 1) % STAGES : stage",
+            "(slab + 1) % STAGES",
+        );
+        assert!(short.contains("uninitialised shared memory"), "{short}");
     }
 
     #[test]
