@@ -42,9 +42,10 @@ pub(super) struct RunArgs {
     /// Numbers of threads [default: all cores]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<NonZeroUsize>,
-    /// Most steps of the conversions that scan all nonzeros for every row
-    #[arg(long, value_name = "STEPS", value_parser = parse_count, default_value_t = Limits::CONVERSION_STEPS)]
-    work_limit: u64,
+    /// Most steps of the conversions that scan all nonzeros for every row [default: 2e9], and multiply-adds of a serial
+    /// dense product [default: 2e10]
+    #[arg(long, value_name = "STEPS", value_parser = parse_count)]
+    work_limit: Option<u64>,
     #[command(flatten)]
     read: ReadArgs,
     /// Write operands and result of every incorrect case into folders below DIR
@@ -82,7 +83,7 @@ impl RunArgs {
         let ks = or_else(given, yardstick.as_ref().map_or(default_ks, |suite| suite.ks));
         let dtypes =
             or_else(distinct(&self.dtype), yardstick.as_ref().map_or(default_dtypes, |suite| suite.dtypes));
-        let limits = Limits { conversion_steps: self.work_limit, ..self.read.limits() };
+        let limits = Limits { work_steps: self.work_limit, ..self.read.limits() };
         let threads: Vec<Option<NonZeroUsize>> = if self.threads.is_empty() {
             vec![None]
         } else {

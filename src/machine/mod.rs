@@ -28,22 +28,22 @@ use std::sync::{Arc, LazyLock};
 pub struct Limits {
     /// Bytes that one variant may allocate for its format.
     pub memory_bytes: u64,
-    /// Steps of the conversions that scan all nonzeros for every row (rows × nonzeros).
-    pub conversion_steps: u64,
+    /// Steps of variants that are there to be compared with and not to be waited for: conversions that scan all nonzeros
+    /// for every row, serial dense products. `None`: what each of them thinks bearable.
+    pub work_steps: Option<u64>,
     /// Nonzeros up to which row starts on a device take 32 bits; above, 64. Only tests lower it.
     pub narrow_offsets: u64,
 }
 
 impl Limits {
-    /// About a second of scanning on one core.
-    pub const CONVERSION_STEPS: u64 = 2_000_000_000;
     /// Where the free memory of the machine is not known.
     const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
 
-    /// A quarter of the memory that is free now (several variants are held at a time), and [`CONVERSION_STEPS`](Self::CONVERSION_STEPS).
+    /// A quarter of the memory that is free now (several variants are held at a time), and as many steps as each variant
+    /// thinks bearable.
     pub fn of(cpu: &CpuInfo) -> Self {
         let memory_bytes = cpu.available_memory_bytes.map_or(Self::MEMORY_BYTES_UNKNOWN, |free| free / 4);
-        Limits { memory_bytes, conversion_steps: Self::CONVERSION_STEPS, narrow_offsets: u64::from(u32::MAX) }
+        Limits { memory_bytes, work_steps: None, narrow_offsets: u64::from(u32::MAX) }
     }
 }
 
@@ -144,6 +144,15 @@ impl Machine {
     /// What a run may take.
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// Refuses what takes more steps than were allowed, or, where nothing was said, than are `bearable`.
+    pub fn check_work(&self, what: impl Into<String>, steps: u128, bearable: u64) -> Result<(), Refusal> {
+        let limit = self.limits.work_steps.unwrap_or(bearable);
+        if steps <= u128::from(limit) {
+            return Ok(());
+        }
+        Err(Refusal::Work { what: what.into(), steps, limit })
     }
 
     /// Refuses what needs more memory than the budget. `needed` is `None` when not even 64 bits hold it.

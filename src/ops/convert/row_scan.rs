@@ -5,15 +5,14 @@ use crate::machine::{Machine, Refusal};
 use crate::matrix::Coo;
 use std::ops::Range;
 
+/// About a second of scanning on one core.
+const BEARABLE_STEPS: u64 = 2_000_000_000;
+
 /// Refuses M·nz steps above the work limit.
 pub(super) fn check_work<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal> {
-    let (rows, nonzeros, limit) = (coo.rows(), coo.nonzeros(), machine.limits().conversion_steps);
-    let steps = rows as u128 * nonzeros as u128;
-    if steps <= u128::from(limit) {
-        return Ok(());
-    }
+    let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
     let what = format!("scanning all {nonzeros} nonzeros for each of {rows} rows");
-    Err(Refusal::Work { what, steps, limit })
+    machine.check_work(what, rows as u128 * nonzeros as u128, BEARABLE_STEPS)
 }
 
 /// Every entry of `row`, found by looking at all of them.

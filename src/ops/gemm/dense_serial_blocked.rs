@@ -2,7 +2,7 @@
 //! Touches each block of B once for every block of rows of C, while it lies in the first-level cache.
 //! Loses to packed panels: rows of a block are not contiguous, and C is loaded and stored for every column of A.
 
-use super::host::{HostKernel, OnHost, scale};
+use super::host::{HostKernel, OnHost, check_serial_work, scale};
 use super::{Gemm, Product, Shape};
 use crate::Scalar;
 use crate::machine::{Machine, Refusal};
@@ -63,7 +63,8 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseSerialBlocked {
     fn source(&self) -> &'static str {
         include_str!("dense_serial_blocked.rs")
     }
-    fn prepare(&self, _: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+        check_serial_work(machine, *shape)?;
         Ok(OnHost::boxed(Kernel, *shape))
     }
 }

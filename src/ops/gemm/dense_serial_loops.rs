@@ -2,7 +2,7 @@
 //! Touches a row of A and a column of B for every element, the latter one cache line per number.
 //! Loses as soon as B exceeds a cache: every line of it is fetched again for each of its columns.
 
-use super::host::{HostKernel, OnHost};
+use super::host::{HostKernel, OnHost, check_serial_work};
 use super::{Gemm, Product, Shape};
 use crate::Scalar;
 use crate::machine::{Machine, Refusal};
@@ -50,7 +50,8 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseSerialLoops {
     fn source(&self) -> &'static str {
         include_str!("dense_serial_loops.rs")
     }
-    fn prepare(&self, _: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+        check_serial_work(machine, *shape)?;
         Ok(OnHost::boxed(Kernel, *shape))
     }
 }

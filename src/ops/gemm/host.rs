@@ -2,6 +2,7 @@
 
 use super::{Gemm, Inputs, Product, Shape, check_shapes};
 use crate::Scalar;
+use crate::machine::{Machine, Refusal};
 use crate::matrix::{Dense, DenseView, DenseViewMut};
 use crate::ops::{Prepared, RunError};
 
@@ -81,6 +82,16 @@ impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
     }
 }
 
+/// Some twenty seconds of three plain loops on one core, as long as B lies in its caches: 2700³.
+const BEARABLE_MULTIPLY_ADDS: u64 = 20_000_000_000;
+
+/// Refuses a product that one thread would be busy with for minutes, and that is run a dozen times.
+pub(super) fn check_serial_work(machine: &Machine, shape: Shape) -> Result<(), Refusal> {
+    let Shape { n, m, p } = shape;
+    let steps = (n as u128 * m as u128).saturating_mul(p as u128);
+    machine.check_work(format!("{n}×{m} times {m}×{p} on one thread"), steps, BEARABLE_MULTIPLY_ADDS)
+}
+
 /// C = αAB + βC through `multiply`, but for what is no product at all: by the rules of BLAS α = 0 reads neither A nor B.
 pub(super) fn multiply_or_scale<'a, S: Scalar>(
     alpha: S,
@@ -106,5 +117,30 @@ pub(super) fn scale<S: Scalar>(beta: S, c: &mut [S]) {
         c.fill(S::ZERO);
     } else if beta != S::ONE {
         c.iter_mut().for_each(|c| *c = beta * *c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{CpuInfo, Limits};
+
+    #[test]
+    fn what_takes_one_thread_too_long_is_refused() {
+        let cpu = CpuInfo::detect();
+        let limits = Limits { work_steps: None, ..Limits::of(&cpu) };
+        let machine = |limits| Machine::new(cpu.clone(), 1, limits).unwrap();
+        let refused = |limits, shape| check_serial_work(&machine(limits), shape).err();
+        assert_eq!(refused(limits, Shape::square(1000)), None);
+        assert_eq!(refused(limits, Shape { n: 0, m: usize::MAX, p: usize::MAX }), None);
+        assert!(refused(limits, Shape::square(usize::MAX)).is_some());
+        assert_eq!(
+            refused(limits, Shape::square(5000)).unwrap().to_string(),
+            "5000×5000 times 5000×5000 on one thread would take 1.25e11 steps, the limit is 2.00e10 (--work-limit)"
+        );
+        let generous = Limits { work_steps: Some(1 << 40), ..limits };
+        assert_eq!(refused(generous, Shape::square(5000)), None);
+        let strict = Limits { work_steps: Some(999), ..limits };
+        assert!(refused(strict, Shape::square(10)).is_some());
     }
 }
