@@ -1,9 +1,16 @@
 //! Tables for the terminal: one per input, with a heading, only the columns that say something, and a line
 //! that counts the outcomes. The same records always give the same text.
 
+mod by_tile;
+mod layout;
+mod product;
+
+pub use by_tile::by_tile;
+pub use product::one;
+
 use super::{Outcome, Record};
 use crate::units;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
+use layout::{Printed, laid_out, total_width};
 
 /// One column: its title and what it shows of a record.
 pub(super) struct Column {
@@ -129,46 +136,6 @@ pub fn launches(records: &[Record]) -> String {
     launched.map(line).map(|lines: Vec<String>| lines.join("\n")).collect::<Vec<_>>().join("\n")
 }
 
-/// What `ordito spmm` prints: one product in a few lines.
-pub fn one(record: &Record) -> String {
-    let size = |count: Option<u64>| units::count(count.unwrap_or(0));
-    let variant = record.chosen.as_ref().unwrap_or(&record.variant);
-    let mut lines = vec![
-        format!(
-            "{}: {} × {}, {} nonzeros; K = {}, {}",
-            record.matrix.as_deref().unwrap_or("matrix"),
-            size(record.rows),
-            size(record.cols),
-            size(record.nnz),
-            size(record.k),
-            record.dtype
-        ),
-        format!(
-            "variant   {variant}, {}",
-            record.threads.map_or_else(|| format!("on {}", record.place), units::threads)
-        ),
-    ];
-    lines.extend(record.reason.as_ref().map(|reason| format!("chosen    {reason}")));
-    let rate = shown(record.gflops, |gflops| format!(", {} GFLOP/s", units::number(gflops)));
-    lines.push(format!("time      {}{rate} (one run)", shown(record.median_ns, units::duration)));
-    lines.push(format!("prepare   {}", shown(record.prepare_ns, units::duration)));
-    if let (Some(upload), Some(download)) = (record.upload_ns, record.download_ns) {
-        lines.push(format!("copies    {} up, {} down", units::duration(upload), units::duration(download)));
-    }
-    if record.max_rel_err.is_some() || record.error.is_some() {
-        let errors = shown(record.max_rel_err, |error| {
-            format!(
-                ", largest relative error {} ({} ε)",
-                units::error(error),
-                shown(record.max_err_eps, units::number)
-            )
-        });
-        lines.push(format!("check     {}{errors}", record.outcome));
-        lines.extend(record.error.as_ref().map(|error| format!("          {error}")));
-    }
-    lines.join("\n")
-}
-
 fn tables(columns: &[Column], records: &[Record], width: u16) -> String {
     let tables = by_input(records).into_iter().map(|(input, rows)| one_table(&input, columns, &rows, width));
     tables.collect::<Vec<_>>().join("\n")
@@ -203,36 +170,27 @@ pub(super) fn input_text(record: &Record) -> String {
     if facts.is_empty() { name } else { format!("{name}: {}", facts.join(", ")) }
 }
 
-/// No lines but one under the titles: numbers in columns need none, and the width goes further.
-const STYLE: TableStyle = TableStyle::new()
-    .header_lines(ContentLineStyle::none())
-    .header_separator(LineStyle::none().fill('─').junction('─'))
-    .content_lines(ContentLineStyle::none());
-
-/// Between two columns: one of padding, and the invisible junction.
-const GAP: usize = 2;
-
 fn one_table(input: &str, columns: &[Column], rows: &[&Record], width: u16) -> String {
     let mut heading = vec![input.to_owned()];
-    let mut kept: Vec<(&Column, Vec<String>)> = Vec::new();
+    let mut kept: Vec<Printed<'_>> = Vec::new();
     for column in columns {
         let cells: Vec<String> = rows.iter().map(|row| (column.cell)(row)).collect();
         let same = cells.iter().all(|cell| *cell == cells[0]);
         match column.in_heading {
             _ if cells.iter().all(String::is_empty) => {}
             Some(in_heading) if same => heading.push(in_heading(&cells[0])),
-            _ => kept.push((column, cells)),
+            _ => kept.push(Printed { title: column.title, is_text: column.is_text, cells }),
         }
     }
     let mut notes = Vec::new();
     if total_width(&kept) > usize::from(width) {
-        kept.retain(|(column, _)| column.title != NOTE.title);
+        kept.retain(|column| column.title != NOTE.title);
         notes = notes_below(rows);
     }
     if width < FULL_WIDTH {
         notes.extend(narrowed(&mut kept, width));
     }
-    let lines = std::iter::once(heading.join(", ")).chain(laid_out(&kept, rows.len())).chain(notes);
+    let lines = std::iter::once(heading.join(", ")).chain(laid_out(&kept)).chain(notes);
     lines.map(|line| line + "\n").collect()
 }
 
@@ -244,24 +202,16 @@ const DISPENSABLE: &[&str] =
     &["mean rel err", "in ε", "prepare", "upload", "download", "GB/s", "best of 2", "repack", "ceiling", "±"];
 
 /// Leaves columns out until the rest fits; a line that says which.
-fn narrowed(kept: &mut Vec<(&Column, Vec<String>)>, width: u16) -> Option<String> {
+fn narrowed(kept: &mut Vec<Printed<'_>>, width: u16) -> Option<String> {
     let mut left_out = Vec::new();
     for title in DISPENSABLE {
-        let there = kept.iter().any(|(column, _)| column.title == *title);
+        let there = kept.iter().any(|column| column.title == *title);
         if there && total_width(kept) > usize::from(width) {
-            kept.retain(|(column, _)| column.title != *title);
+            kept.retain(|column| column.title != *title);
             left_out.push(*title);
         }
     }
     (!left_out.is_empty()).then(|| format!("  left out for want of room: {}", left_out.join(", ")))
-}
-
-fn total_width(columns: &[(&Column, Vec<String>)]) -> usize {
-    let characters = |text: &str| text.chars().count();
-    let widest = |(column, cells): &(&Column, Vec<String>)| {
-        cells.iter().map(|cell| characters(cell)).fold(characters(column.title), usize::max)
-    };
-    columns.iter().map(|column| widest(column) + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
 /// Each note once, with the variants it belongs to.
@@ -288,23 +238,6 @@ fn notes_below(rows: &[&Record]) -> Vec<String> {
         }
     };
     notes.into_iter().map(line).collect()
-}
-
-fn laid_out(columns: &[(&Column, Vec<String>)], rows: usize) -> Vec<String> {
-    let mut table = Table::new();
-    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
-    let aligned = |column: &Column, content: &str| {
-        let side = if column.is_text { CellAlignment::Left } else { CellAlignment::Right };
-        Cell::new(content).set_alignment(side)
-    };
-    table.set_header(columns.iter().map(|(column, _)| aligned(column, column.title)));
-    for row in 0..rows {
-        table.add_row(columns.iter().map(|(column, cells)| aligned(column, &cells[row])));
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 #[cfg(test)]
