@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[path = "common/command.rs"]
+mod command;
+
+use command::{json_lines, ordito};
 use std::process::{Command, Output};
 
 #[test]
@@ -12,23 +16,6 @@ fn commands_print_what_is_written_down() {
         .env("CUDA_VISIBLE_DEVICES", "") // what is written down was printed on a machine without a GPU
         .env("ORDITO_REQUIRE_GPU", "")
         .case("tests/cmd/*.trycmd");
-}
-
-/// Runs `ordito` in a folder of its own.
-fn ordito(folder: &tempfile::TempDir, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ordito"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
-        .env("CUDA_VISIBLE_DEVICES", "") // what these tests expect does not depend on a GPU
-        .env_remove("ORDITO_REQUIRE_GPU")
-        .output()
-        .unwrap()
-}
-
-fn json_lines(output: &Output) -> Vec<serde_json::Value> {
-    let text = std::str::from_utf8(&output.stdout).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -106,6 +93,8 @@ fn json_goes_to_standard_output_alone() {
         &["verify", "convert", "stencil5:4", "--json"],
         &["bench", "spmm", "stencil5:4", "--k", "2", "--samples", "2", "--json"],
         &["spmm", "stencil5:4", "--k", "2", "--check", "--json"],
+        &["verify", "gemm", "7x5x3", "--json"],
+        &["bench", "gemm", "20", "--samples", "2", "--json"],
         &["doctor", "--json"],
     ] {
         let output = ordito(&folder, arguments);

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
+#[path = "common/gemm.rs"]
+mod gemm;
 #[path = "common/spmm.rs"]
 mod spmm;
 
@@ -13,10 +15,11 @@ use ordito::check::Precision;
 use ordito::machine::{CpuInfo, Limits, Machine, SimdLevel};
 use ordito::matrix::Dense;
 use ordito::ops::convert::Convert;
+use ordito::ops::gemm::{Gemm, Shape};
 use ordito::ops::spmm::Spmm;
 use ordito::ops::{Op, Place, Variant};
 use ordito::report::{Outcome, Record};
-use ordito::workbench::{Case, OracleLimits, Side, Workbench, select};
+use ordito::workbench::{Case, OracleLimits, Side, Wanted, Workbench, select};
 use spmm::{KS, SCALINGS, assert_exact, spmm_case, with_gaps};
 use std::sync::Arc;
 
@@ -33,7 +36,7 @@ fn machines() -> Vec<Arc<Machine>> {
 
 /// Records of all variants; each must have passed.
 fn all_pass<O: Op>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize {
-    let records = Workbench::new(machine).verify(case, &select::<O>(&[], Side::Cpu).unwrap());
+    let records = Workbench::new(machine).verify(case, &select::<O>(&Wanted::all(), Side::Cpu).unwrap());
     for record in &records {
         let expected = if record.variant.ends_with("-wrong") { continue } else { Outcome::Passed };
         let fault = record.error.as_ref().or(record.refusal.as_ref());
@@ -68,7 +71,7 @@ fn spmm_exact_with_gaps<S: Scalar>() {
             for scaling in SCALINGS {
                 let inputs = with_gaps(shape, k, scaling);
                 let machine = &machines[(index + k) % machines.len()];
-                for variant in cpu_variants::<S>() {
+                for variant in cpu_variants::<Spmm<S>>() {
                     let what = format!("{}, {}, k = {k}, {scaling:?}", variant.name(), shape.name);
                     let mut ready = variant.prepare(machine, &subject).unwrap();
                     assert_exact(&mut *ready, &subject, &inputs, &what);
@@ -78,11 +81,10 @@ fn spmm_exact_with_gaps<S: Scalar>() {
     }
 }
 
-fn cpu_variants<S: Scalar>() -> impl Iterator<Item = &'static dyn Variant<Spmm<S>>> {
-    let here = |variant: &&dyn Variant<Spmm<S>>| {
-        variant.place() != Place::Cuda && !variant.name().ends_with("-wrong")
-    };
-    Spmm::<S>::variants().iter().copied().filter(here)
+fn cpu_variants<O: Op>() -> impl Iterator<Item = &'static dyn Variant<O>> {
+    let here =
+        |variant: &&dyn Variant<O>| variant.place() != Place::Cuda && !variant.name().ends_with("-wrong");
+    O::variants().iter().copied().filter(here)
 }
 
 /// With β = 0 the old Y is not read: NaN there does not spread.
@@ -90,7 +92,7 @@ fn beta_zero_does_not_read_y<S: Scalar>() {
     let machine = Machine::with_threads(2).unwrap();
     let shape = &shapes()[12];
     let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, 5);
-    for variant in cpu_variants::<S>() {
+    for variant in cpu_variants::<Spmm<S>>() {
         let mut ready = variant.prepare(&machine, &subject).unwrap();
         let mut y = Dense::filled(shape.rows, 5, S::POISON).unwrap();
         ready.apply(S::ONE, inputs.x.view(), S::ZERO, y.view_mut()).unwrap();
@@ -114,6 +116,55 @@ fn convert_is_exact<S: Scalar>() {
     println!("convert {}: {runs} results equal", S::NAME);
 }
 
+/// C = C + A·B of every shape on the edges, and one far from them, on one thread and on two.
+fn gemm_within_the_bound<S: Scalar>() {
+    let machines = [1, 2].map(|threads| Machine::with_threads(threads).unwrap());
+    let mut runs = 0;
+    let shapes = gemm::all_shapes(&gemm::EDGES).chain([Shape { n: 1000, m: 777, p: 1234 }]);
+    for (index, shape) in shapes.enumerate() {
+        let (inputs, precision) = (gemm::gemm_case::<S>(shape), Precision::of::<S>());
+        let case = Case::<Gemm<S>>::new(shape, inputs, precision, Record::default(), OracleLimits::default());
+        let machine = &machines[index % machines.len()];
+        runs += all_pass(&case, machine, &format!("{shape}, {}, {} threads", S::NAME, machine.threads()));
+    }
+    println!("gemm {}: {runs} results within the bound", S::NAME);
+}
+
+/// αAB + βC in rows with gaps: exact for integers, NaN in the gaps and in what is not read.
+fn gemm_exact_with_gaps<S: Scalar>() {
+    let machines = [1, 2].map(|threads| Machine::with_threads(threads).unwrap());
+    let mut runs = 0;
+    for shape in gemm::all_shapes(&[0, 1, 7, 32, 33, 64, 129]) {
+        for scaling in gemm::scalings() {
+            let inputs = gemm::with_gaps::<S>(shape, scaling);
+            for variant in cpu_variants::<Gemm<S>>() {
+                let machine = &machines[runs % machines.len()];
+                let what = format!("{}, {shape}, {scaling:?}", variant.name());
+                let mut ready = variant.prepare(machine, &shape).unwrap();
+                gemm::assert_exact(&mut *ready, shape, &inputs, &what);
+                runs += 1;
+            }
+        }
+    }
+    println!("gemm {}: {runs} results exact", S::NAME);
+}
+
+#[test]
+fn gemm_f32_within_the_bound() {
+    gemm_within_the_bound::<f32>();
+}
+#[test]
+fn gemm_f64_within_the_bound() {
+    gemm_within_the_bound::<f64>();
+}
+#[test]
+fn gemm_f32_exact_with_gaps() {
+    gemm_exact_with_gaps::<f32>();
+}
+#[test]
+fn gemm_f64_exact_with_gaps() {
+    gemm_exact_with_gaps::<f64>();
+}
 #[test]
 fn spmm_f32_within_the_bound() {
     spmm_within_the_bound::<f32>();
@@ -153,5 +204,11 @@ fn a_sampled_oracle_passes_what_is_right() {
         let (limits, precision) = (OracleLimits { steps: 0, bytes: 0 }, Precision::of::<f32>());
         let case = Case::<Spmm<f32>>::new(subject, inputs, precision, Record::default(), limits);
         all_pass(&case, &machine, &shape.name);
+    }
+    for shape in gemm::all_shapes(&[0, 1, 33, 64]) {
+        let (limits, precision) = (OracleLimits { steps: 0, bytes: 0 }, Precision::of::<f32>());
+        let inputs = gemm::gemm_case::<f32>(shape);
+        let case = Case::<Gemm<f32>>::new(shape, inputs, precision, Record::default(), limits);
+        all_pass(&case, &machine, &shape.to_string());
     }
 }

@@ -1,10 +1,12 @@
 //! Every CUDA variant × every dtype × every matrix against the oracle: in the emulator with a choice of K, the smaller the
-//! more rows there are (all of them with `ORDITO_EMULATOR_FULL=1`), and on a GPU where there is one with all K. Nothing is
-//! skipped silently: what cannot run is counted, and fails with `ORDITO_REQUIRE_EMULATOR=1` or `ORDITO_REQUIRE_GPU=1`.
+//! more rows there are (all of them with `ORDITO_EMULATOR_FULL=1`), and on a GPU where there is one with all K; dense products
+//! in the emulator of a few shapes, on a GPU of all. Nothing is skipped silently: what cannot run is counted, and fails with `ORDITO_REQUIRE_EMULATOR=1` or `ORDITO_REQUIRE_GPU=1`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
+#[path = "common/gemm.rs"]
+mod gemm;
 #[path = "common/spmm.rs"]
 mod spmm;
 
@@ -13,10 +15,11 @@ use ordito::Scalar;
 use ordito::check::Precision;
 use ordito::machine::{Accelerator, CpuInfo, Limits, Machine, Refusal};
 use ordito::matrix::Dense;
-use ordito::ops::spmm::{Inputs, Product, Spmm, Subject};
+use ordito::ops::gemm::{self as dense_product, Gemm};
+use ordito::ops::spmm::{Inputs, Product, Spmm};
 use ordito::ops::{Op, Place, RunError, Variant};
 use ordito::report::{Outcome, Record};
-use ordito::workbench::{Case, OracleLimits, Side, Workbench, select};
+use ordito::workbench::{Case, OracleLimits, Side, Wanted, Workbench, select};
 use spmm::{KS, SCALINGS, assert_exact, spmm_case, with_gaps};
 use std::sync::Arc;
 
@@ -47,7 +50,7 @@ fn is_set(variable: &str) -> bool {
 }
 
 /// `None`, and a line that says why, where the accelerator does not open; a failure where it must.
-fn bench(accelerator: Accelerator) -> Option<Bench> {
+fn bench<O: Op>(accelerator: Accelerator, cases: fn(bool) -> usize) -> Option<Bench> {
     let cpu = CpuInfo::detect();
     let limits = Limits::of(&cpu);
     let with = |limits| Machine::new(cpu.clone(), 1, limits).unwrap().with_accelerator(accelerator);
@@ -58,35 +61,45 @@ fn bench(accelerator: Accelerator) -> Option<Bench> {
     };
     if let Err(refusal) = machine.device() {
         assert!(!is_set(required), "{required}=1, but: {refusal}");
-        let cases: usize = shapes().iter().map(|shape| Bench::ks(part, shape).len()).sum();
-        say(&format!("{} {name} cases refused: {refusal}", cases * cuda_variants::<f64>().count()));
+        let refused = cases(part) * cuda_variants::<O>().count();
+        say(&format!("{refused} {name} cases of {} refused: {refusal}", O::NAME));
         return None;
     }
     Some(Bench { machine, wide, part })
 }
 
-fn cuda_variants<S: Scalar>() -> impl Iterator<Item = &'static dyn Variant<Spmm<S>>> {
-    Spmm::<S>::variants().iter().copied().filter(|variant| variant.place() == Place::Cuda)
+/// How many matrices and Ks there are.
+fn spmm_cases(part: bool) -> usize {
+    shapes().iter().map(|shape| Bench::ks(part, shape).len()).sum()
 }
 
-/// `None` where the emulator cannot run the variant; any other refusal is a failure.
-fn prepare<S: Scalar>(
+fn cuda_variants<O: Op>() -> impl Iterator<Item = &'static dyn Variant<O>> {
+    O::variants().iter().copied().filter(|variant| variant.place() == Place::Cuda)
+}
+
+/// `None` where the emulator cannot run the variant, or a library does not take such operands; any other refusal is a
+/// failure.
+fn prepare<O: Op>(
     machine: &Arc<Machine>,
-    variant: &dyn Variant<Spmm<S>>,
-    subject: &Subject<S>,
-) -> Option<Box<dyn Product<S>>> {
+    variant: &dyn Variant<O>,
+    subject: &O::Subject,
+) -> Option<Box<O::Ready>> {
     match variant.prepare(machine, subject) {
         Ok(ready) => Some(ready),
         Err(Refusal::NotEmulated(_)) if machine.accelerator() == Accelerator::Emulator => None,
-        // cuSPARSE takes no empty operands and no 64-bit row starts.
-        Err(Refusal::Unsupported(_)) if variant.name().contains("cusparse") => None,
+        // cuSPARSE takes no empty operands and no 64-bit row starts; a kernel for tensor cores may have one precision.
+        Err(Refusal::Unsupported(_))
+            if O::NAME == Gemm::<f64>::NAME || variant.name().contains("cusparse") =>
+        {
+            None
+        }
         Err(refusal) => panic!("{}: {refusal}", variant.name()),
     }
 }
 
 fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator) else { return };
-    let selected = select::<Spmm<S>>(&[], Side::Device).unwrap();
+    let Some(bench) = bench::<Spmm<S>>(accelerator, spmm_cases) else { return };
+    let selected = select::<Spmm<S>>(&Wanted::all(), Side::Device).unwrap();
     let (mut passed, mut refused) = (0, 0);
     for shape in shapes() {
         for &k in Bench::ks(bench.part, &shape) {
@@ -112,7 +125,7 @@ fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
 
 /// αAX + βY into rows with gaps: exact for integers, NaN in the gaps untouched. Half of the cases have 64-bit row starts.
 fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator) else { return };
+    let Some(bench) = bench::<Spmm<S>>(accelerator, spmm_cases) else { return };
     let (mut equal, mut refused, mut wide) = (0, 0, 0);
     for (index, shape) in shapes().iter().enumerate() {
         for (turn, &k) in Bench::ks(bench.part, shape).iter().enumerate() {
@@ -124,7 +137,7 @@ fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
                 let is_wide = (index / SCALINGS.len() + turn).is_multiple_of(2);
                 let machine = if is_wide { &bench.wide } else { &bench.machine };
                 let inputs = with_gaps(shape, k, scaling);
-                for variant in cuda_variants::<S>() {
+                for variant in cuda_variants::<Spmm<S>>() {
                     let Some(mut ready) = prepare(machine, variant, &subject) else {
                         refused += 1;
                         continue;
@@ -151,10 +164,10 @@ fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
 
 /// The library's call: operands of the user, β = 0 does not read Y, wrong shapes are errors; and what a run launches.
 fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
-    let Some(bench) = bench(accelerator) else { return };
+    let Some(bench) = bench::<Spmm<S>>(accelerator, spmm_cases) else { return };
     let shape = &shapes()[12];
     let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, 5);
-    for variant in cuda_variants::<S>() {
+    for variant in cuda_variants::<Spmm<S>>() {
         let Some(mut ready) = prepare(&bench.machine, variant, &subject) else { continue };
         let mut y = Dense::filled(shape.rows, 5, S::POISON).unwrap();
         ready.apply(S::ONE, inputs.x.view(), S::ZERO, y.view_mut()).unwrap();
@@ -208,6 +221,117 @@ fn memory_of_another_shape<S: Scalar>(
     assert_eq!(ready.fetch().unwrap(), right, "{name} ran on other memory than was loaded");
 }
 
+/// Shapes for the emulator: every side once below, on and above what tiles are cut into, and nothing at all.
+const FEW_SHAPES: [(usize, usize, usize); 12] = [
+    (0, 5, 3),
+    (5, 0, 3),
+    (5, 3, 0),
+    (1, 1, 1),
+    (7, 1, 33),
+    (1, 33, 7),
+    (33, 7, 8),
+    (8, 9, 10),
+    (31, 33, 32),
+    (32, 16, 33),
+    (10, 65, 11),
+    (65, 8, 1),
+];
+
+fn gemm_shapes(part: bool, sides: &[usize]) -> Vec<dense_product::Shape> {
+    match part {
+        true => FEW_SHAPES.map(|(n, m, p)| dense_product::Shape { n, m, p }).into(),
+        false => gemm::all_shapes(sides).collect(),
+    }
+}
+
+fn gemm_cases(part: bool) -> usize {
+    gemm_shapes(part, &gemm::EDGES).len()
+}
+
+fn gemm_within_the_bound<S: Scalar>(accelerator: Accelerator) {
+    let Some(bench) = bench::<Gemm<S>>(accelerator, gemm_cases) else { return };
+    let selected = select::<Gemm<S>>(&Wanted::all(), Side::Device).unwrap();
+    let mut shapes = gemm_shapes(bench.part, &gemm::EDGES);
+    if !bench.part {
+        shapes.push(dense_product::Shape { n: 1000, m: 777, p: 1234 });
+    }
+    let (mut passed, mut refused) = (0, 0);
+    for shape in shapes {
+        let (inputs, precision) = (gemm::gemm_case::<S>(shape), Precision::of::<S>());
+        let case = Case::<Gemm<S>>::new(shape, inputs, precision, Record::default(), OracleLimits::default());
+        for record in Workbench::new(&bench.machine).verify(&case, &selected) {
+            if record.outcome == Outcome::Refused {
+                let variant = Gemm::<S>::variant(record.chosen.as_ref().unwrap_or(&record.variant)).unwrap();
+                assert!(prepare(&bench.machine, variant, &shape).is_none(), "{}", record.variant);
+                refused += 1;
+                continue;
+            }
+            let what = format!("{shape}, {}: {}", S::NAME, record.variant);
+            assert_eq!(record.outcome, Outcome::Passed, "{what}: {:?}", record.error);
+            passed += 1;
+        }
+    }
+    println!("gemm {} on {accelerator:?}: {passed} results within the bound, {refused} refused", S::NAME);
+}
+
+/// αAB + βC in rows with gaps: exact for integers, NaN in the gaps and in what is not read.
+fn gemm_exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
+    let Some(bench) = bench::<Gemm<S>>(accelerator, gemm_cases) else { return };
+    let (mut equal, mut refused) = (0, 0);
+    let in_turn = if bench.part { 9 } else { 4 };
+    for (index, shape) in gemm_shapes(bench.part, &[0, 1, 7, 32, 33, 64, 129]).into_iter().enumerate() {
+        // Every α and every β in turn.
+        for (number, scaling) in gemm::scalings().enumerate() {
+            if number % in_turn != index % in_turn {
+                continue;
+            }
+            let inputs = gemm::with_gaps::<S>(shape, scaling);
+            for variant in cuda_variants::<Gemm<S>>() {
+                let Some(mut ready) = prepare(&bench.machine, variant, &shape) else {
+                    refused += 1;
+                    continue;
+                };
+                let what = format!("{}, {shape}, {scaling:?}", variant.name());
+                gemm::assert_exact(&mut *ready, shape, &inputs, &what);
+                equal += 1;
+            }
+        }
+    }
+    println!("gemm {} on {accelerator:?}: {equal} results exact, {refused} refused", S::NAME);
+}
+
+#[test]
+fn emulator_f32_gemm_within_the_bound() {
+    gemm_within_the_bound::<f32>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_f64_gemm_within_the_bound() {
+    gemm_within_the_bound::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_f32_gemm_exact_with_gaps() {
+    gemm_exact_with_gaps::<f32>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_f64_gemm_exact_with_gaps() {
+    gemm_exact_with_gaps::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn gpu_f32_gemm_within_the_bound() {
+    gemm_within_the_bound::<f32>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_f64_gemm_within_the_bound() {
+    gemm_within_the_bound::<f64>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_f32_gemm_exact_with_gaps() {
+    gemm_exact_with_gaps::<f32>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_f64_gemm_exact_with_gaps() {
+    gemm_exact_with_gaps::<f64>(Accelerator::Cuda(0));
+}
 #[test]
 fn emulator_f32_within_the_bound() {
     within_the_bound::<f32>(Accelerator::Emulator);

@@ -10,7 +10,9 @@ use ordito::matrix::Dense;
 use ordito::ops::{Choice, Cost, Extent, Op, Place, Prepared, Reference, RunError, Variant};
 use ordito::report::{Outcome, Record};
 use ordito::sample::{FakeClock, StopRule};
-use ordito::workbench::{Case, Measuring, OracleLimits, Selected, Side, Workbench, exit_code, select};
+use ordito::workbench::{
+    Case, Measuring, OracleLimits, Selected, Side, Wanted, Workbench, exit_code, select,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -179,7 +181,8 @@ const EXPECTED: [(&str, Outcome); 11] = [
 #[test]
 fn wrong_is_called_wrong() {
     let machine = Machine::with_threads(1).unwrap();
-    let records = Workbench::new(&machine).verify(&case(vec![1.0, 3.5]), &select(&[], Side::Cpu).unwrap());
+    let records =
+        Workbench::new(&machine).verify(&case(vec![1.0, 3.5]), &select(&Wanted::all(), Side::Cpu).unwrap());
     assert_eq!(outcomes(&records), EXPECTED);
     assert_eq!(exit_code(&records), 1);
     let nan = &records[3];
@@ -215,8 +218,8 @@ fn bench(
     interrupted: &dyn Fn() -> bool,
 ) -> Vec<Record> {
     let machine = Machine::with_threads(1).unwrap();
-    let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
-    let selected: Vec<Selected<Doubling>> = select(&patterns, Side::Cpu).unwrap();
+    let wanted = Wanted::variants(patterns.iter().copied());
+    let selected: Vec<Selected<Doubling>> = select(&wanted, Side::Cpu).unwrap();
     let measuring = Measuring { rule, cold: None, ceilings: &[], device_ceilings: None };
     let workbench = Workbench { interrupted, ..Workbench::new(&machine) };
     workbench.bench(&case(vec![1.0; 100]), &selected, &measuring, clock)
@@ -253,7 +256,7 @@ fn failing_cases_are_written_to_disk() {
     let machine = Machine::with_threads(1).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let workbench = Workbench { dump: Some(folder.path()), ..Workbench::new(&machine) };
-    let selected = select(&["right".into(), "wrong".into()], Side::Cpu).unwrap();
+    let selected = select(&Wanted::variants(["right", "wrong"]), Side::Cpu).unwrap();
     let records = workbench.verify(&case(vec![1.0, 2.0]), &selected);
     assert_eq!(records[0].dump, None);
     let written = Path::new(records[1].dump.as_ref().unwrap());
@@ -268,7 +271,7 @@ fn failing_cases_are_written_to_disk() {
 #[test]
 fn operands_that_are_not_finite_are_not_verified() {
     let machine = Machine::with_threads(1).unwrap();
-    let selected = select(&["right".into()], Side::Cpu).unwrap();
+    let selected = select(&Wanted::variants(["right"]), Side::Cpu).unwrap();
     let records = Workbench::new(&machine).verify(&case(vec![1.0, f64::NAN]), &selected);
     assert_eq!(records[0].outcome, Outcome::NotVerified);
     assert_eq!(records[0].bound_ratio, None);

@@ -63,9 +63,27 @@ pub(super) struct ReadArgs {
     /// Seed of synthetic matrices and of X
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
+    #[command(flatten)]
+    memory: MemoryArgs,
+}
+
+/// How much memory may be taken.
+#[derive(Debug, Args)]
+pub(super) struct MemoryArgs {
     /// Refuse what would need more memory than this, e.g. 4G [default: a quarter of what is free]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory_limit: Option<u64>,
+}
+
+impl MemoryArgs {
+    pub(super) fn limits(&self) -> Limits {
+        let cpu = CpuInfo::detect();
+        let limits = Limits::of(&cpu);
+        // No wish goes beyond the memory there is: an allocation that fails ends the program.
+        let memory_bytes =
+            self.memory_limit.unwrap_or(limits.memory_bytes).min(cpu.memory_bytes.unwrap_or(u64::MAX));
+        Limits { memory_bytes, ..limits }
+    }
 }
 
 impl ReadArgs {
@@ -78,12 +96,7 @@ impl ReadArgs {
     }
 
     pub(super) fn limits(&self) -> Limits {
-        let cpu = CpuInfo::detect();
-        let limits = Limits::of(&cpu);
-        // No wish goes beyond the memory there is: an allocation that fails ends the program.
-        let memory_bytes =
-            self.memory_limit.unwrap_or(limits.memory_bytes).min(cpu.memory_bytes.unwrap_or(u64::MAX));
-        Limits { memory_bytes, ..limits }
+        self.memory.limits()
     }
 
     /// A machine of `threads` threads (all, if not given) under these limits.

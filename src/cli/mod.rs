@@ -6,11 +6,13 @@ mod completions;
 mod console;
 mod convert;
 mod doctor;
+mod gemm;
 mod info;
 mod instruments;
 mod interrupt;
 mod list;
 mod operations;
+mod product;
 mod report;
 mod results;
 mod session;
@@ -25,7 +27,7 @@ use clap::{Parser, Subcommand};
 use console::Console;
 use std::process::ExitCode;
 
-/// Sparse matrix × block of vectors: every kernel verified against a serial oracle and measured honestly.
+/// Sparse matrix × block of vectors, and dense products: every kernel verified against a serial oracle and measured honestly.
 #[derive(Debug, Parser)]
 #[command(name = "ordito", version, about, long_about = None, after_help = matrix_help())]
 pub struct Cli {
@@ -47,6 +49,8 @@ Examples:
   ordito bench spmm stencil27:40 --k 8,32        every kernel, verified and timed
   ordito verify spmm my.mtx.gz --k 3,8,16        is every kernel right on my matrix?
   ordito spmm my.mtx --x X.npy -o Y.npy --check  the product itself
+  ordito gemm A.npy B.npy -o C.npy               a dense product
+  ordito bench gemm 1000 --tile 8,16,32          what coalescing and tiling buy
   ordito info my.mtx                             what is in it, and what auto would take
 
 Exit codes: 0 all well; 1 something ran and was wrong or failed; 2 bad usage, unreadable input, or nothing could run or be verified.";
@@ -59,6 +63,8 @@ enum Command {
     List(list::ListArgs),
     /// The product Y = A·X itself
     Spmm(spmm::SpmmArgs),
+    /// The product C = αAB + βC itself
+    Gemm(gemm::GemmArgs),
     /// Every selected variant against the serial oracle; exit 1 if any is wrong
     Verify(verify::VerifyArgs),
     /// Verify first, then sample; a table on the terminal, files with --out
@@ -81,6 +87,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Info(args) => info::run(&args, &console),
         Command::List(args) => list::run(&args, &console),
         Command::Spmm(args) => spmm::run(&args, &console),
+        Command::Gemm(args) => gemm::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),
         Command::Convert(args) => convert::run(&args, &console),

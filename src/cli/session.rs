@@ -12,14 +12,14 @@ use crate::ops::{Op, Place};
 use crate::report::{Outcome, Record, table};
 use crate::sample::{StopRule, WallClock};
 use crate::units;
-use crate::workbench::{Case, Selected, Side, Workbench, exit_code, select};
+use crate::workbench::{Case, Selected, Side, Wanted, Workbench, exit_code, select};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What was asked for.
 pub(super) struct Request {
     pub(super) inputs: Vec<String>,
-    pub(super) patterns: Vec<String>,
+    pub(super) wanted: Wanted,
     /// The first machine of the CPU: reads, converts, limits.
     pub(super) machine: Arc<Machine>,
     pub(super) targets: Targets,
@@ -111,11 +111,11 @@ impl<'a> Session<'a> {
     /// many there are: they run with the first.
     pub(super) fn run_case<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
         for target in &self.request.targets.list {
-            let all = select::<O>(&self.request.patterns, target.side)?;
+            let all = select::<O>(&self.request.wanted, target.side)?;
             for (index, machine) in target.machines.iter().enumerate() {
                 let serial = |selected: &Selected<O>| match selected {
                     Selected::Named(variant) => variant.place() == Place::Serial,
-                    Selected::Auto => false,
+                    Selected::Auto | Selected::OversizedTile(_) => false,
                 };
                 let selected: Vec<Selected<O>> =
                     all.iter().copied().filter(|selected| index == 0 || !serial(selected)).collect();
@@ -132,11 +132,11 @@ impl<'a> Session<'a> {
     /// A case that cannot even be set up: every selected variant is refused.
     pub(super) fn refuse_case<O: Op>(&mut self, record: &Record, refusal: &Refusal) -> anyhow::Result<()> {
         for target in &self.request.targets.list {
-            let selected = select::<O>(&self.request.patterns, target.side)?;
+            let selected = select::<O>(&self.request.wanted, target.side)?;
             let refused = |selected: &Selected<O>| Record {
                 place: target.name().into(),
                 refusal: Some(refusal.to_string()),
-                ..record.clone().of(O::NAME, selected.name(), Outcome::Refused)
+                ..record.clone().of(O::NAME, &selected.name(), Outcome::Refused)
             };
             self.take(selected.iter().map(refused).collect())?;
         }
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
     /// have theirs there.
     pub(super) fn variants_held<O: Op>(&self) -> anyhow::Result<usize> {
         let on_cpu = self.request.targets.list.iter().any(|target| target.side == Side::Cpu);
-        let held = if on_cpu { select::<O>(&self.request.patterns, Side::Cpu)?.len() } else { 0 };
+        let held = if on_cpu { select::<O>(&self.request.wanted, Side::Cpu)?.len() } else { 0 };
         Ok(if self.request.measure.is_some() { held.max(1) } else { 1 })
     }
 
@@ -165,7 +165,7 @@ impl<'a> Session<'a> {
     fn run_on<O: Op>(&self, case: &Case<O>, selected: &[Selected<O>], machine: &Arc<Machine>) -> Vec<Record> {
         let progress = |variant: &str, samples: Option<crate::sample::Progress>| {
             let record = &case.record;
-            let matrix = record.matrix.as_deref().unwrap_or_default();
+            let input = input_name(record);
             let k = record.k.map_or(String::new(), |k| format!(" K={k}"));
             let dtype = &record.dtype;
             let stage = samples.map_or("verifying".into(), |now| {
@@ -176,7 +176,7 @@ impl<'a> Session<'a> {
                 Accelerator::Cuda(number) => format!("GPU {number}"),
                 Accelerator::Emulator => "emulator".into(),
             };
-            self.say(&format!("{matrix}{k} {dtype} {place} · {variant} · {stage}"));
+            self.say(&format!("{input}{k} {dtype} {place} · {variant} · {stage}"));
         };
         let workbench = Workbench {
             machine,
@@ -234,6 +234,9 @@ impl<'a> Session<'a> {
         let Session { console, request, records, bar, results, .. } = self;
         drop(bar);
         if !request.json && !records.is_empty() {
+            if let Some(by_tile) = table::by_tile(&records).filter(|_| request.measure.is_some()) {
+                console.line(by_tile)?;
+            }
             console.line(table::summary(&records))?;
         }
         if let Some(results) = results {
@@ -257,6 +260,15 @@ impl<'a> Session<'a> {
             _ => {}
         }
         Ok(code)
+    }
+}
+
+/// What a case is about, in a word.
+fn input_name(record: &Record) -> String {
+    match (&record.matrix, record.n, record.m, record.p) {
+        (Some(matrix), ..) => matrix.clone(),
+        (None, Some(n), Some(m), Some(p)) => format!("{n}x{m}x{p}"),
+        _ => record.bytes.map(units::bytes).unwrap_or_default(),
     }
 }
 

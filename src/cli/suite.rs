@@ -1,6 +1,8 @@
-//! `--suite cpu|gpu|ladder`: fixed inputs, K and dtypes, so that results of different people can be compared.
+//! `--suite cpu|gpu|ladder`: fixed inputs, K and dtypes, so that results of different people can be compared. Which of
+//! them an operation has, and what they hold, is for it to say; those of the sparse operations are here.
 
 use super::args::Dtype;
+use super::operations::Operation;
 use clap::ValueEnum;
 
 /// A yardstick.
@@ -10,7 +12,7 @@ pub(super) enum Suite {
     Cpu,
     /// The large ones: a million rows, K = 1 to 128, both precisions
     Gpu,
-    /// Matrices small enough for the slowest rung, K = 3 to 64, f64
+    /// Matrices small enough for the slowest rung, K = 3 to 64, f64; of `gemm` the sizes 100 to 10000
     Ladder,
 }
 
@@ -22,7 +24,20 @@ pub(super) struct Yardstick {
 }
 
 impl Suite {
-    pub(super) fn yardstick(self) -> Yardstick {
+    /// What this suite stands for, or which there are.
+    pub(super) fn of(self, operation: &dyn Operation) -> anyhow::Result<Yardstick> {
+        let name = |suite: &Suite| suite.to_possible_value().map(|value| value.get_name().to_owned());
+        operation.yardstick(self).ok_or_else(|| {
+            let there = Suite::value_variants().iter().filter(|suite| operation.yardstick(**suite).is_some());
+            let there: Vec<String> = there.filter_map(name).collect();
+            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+            let asked = name(&self).unwrap_or_default();
+            anyhow::anyhow!("--suite {asked}: `{}` has no such suite; it has: {there}", operation.name())
+        })
+    }
+
+    /// Sparse matrices.
+    pub(super) fn sparse(self) -> Yardstick {
         match self {
             Suite::Cpu => Yardstick {
                 inputs: &[

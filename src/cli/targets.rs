@@ -3,7 +3,7 @@
 use super::args::Device;
 use super::console::Console;
 use crate::machine::{Accelerator, Machine, Refusal};
-use crate::workbench::{SelectError, Side};
+use crate::workbench::{SelectError, Side, Wanted};
 use std::sync::Arc;
 
 /// Machines that run one side of the variants.
@@ -38,21 +38,22 @@ pub(super) struct Targets {
 pub(super) struct Selection {
     on_cpu: bool,
     on_device: bool,
-    /// Some pattern means variants of a device and none of the CPU.
+    /// Some pattern means variants of a device and none of the CPU, or tiles were asked for: only those have some.
     names_device: bool,
 }
 
 impl Selection {
-    /// Of these patterns; `selects` tells whether patterns hold anything of a side.
+    /// Of what is wanted; `selects` tells whether that holds anything of a side.
     pub(super) fn new(
-        patterns: &[String],
-        selects: impl Fn(&[String], Side) -> Result<bool, SelectError>,
+        wanted: &Wanted,
+        selects: impl Fn(&Wanted, Side) -> Result<bool, SelectError>,
     ) -> Result<Self, SelectError> {
-        let mut names_device = false;
-        for pattern in patterns.chunks(1) {
-            names_device |= selects(pattern, Side::Device)? && !selects(pattern, Side::Cpu)?;
+        let mut names_device = !wanted.tiles.is_empty();
+        for pattern in &wanted.patterns {
+            let alone = Wanted::variants([pattern.as_str()]);
+            names_device |= selects(&alone, Side::Device)? && !selects(&alone, Side::Cpu)?;
         }
-        let (on_cpu, on_device) = (selects(patterns, Side::Cpu)?, selects(patterns, Side::Device)?);
+        let (on_cpu, on_device) = (selects(wanted, Side::Cpu)?, selects(wanted, Side::Device)?);
         Ok(Selection { on_cpu, on_device, names_device })
     }
 

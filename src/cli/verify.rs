@@ -7,6 +7,7 @@ use super::session::{MeasureRequest, Request};
 use super::suite::Suite;
 use super::targets::{Selection, Targets};
 use crate::machine::{Limits, Machine};
+use crate::workbench::Wanted;
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ pub(super) struct RunArgs {
     /// The operation
     #[arg(value_name = "OP", help = format!("The operation: {}", operations::names()))]
     operation: String,
-    /// Matrices: paths, bare names or synthetic ones; numbers of bytes for `transfer`
+    /// Matrices: paths, bare names or synthetic ones; sizes N or NxMxP for `gemm`, numbers of bytes for `transfer`
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// A fixed list of inputs, K and dtypes
@@ -27,6 +28,9 @@ pub(super) struct RunArgs {
     /// Variants by name or pattern, e.g. 'csr-*,auto' [default: all]
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     variant: Vec<String>,
+    /// Of the variants with tiles only those of these widths [default: all]
+    #[arg(long, value_name = "WIDTH", value_delimiter = ',')]
+    tile: Vec<u32>,
     /// Where to run [default: everything this machine can]
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all", hide_default_value = true)]
     on: Vec<Device>,
@@ -69,16 +73,16 @@ impl RunArgs {
         console: &Console,
     ) -> anyhow::Result<u8> {
         let operation = operations::find(&self.operation).map_err(anyhow::Error::msg)?;
-        let yardstick = self.suite.map(Suite::yardstick);
+        if let Some(why) = operation.no_k().filter(|_| !self.k.is_empty()) {
+            anyhow::bail!("--k: {why}");
+        }
+        let yardstick = self.suite.map(|suite| suite.of(operation)).transpose()?;
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
         if inputs.is_empty() {
             inputs = operation.default_inputs();
         }
-        anyhow::ensure!(
-            !inputs.is_empty(),
-            "no input: name a matrix (a path, or a synthetic one such as stencil27:40) or a --suite"
-        );
+        anyhow::ensure!(!inputs.is_empty(), "no input: name {}", operation.input_hint());
         let given: Vec<usize> = distinct(&self.k).iter().map(|k| k.get()).collect();
         let ks = or_else(given, yardstick.as_ref().map_or(default_ks, |suite| suite.ks));
         let dtypes =
@@ -91,10 +95,11 @@ impl RunArgs {
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
-        let selection = Selection::new(&self.variant, |patterns, side| operation.selects(patterns, side))?;
+        let wanted = Wanted { patterns: self.variant.clone(), tiles: self.tile.clone() };
+        let selection = Selection::new(&wanted, |wanted, side| operation.selects(wanted, side))?;
         let request = Request {
             inputs,
-            patterns: self.variant.clone(),
+            wanted,
             machine: machines[0].clone(),
             targets: Targets::new(&self.on, self.device, machines, selection),
             ks,
@@ -130,6 +135,7 @@ fn or_else<T: Clone>(given: Vec<T>, default: &[T]) -> Vec<T> {
   ordito verify spmm stencil27:20 powerlaw:10000x16 --k 3,8,16
   ordito verify convert my.mtx.gz --dtype f64 --work-limit 1e10
   ordito verify spmm my.mtx --variant 'csr-*' --threads 1,2,4 --dump failing --json
+  ordito verify gemm 100 33x7x65 --on emulator --tile 8,16
 
 Errors are relative to each element, so one near 0 left over by cancellation may have a
 large one and be right; error/bound is what counts: above 1 is more than rounding can do.

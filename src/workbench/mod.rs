@@ -8,19 +8,22 @@ mod bench;
 mod case;
 mod select;
 mod verify;
+mod wanted;
 
 pub use bench::{Flushes, Measuring};
 pub use case::{Case, OracleLimits};
-pub use select::{AUTO, SelectError, Selected, Side, is_called, select};
+pub use select::{AUTO, SelectError, Selected, Side, select};
 pub use verify::{note_findings, refused};
+pub use wanted::{Wanted, is_called};
 
 use crate::machine::{Machine, Refusal};
-use crate::ops::{Choice, Op, Variant};
+use crate::ops::{Op, Place, Variant};
 use crate::report::{Outcome, Param, Record};
 use crate::sample::Progress;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use wanted::oversized_tile;
 
 /// A machine to run on, and who is told.
 pub struct Workbench<'a> {
@@ -61,29 +64,34 @@ impl<'a> Workbench<'a> {
         records
     }
 
-    /// The variant behind a selection, and the record it starts with.
+    /// The variant behind a selection, or why there is none; and the record it starts with.
     fn resolve<O: Op>(
         &self,
         case: &Case<O>,
         selected: &Selected<O>,
-    ) -> (Option<&'static dyn Variant<O>>, Record) {
-        let (variant, choice): (_, Option<Choice>) = match selected {
-            Selected::Named(variant) => (Some(*variant), None),
+    ) -> (Result<&'static dyn Variant<O>, Refusal>, Record) {
+        let mut record = Record { variant: selected.name(), ..case.record.clone() };
+        let variant = match *selected {
+            Selected::Named(variant) => variant,
             Selected::Auto => {
                 let choice = O::choose(self.machine, &case.subject);
-                (O::variant(choice.variant), Some(choice))
+                (record.chosen, record.reason) = (Some(choice.variant.into()), Some(choice.reason));
+                match O::variant(choice.variant) {
+                    Some(variant) => variant,
+                    None => return (Err(Refusal::UnknownVariant { name: choice.variant.into() }), record),
+                }
+            }
+            Selected::OversizedTile(width) => {
+                record.place = Place::Cuda.device(self.machine).into();
+                record.params = [("tile".into(), Param::from(i64::from(width)))].into();
+                let unknown = Refusal::UnknownVariant { name: selected.name() };
+                return (Err(oversized_tile(width).unwrap_or(unknown)), record);
             }
         };
-        let record = Record {
-            variant: selected.name().into(),
-            place: variant.map_or("", |variant| variant.place().device(self.machine)).into(),
-            threads: variant.and_then(|variant| variant.place().threads(self.machine)).map(|n| n as u64),
-            params: variant.map(params).unwrap_or_default(),
-            chosen: choice.as_ref().map(|choice| choice.variant.into()),
-            reason: choice.map(|choice| choice.reason),
-            ..case.record.clone()
-        };
-        (variant, record)
+        record.place = variant.place().device(self.machine).into();
+        record.threads = variant.place().threads(self.machine).map(|threads| threads as u64);
+        record.params = params(variant);
+        (Ok(variant), record)
     }
 }
 

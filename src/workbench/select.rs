@@ -1,25 +1,29 @@
-//! `--variant csr-*,auto`: patterns become variants.
+//! `--variant csr-*,auto`: what is wanted becomes variants.
 
+use super::wanted::{Wanted, find_historic};
 use crate::ops::{Op, Place, Variant};
 use globset::{Glob, GlobMatcher};
 
 /// The name of the variant that chooses among the others.
 pub const AUTO: &str = "auto";
 
-/// A variant of `O`, or the choice left to `O`.
+/// A variant of `O`, the choice left to `O`, or one that cannot be.
 pub enum Selected<O: Op> {
     /// This one.
     Named(&'static dyn Variant<O>),
     /// Whatever [`Op::choose`] takes.
     Auto,
+    /// Tiles of this width were asked for, which no kernel can have: there to be refused where everybody sees it.
+    OversizedTile(u32),
 }
 
 impl<O: Op> Selected<O> {
     /// As on the command line.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> String {
         match self {
-            Selected::Named(variant) => variant.name(),
-            Selected::Auto => AUTO,
+            Selected::Named(variant) => variant.name().into(),
+            Selected::Auto => AUTO.into(),
+            Selected::OversizedTile(width) => format!("dense-cuda-tile-{width}"),
         }
     }
 }
@@ -52,6 +56,30 @@ pub enum SelectError {
         /// All there are.
         names: String,
     },
+    /// A historic name of something else.
+    #[error("`{pattern}` is a kernel of `{owner}`, not of `{op}`; `ordito list {op}` shows what there is")]
+    OfAnotherOperation {
+        /// The operation.
+        op: &'static str,
+        /// As typed.
+        pattern: String,
+        /// The operation that has it.
+        owner: &'static str,
+    },
+    /// Tiles where there are none.
+    #[error("--tile: no selected variant of `{op}` has tiles")]
+    NoTiles {
+        /// The operation.
+        op: &'static str,
+    },
+    /// Tiles that there could be, but are not.
+    #[error("--tile {tile}: the selected variants have tiles of {}", widths.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))]
+    NoSuchTile {
+        /// As typed.
+        tile: u32,
+        /// All there are.
+        widths: Vec<u32>,
+    },
 }
 
 /// Which variants: those of the CPU, or those of a device (a GPU or the emulator).
@@ -69,27 +97,11 @@ impl Side {
     }
 }
 
-/// Names under which the CUDA kernels have long been known, as patterns of ours.
-const HISTORIC: &[(&str, &str)] = &[
-    ("csr", "csr-cuda-thread-per-element"),
-    ("csr_scalar", "csr-cuda-thread-*"),
-    ("csr_vector", "csr-cuda-warp-per-element"),
-    ("csr_vector_sub_warp", "csr-cuda-lanes*-per-element"),
-    ("csr_vector_by_row", "csr-cuda-warp-per-row"),
-    ("csr_adaptive", "csr-cuda-adaptive-column"),
-    ("csr_adaptive_sub_block", "csr-cuda-adaptive-sub-blocks*"),
-    ("csr_adaptive_sub_blocks", "csr-cuda-adaptive-sub-blocks*"),
-    ("ellpack", "ell-*-cuda-thread-per-element"),
-    ("ellpack_kernel", "ell-*-cuda-thread-per-element"),
-    ("ellpack_sw", "ell-*-cuda-lanes*-per-element"),
-    ("ellpack_sub_warp", "ell-*-cuda-lanes*-per-element"),
-];
-
-/// The variants of this side whose names match one of the patterns, in the order of the list, each once; `auto` last.
-/// No pattern stands for all of them and `auto`. May be empty: whether anything else was selected is for the caller to
-/// know. A pattern that matches no variant at all is an error.
-pub fn select<O: Op>(patterns: &[String], side: Side) -> Result<Vec<Selected<O>>, SelectError> {
-    let variants = O::variants();
+/// The variants of this side that are wanted, in the order of the list, each once; then widths of tiles that cannot be,
+/// and `auto`. May be empty: whether anything else was selected is for the caller to know. A pattern that matches no
+/// variant at all is an error, and so is a width of tiles that there could be and is not.
+pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, SelectError> {
+    let (variants, patterns) = (O::variants(), &wanted.patterns);
     let mut taken = vec![patterns.is_empty(); variants.len()];
     let mut auto = patterns.is_empty();
     for pattern in patterns {
@@ -97,34 +109,40 @@ pub fn select<O: Op>(patterns: &[String], side: Side) -> Result<Vec<Selected<O>>
             auto = true;
             continue;
         }
-        let matcher = glob(of_today(pattern))?;
+        let matcher = glob(of_today::<O>(pattern)?)?;
         let matches: Vec<bool> = variants.iter().map(|variant| matcher.is_match(variant.name())).collect();
         if !matches.contains(&true) {
             return Err(no_match::<O>(pattern));
         }
         taken.iter_mut().zip(matches).for_each(|(taken, matches)| *taken |= matches);
     }
-    let here = |variant: &&&dyn Variant<O>| side.holds(variant.place());
-    let named = variants.iter().zip(taken).filter(|(variant, taken)| *taken && here(variant));
-    let mut selected: Vec<Selected<O>> = named.map(|(variant, _)| Selected::Named(*variant)).collect();
-    if auto && variants.iter().any(|variant| here(&variant)) {
+    let named =
+        || variants.iter().copied().zip(&taken).filter(|(_, taken)| **taken).map(|(variant, _)| variant);
+    let oversized = wanted.oversized_tiles(named())?;
+    let here = |variant: &&dyn Variant<O>| side.holds(variant.place());
+    let kept = named().filter(here).filter(|variant| wanted.keeps_tile(*variant));
+    let mut selected: Vec<Selected<O>> = kept.map(Selected::Named).collect();
+    if side == Side::Device {
+        selected.extend(oversized.into_iter().map(Selected::OversizedTile));
+    }
+    if auto && variants.iter().copied().any(|variant| here(&variant)) {
         selected.push(Selected::Auto);
     }
     Ok(selected)
 }
 
-/// The pattern that a historic name stands for, in whatever case it is written; any other as it is.
-fn of_today(pattern: &str) -> &str {
-    let historic = HISTORIC.iter().find(|(name, _)| name.eq_ignore_ascii_case(pattern));
-    historic.map_or(pattern, |(_, ours)| ours)
+/// The pattern that a historic name stands for; any other as it is. A name of another operation is no pattern of this.
+fn of_today<O: Op>(pattern: &str) -> Result<&str, SelectError> {
+    match find_historic(pattern) {
+        None => Ok(pattern),
+        Some(historic) if historic.op == O::NAME => Ok(historic.pattern),
+        Some(historic) => {
+            Err(SelectError::OfAnotherOperation { op: O::NAME, pattern: pattern.into(), owner: historic.op })
+        }
+    }
 }
 
-/// Does `--variant pattern` mean this variant?
-pub fn is_called(variant: &str, pattern: &str) -> bool {
-    glob(of_today(pattern)).is_ok_and(|matcher| matcher.is_match(variant))
-}
-
-fn glob(pattern: &str) -> Result<GlobMatcher, SelectError> {
+pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, SelectError> {
     let glob = Glob::new(pattern)
         .map_err(|why| SelectError::Pattern { pattern: pattern.into(), why: why.kind().to_string() })?;
     Ok(glob.compile_matcher())
@@ -138,19 +156,26 @@ fn no_match<O: Op>(pattern: &str) -> SelectError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::is_called;
+    use super::super::wanted::HISTORIC;
     use super::*;
+    use crate::ops::gemm::Gemm;
     use crate::ops::spmm::Spmm;
 
-    fn names(patterns: &[&str], side: Side) -> Result<Vec<&'static str>, SelectError> {
-        let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
-        Ok(select::<Spmm<f64>>(&patterns, side)?.iter().map(Selected::name).collect())
+    fn selected<O: Op>(patterns: &[&str], tiles: &[u32], side: Side) -> Result<Vec<String>, SelectError> {
+        let wanted = Wanted { tiles: tiles.to_vec(), ..Wanted::variants(patterns.iter().copied()) };
+        Ok(select::<O>(&wanted, side)?.iter().map(Selected::name).collect())
+    }
+
+    fn names(patterns: &[&str], side: Side) -> Result<Vec<String>, SelectError> {
+        selected::<Spmm<f64>>(patterns, &[], side)
     }
 
     #[test]
     fn patterns_select_each_variant_once() {
         let (cpu, device) = (names(&[], Side::Cpu).unwrap(), names(&[], Side::Device).unwrap());
         assert_eq!(cpu.len() + device.len(), Spmm::<f64>::variants().len() + 2);
-        assert_eq!((cpu.last(), device.last()), (Some(&"auto"), Some(&"auto")));
+        assert_eq!((cpu.last().unwrap().as_str(), device.last().unwrap().as_str()), ("auto", "auto"));
         assert_eq!(names(&["auto"], Side::Device).unwrap(), ["auto"]);
         assert_eq!(names(&["csr-threads-nnz", "csr-threads-*", "csr-serial"], Side::Cpu).unwrap().len(), 3);
         assert!(names(&["csr-serial"], Side::Device).unwrap().is_empty());
@@ -164,14 +189,63 @@ mod tests {
 
     #[test]
     fn historic_names_stand_for_kernels_of_today() {
-        for (historic, _) in HISTORIC {
-            assert!(!names(&[historic], Side::Device).unwrap().is_empty(), "{historic}");
-            assert!(names(&[historic], Side::Cpu).unwrap().is_empty(), "{historic}");
+        for historic in HISTORIC {
+            let select = match historic.op {
+                "spmm" => selected::<Spmm<f64>>,
+                _ => selected::<Gemm<f64>>,
+            };
+            let name = historic.name;
+            assert!(!select(&[name], &[], Side::Device).unwrap().is_empty(), "{name}");
+            assert!(select(&[name], &[], Side::Cpu).unwrap().is_empty(), "{name}");
         }
         assert_eq!(names(&["CSR_Vector"], Side::Device).unwrap(), ["csr-cuda-warp-per-element"]);
         assert!(is_called("csr-cuda-warp-per-row", "csr_vector_by_row"));
         assert!(!is_called("csr-serial", "csr") && !is_called("csr-serial", "csr-["));
         assert_eq!(names(&["csr"], Side::Device).unwrap(), ["csr-cuda-thread-per-element"]);
         assert_eq!(names(&["csr_vector_sub_warp"], Side::Device).unwrap().len(), 5);
+        assert_eq!(selected::<Gemm<f32>>(&["matrixmulnewkernel"], &[], Side::Device).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_name_of_another_operation_says_whose_it_is() {
+        let error = names(&["kernel1"], Side::Device).unwrap_err().to_string();
+        assert!(error.starts_with("`kernel1` is a kernel of `gemm`, not of `spmm`"), "{error}");
+        let error = selected::<Gemm<f64>>(&["csr"], &[], Side::Cpu).unwrap_err().to_string();
+        assert!(error.starts_with("`csr` is a kernel of `spmm`, not of `gemm`"), "{error}");
+    }
+
+    #[test]
+    fn tiles_keep_their_widths_and_what_has_none() {
+        let tiles = |patterns: &[&str], tiles: &[u32]| selected::<Gemm<f64>>(patterns, tiles, Side::Device);
+        let all = tiles(&[], &[8, 32]).unwrap();
+        assert!(all.iter().any(|name| name == "dense-cuda-tile-by-row-8") && all.contains(&AUTO.into()));
+        assert!(!all.iter().any(|name| name == "dense-cuda-tile-by-row-16"), "{all:?}");
+        assert_eq!(tiles(&["kernel2"], &[10]).unwrap(), ["dense-cuda-tile-by-row-10"]);
+        let cpu = |tiles: &[u32]| selected::<Gemm<f64>>(&[], tiles, Side::Cpu).unwrap();
+        assert_eq!(cpu(&[8]), cpu(&[]), "no tiles there");
+    }
+
+    #[test]
+    fn tiles_that_cannot_be_are_there_to_be_refused() {
+        let tiles = |tiles: &[u32], side| selected::<Gemm<f64>>(&["kernel2", "auto"], tiles, side);
+        assert_eq!(
+            tiles(&[500, 8, 100, 500], Side::Device).unwrap(),
+            ["dense-cuda-tile-by-row-8", "dense-cuda-tile-500", "dense-cuda-tile-100", "auto"]
+        );
+        assert_eq!(tiles(&[100], Side::Cpu).unwrap(), ["auto"]);
+        assert_eq!(tiles(&[u32::MAX], Side::Device).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn tiles_that_are_not_there_are_an_error() {
+        let error = |op: fn(&[&str], &[u32], Side) -> Result<Vec<String>, SelectError>,
+                     patterns: &[&str],
+                     tile| { op(patterns, &[tile], Side::Cpu).unwrap_err().to_string() };
+        let widths = "the selected variants have tiles of 8, 10, 16, 32";
+        assert_eq!(error(selected::<Gemm<f64>>, &["kernel1"], 12), format!("--tile 12: {widths}"));
+        assert_eq!(error(selected::<Gemm<f64>>, &["kernel1"], 0), format!("--tile 0: {widths}"));
+        let none = "--tile: no selected variant of";
+        assert_eq!(error(selected::<Spmm<f64>>, &[], 8), format!("{none} `spmm` has tiles"));
+        assert_eq!(error(selected::<Gemm<f64>>, &["dense-serial-*"], 8), format!("{none} `gemm` has tiles"));
     }
 }

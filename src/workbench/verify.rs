@@ -10,11 +10,11 @@ use std::time::Instant;
 impl Workbench<'_> {
     /// Prepares a variant and holds it against the oracle.
     pub(super) fn judge<O: Op>(&self, case: &Case<O>, selected: &Selected<O>) -> Judged<O> {
-        (self.progress)(selected.name(), None);
+        (self.progress)(&selected.name(), None);
         let (variant, mut record) = self.resolve(case, selected);
-        let Some(variant) = variant else {
-            let name = record.chosen.clone().unwrap_or_default();
-            return Judged::refused(record, Refusal::UnknownVariant { name });
+        let variant = match variant {
+            Ok(variant) => variant,
+            Err(refusal) => return Judged::refused(record, refusal),
         };
         let start = Instant::now();
         let mut ready = match variant.prepare(self.machine, &case.subject) {
@@ -127,6 +127,7 @@ fn dump_name(record: &Record) -> String {
         Some(record.variant.clone()),
         record.matrix.clone(),
         record.k.map(|k| format!("k{k}")),
+        record.n.zip(record.m).zip(record.p).map(|((n, m), p)| format!("{n}x{m}x{p}")),
         Some(record.dtype.clone()).filter(|dtype| !dtype.is_empty()),
         record.threads.map(|threads| format!("t{threads}")),
     ];

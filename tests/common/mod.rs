@@ -2,7 +2,7 @@
 
 use ordito::Scalar;
 use ordito::io::Random;
-use ordito::matrix::Coo;
+use ordito::matrix::{Coo, Dense};
 
 /// A named matrix: shape and entries (row, column), values are added by [`fill`].
 pub(crate) struct Shape {
@@ -32,6 +32,23 @@ pub(crate) fn fill<S: Scalar>(shape: &Shape, values: Values) -> Coo<S> {
     let numbers = numbers.collect();
     let (rows, cols) = shape.places.iter().copied().unzip();
     Coo::new(shape.rows, shape.cols, rows, cols, numbers).unwrap()
+}
+
+/// `rows × cols` numbers with gaps of NaN between the rows.
+#[allow(dead_code)] // not every test has dense operands
+pub(crate) fn dense<S: Scalar>(rows: usize, cols: usize, gap: usize, values: Values, seed: u64) -> Dense<S> {
+    let mut random = Random::new(seed, 5);
+    let mut data = vec![S::POISON; rows * (cols + gap)];
+    for row in 0..rows {
+        for col in 0..cols {
+            let number = match values {
+                Values::Integers => random.below(9) as f64 - 4.0,
+                Values::Reals => 2.0 * random.unit() - 1.0,
+            };
+            data[row * (cols + gap) + col] = S::from_f64(number);
+        }
+    }
+    Dense::with_leading_dimension(rows, cols, cols + gap, data).unwrap()
 }
 
 /// Every kind of matrix that has ever broken a kernel.

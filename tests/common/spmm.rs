@@ -1,31 +1,14 @@
 //! Operands of spmm for every matrix that sits on the edges.
 
-use crate::common::{Shape, Values, fill};
+use crate::common::{Shape, Values, dense, fill};
 use ordito::Scalar;
-use ordito::io::Random;
-use ordito::matrix::{Csr, Dense, Duplicates};
+use ordito::matrix::{Csr, Duplicates};
 use ordito::ops::spmm::{Inputs, Product, Spmm, Subject};
 use ordito::ops::{Extent, Op};
 use std::sync::Arc;
 
 /// Columns of X on both sides of what kernels are cut into.
 pub(crate) const KS: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 64, 65];
-
-/// `rows × cols` numbers with gaps of NaN between the rows.
-pub(crate) fn dense<S: Scalar>(rows: usize, cols: usize, gap: usize, values: Values, seed: u64) -> Dense<S> {
-    let mut random = Random::new(seed, 5);
-    let mut data = vec![S::POISON; rows * (cols + gap)];
-    for row in 0..rows {
-        for col in 0..cols {
-            let number = match values {
-                Values::Integers => random.below(9) as f64 - 4.0,
-                Values::Reals => 2.0 * random.unit() - 1.0,
-            };
-            data[row * (cols + gap) + col] = S::from_f64(number);
-        }
-    }
-    Dense::with_leading_dimension(rows, cols, cols + gap, data).unwrap()
-}
 
 /// Y = A·X.
 pub(crate) fn spmm_case<S: Scalar>(shape: &Shape, values: Values, k: usize) -> (Subject<S>, Inputs<S>) {

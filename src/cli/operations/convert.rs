@@ -2,14 +2,15 @@
 
 use super::super::args::with_scalar;
 use super::super::session::{Request, Session};
-use super::sparse::{Matrix, check_csr};
+use super::super::suite::{Suite, Yardstick};
+use super::sparse::{MATRIX_HINT, Matrix, check_csr};
 use super::{Listed, Operation, catalogue, for_each_dtype};
 use crate::Scalar;
 use crate::check::Precision;
 use crate::machine::Machine;
 use crate::ops::Op;
 use crate::ops::convert::Convert;
-use crate::workbench::{Case, OracleLimits, SelectError, Side, select};
+use crate::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
 
 pub(super) struct ConvertOperation;
 
@@ -23,8 +24,14 @@ impl Operation for ConvertOperation {
     fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
         catalogue::<Convert<f64>>(machine)
     }
-    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
-        Ok(!select::<Convert<f64>>(patterns, side)?.is_empty())
+    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Convert<f64>>(wanted, side)?.is_empty())
+    }
+    fn input_hint(&self) -> &'static str {
+        MATRIX_HINT
+    }
+    fn yardstick(&self, suite: Suite) -> Option<Yardstick> {
+        Some(suite.sparse())
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len()

@@ -1,7 +1,8 @@
 //! `gemm`
 
-use super::super::args::with_scalar;
+use super::super::args::{Dtype, with_scalar};
 use super::super::session::{Request, Session};
+use super::super::suite::{Suite, Yardstick};
 use super::{Listed, Operation, catalogue, for_each_dtype};
 use crate::Scalar;
 use crate::check::Precision;
@@ -10,7 +11,7 @@ use crate::machine::{Machine, Refusal};
 use crate::ops::gemm::{Gemm, Inputs, Shape};
 use crate::ops::{ORACLE_BYTES_PER_ELEMENT, Op};
 use crate::report::Record;
-use crate::workbench::{Case, OracleLimits, SelectError, Side, select};
+use crate::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
 use anyhow::Context;
 use std::sync::Arc;
 
@@ -26,8 +27,18 @@ impl Operation for GemmOperation {
     fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
         catalogue::<Gemm<f64>>(machine)
     }
-    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
-        Ok(!select::<Gemm<f64>>(patterns, side)?.is_empty())
+    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Gemm<f64>>(wanted, side)?.is_empty())
+    }
+    fn input_hint(&self) -> &'static str {
+        "a size such as 1000, or 1000x777x1234 for an N×M times an M×P matrix, or --suite ladder"
+    }
+    fn yardstick(&self, suite: Suite) -> Option<Yardstick> {
+        let ladder = Yardstick { inputs: &["100", "1000", "5000", "10000"], ks: &[], dtypes: &[Dtype::F64] };
+        (suite == Suite::Ladder).then_some(ladder)
+    }
+    fn no_k(&self) -> Option<&'static str> {
+        Some("gemm has no K: its sizes are N, or NxMxP for an N×M times an M×P matrix")
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len()
@@ -44,7 +55,9 @@ fn parse_shape(text: &str) -> anyhow::Result<Shape> {
     match sides.as_deref() {
         Some(&[n]) => Ok(Shape::square(n)),
         Some(&[n, m, p]) => Ok(Shape { n, m, p }),
-        _ => anyhow::bail!("`{text}`: a size such as 1000, or 1000x777x1234 for an N×M times an M×P matrix"),
+        _ => anyhow::bail!(
+            "`{text}` is no size; expected 1000, say, or 1000x777x1234 for an N×M times an M×P matrix"
+        ),
     }
 }
 

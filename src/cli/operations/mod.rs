@@ -6,15 +6,17 @@ mod sparse;
 mod spmm;
 mod transfer;
 
+pub(super) use gemm::check_memory as check_gemm_memory;
 pub(super) use sparse::{check_dense, to_csr};
 
 use super::args::Dtype;
 use super::console::Console;
 use super::session::{Request, Session};
+use super::suite::{Suite, Yardstick};
 use super::targets::{NothingRuns, missing_device};
 use crate::machine::Machine;
 use crate::ops::{Op, Place, Variant};
-use crate::workbench::{AUTO, SelectError, Side};
+use crate::workbench::{AUTO, SelectError, Side, Wanted};
 
 /// An operation behind the command line: its name, its variants, and how to run it on inputs.
 pub(super) trait Operation: Sync {
@@ -23,10 +25,20 @@ pub(super) trait Operation: Sync {
     /// Every variant, `auto` last, and which of them this machine, if one is given, refuses.
     fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed>;
     /// Does the selection hold anything of that side? Asked before any input is read.
-    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError>;
+    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError>;
+    /// What to name as an input.
+    fn input_hint(&self) -> &'static str;
     /// What stands for no input; nothing where one must be named.
     fn default_inputs(&self) -> Vec<String> {
         Vec::new()
+    }
+    /// What that suite stands for here, if it does.
+    fn yardstick(&self, _: Suite) -> Option<Yardstick> {
+        None
+    }
+    /// What to say to `--k`, where it would be taken for something that it is not.
+    fn no_k(&self) -> Option<&'static str> {
+        None
     }
     /// How many cases an input makes, for the progress bar.
     fn cases_per_input(&self, request: &Request) -> usize;

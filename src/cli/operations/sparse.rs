@@ -10,6 +10,10 @@ use crate::report::Record;
 use crate::workbench::OracleLimits;
 use std::sync::Arc;
 
+/// What to name as an input.
+pub(super) const MATRIX_HINT: &str =
+    "a matrix (a path, or a synthetic one such as stencil27:40) or a --suite";
+
 /// A matrix with the name that records give it.
 pub(super) struct Matrix<S> {
     pub(super) name: String,

@@ -2,7 +2,8 @@
 
 use super::super::args::with_scalar;
 use super::super::session::{Request, Session};
-use super::sparse::{Matrix, check_dense, to_csr};
+use super::super::suite::{Suite, Yardstick};
+use super::sparse::{MATRIX_HINT, Matrix, check_dense, to_csr};
 use super::{Listed, Operation, catalogue, for_each_dtype};
 use crate::Scalar;
 use crate::check::Precision;
@@ -11,7 +12,7 @@ use crate::machine::Machine;
 use crate::ops::Op;
 use crate::ops::spmm::{Inputs, Spmm, Subject};
 use crate::report::Record;
-use crate::workbench::{Case, OracleLimits, SelectError, Side, select};
+use crate::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
 use anyhow::Context;
 use std::sync::Arc;
 
@@ -27,8 +28,14 @@ impl Operation for SpmmOperation {
     fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
         catalogue::<Spmm<f64>>(machine)
     }
-    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
-        Ok(!select::<Spmm<f64>>(patterns, side)?.is_empty())
+    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Spmm<f64>>(wanted, side)?.is_empty())
+    }
+    fn input_hint(&self) -> &'static str {
+        MATRIX_HINT
+    }
+    fn yardstick(&self, suite: Suite) -> Option<Yardstick> {
+        Some(suite.sparse())
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len() * request.ks.len()

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::ops::Op;
 use crate::ops::transfer::Transfer;
 use crate::report::Record;
-use crate::workbench::{Case, OracleLimits, SelectError, Side, select};
+use crate::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
 use std::sync::Arc;
 
 pub(super) struct TransferOperation;
@@ -27,8 +27,11 @@ impl Operation for TransferOperation {
     fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
         catalogue::<Transfer>(machine)
     }
-    fn selects(&self, patterns: &[String], side: Side) -> Result<bool, SelectError> {
-        Ok(!select::<Transfer>(patterns, side)?.is_empty())
+    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Transfer>(wanted, side)?.is_empty())
+    }
+    fn input_hint(&self) -> &'static str {
+        "a number of bytes such as 64M"
     }
     fn default_inputs(&self) -> Vec<String> {
         TRANSFER_BYTES.map(String::from).into()

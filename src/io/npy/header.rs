@@ -100,6 +100,11 @@ impl Header {
         }
     }
 
+    /// The length of every dimension.
+    pub(super) fn shape(&self) -> Vec<usize> {
+        self.shape.iter().map(|&length| length as usize).collect()
+    }
+
     /// How many there are.
     pub(super) fn dimensions(&self) -> usize {
         self.shape.len()

@@ -46,6 +46,13 @@ pub fn read_npy_dtype(path: &Path) -> Result<NpyDtype, ReadError> {
     open(path).map(|(_, header)| header.dtype())
 }
 
+/// Looks how long the dimensions of a file are, without reading its numbers.
+pub fn read_npy_shape(path: &Path) -> Result<Vec<usize>, ReadError> {
+    let (_, header) = open(path)?;
+    header.matrix_shape().map_err(|problem| bad(path, problem))?;
+    Ok(header.shape())
+}
+
 /// Has the file one dimension only? ([`read_npy`] makes a single column of it, [`write_npy_vector`] the way back.)
 pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
     open(path).map(|(_, header)| header.dimensions() == 1)
@@ -138,6 +145,11 @@ pub fn write_npy<S: Scalar>(matrix: DenseView<'_, S>, path: &Path) -> Result<(),
 /// Writes all elements of a matrix, row by row, as one dimension.
 pub fn write_npy_vector<S: Scalar>(matrix: DenseView<'_, S>, path: &Path) -> Result<(), WriteError> {
     write_with_shape(matrix, &[matrix.rows() * matrix.cols()], path)
+}
+
+/// Writes the only element of a matrix, as no dimension at all: what NumPy calls the product of two vectors.
+pub fn write_npy_scalar<S: Scalar>(matrix: DenseView<'_, S>, path: &Path) -> Result<(), WriteError> {
+    write_with_shape(matrix, &[], path)
 }
 
 fn write_with_shape<S: Scalar>(

@@ -91,7 +91,8 @@ fn with_tiles(tiled: &[&Tiled<'_>]) -> String {
         };
         columns.push(Printed { title: family, is_text: false, cells: rows.iter().map(cell).collect() });
     }
-    let heading = format!("{op} by size and tile width, {dtype}, on {place}: median times");
+    let caution = if place == "emulator" { ", no measure of a GPU" } else { "" };
+    let heading = format!("{op} by size and tile width, {dtype}, on {place}: median times{caution}");
     let refused = tiled
         .iter()
         .filter(|tiled| !in_family(tiled))
