@@ -50,7 +50,7 @@ fn is_set(variable: &str) -> bool {
 }
 
 /// `None`, and a line that says why, where the accelerator does not open; a failure where it must.
-fn bench<O: Op>(accelerator: Accelerator, cases: fn(bool) -> usize) -> Option<Bench> {
+fn bench<O: Op>(accelerator: Accelerator, cases: fn(Accelerator, bool) -> usize) -> Option<Bench> {
     let cpu = CpuInfo::detect();
     let limits = Limits::of(&cpu);
     let with = |limits| Machine::new(cpu.clone(), 1, limits).unwrap().with_accelerator(accelerator);
@@ -61,7 +61,7 @@ fn bench<O: Op>(accelerator: Accelerator, cases: fn(bool) -> usize) -> Option<Be
     };
     if let Err(refusal) = machine.device() {
         assert!(!is_set(required), "{required}=1, but: {refusal}");
-        let refused = cases(part) * cuda_variants::<O>().count();
+        let refused = cases(accelerator, part) * cuda_variants::<O>().count();
         say(&format!("{refused} {name} cases of {} refused: {refusal}", O::NAME));
         return None;
     }
@@ -69,7 +69,7 @@ fn bench<O: Op>(accelerator: Accelerator, cases: fn(bool) -> usize) -> Option<Be
 }
 
 /// How many matrices and Ks there are.
-fn spmm_cases(part: bool) -> usize {
+fn spmm_cases(_: Accelerator, part: bool) -> usize {
     shapes().iter().map(|shape| Bench::ks(part, shape).len()).sum()
 }
 
@@ -222,7 +222,7 @@ fn memory_of_another_shape<S: Scalar>(
 }
 
 /// Shapes for the emulator: every side once below, on and above what tiles are cut into, and nothing at all.
-const FEW_SHAPES: [(usize, usize, usize); 12] = [
+const FEW_SHAPES: [(usize, usize, usize); 14] = [
     (0, 5, 3),
     (5, 0, 3),
     (5, 3, 0),
@@ -235,24 +235,28 @@ const FEW_SHAPES: [(usize, usize, usize); 12] = [
     (32, 16, 33),
     (10, 65, 11),
     (65, 8, 1),
+    (33, 33, 33),
+    (64, 17, 65),
 ];
 
-fn gemm_shapes(part: bool, sides: &[usize]) -> Vec<dense_product::Shape> {
-    match part {
-        true => FEW_SHAPES.map(|(n, m, p)| dense_product::Shape { n, m, p }).into(),
-        false => gemm::all_shapes(sides).collect(),
+/// A few in the emulator, all of the smaller ones there if asked for, every combination of `sides` on a GPU.
+fn gemm_shapes(accelerator: Accelerator, part: bool, sides: &[usize]) -> Vec<dense_product::Shape> {
+    match accelerator {
+        Accelerator::Emulator if part => FEW_SHAPES.map(|(n, m, p)| dense_product::Shape { n, m, p }).into(),
+        Accelerator::Emulator => gemm::all_shapes(&[0, 1, 7, 31, 32, 33]).collect(),
+        _ => gemm::all_shapes(sides).collect(),
     }
 }
 
-fn gemm_cases(part: bool) -> usize {
-    gemm_shapes(part, &gemm::EDGES).len()
+fn gemm_cases(accelerator: Accelerator, part: bool) -> usize {
+    gemm_shapes(accelerator, part, &gemm::EDGES).len()
 }
 
 fn gemm_within_the_bound<S: Scalar>(accelerator: Accelerator) {
     let Some(bench) = bench::<Gemm<S>>(accelerator, gemm_cases) else { return };
     let selected = select::<Gemm<S>>(&Wanted::all(), Side::Device).unwrap();
-    let mut shapes = gemm_shapes(bench.part, &gemm::EDGES);
-    if !bench.part {
+    let mut shapes = gemm_shapes(accelerator, bench.part, &gemm::EDGES);
+    if accelerator != Accelerator::Emulator {
         shapes.push(dense_product::Shape { n: 1000, m: 777, p: 1234 });
     }
     let (mut passed, mut refused) = (0, 0);
@@ -279,7 +283,9 @@ fn gemm_exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
     let Some(bench) = bench::<Gemm<S>>(accelerator, gemm_cases) else { return };
     let (mut equal, mut refused) = (0, 0);
     let in_turn = if bench.part { 9 } else { 4 };
-    for (index, shape) in gemm_shapes(bench.part, &[0, 1, 7, 32, 33, 64, 129]).into_iter().enumerate() {
+    for (index, shape) in
+        gemm_shapes(accelerator, bench.part, &[0, 1, 7, 32, 33, 64, 129]).into_iter().enumerate()
+    {
         // Every α and every β in turn.
         for (number, scaling) in gemm::scalings().enumerate() {
             if number % in_turn != index % in_turn {

@@ -105,7 +105,7 @@ fn common_dtype(args: &GemmArgs) -> anyhow::Result<Dtype> {
 fn multiply<S: Scalar>(args: &GemmArgs, beta: f64, console: &Console) -> anyhow::Result<u8> {
     let factor = |name: &str, value: f64| {
         let factor = S::from_f64(value);
-        anyhow::ensure!(factor.is_finite(), "--{name} {value} is too large for {}", S::NAME);
+        anyhow::ensure!(factor.is_finite(), "--{name} {value:e} is too large for {}", S::NAME);
         Ok(factor)
     };
     let (alpha, beta) = (factor("alpha", args.alpha)?, factor("beta", beta)?);

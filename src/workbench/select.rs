@@ -238,14 +238,14 @@ mod tests {
 
     #[test]
     fn tiles_that_are_not_there_are_an_error() {
-        let error = |op: fn(&[&str], &[u32], Side) -> Result<Vec<String>, SelectError>,
-                     patterns: &[&str],
-                     tile| { op(patterns, &[tile], Side::Cpu).unwrap_err().to_string() };
+        fn error<O: Op>(patterns: &[&str], tile: u32) -> String {
+            selected::<O>(patterns, &[tile], Side::Cpu).unwrap_err().to_string()
+        }
         let widths = "the selected variants have tiles of 8, 10, 16, 32";
-        assert_eq!(error(selected::<Gemm<f64>>, &["kernel1"], 12), format!("--tile 12: {widths}"));
-        assert_eq!(error(selected::<Gemm<f64>>, &["kernel1"], 0), format!("--tile 0: {widths}"));
+        assert_eq!(error::<Gemm<f64>>(&["kernel1"], 12), format!("--tile 12: {widths}"));
+        assert_eq!(error::<Gemm<f64>>(&["kernel1"], 0), format!("--tile 0: {widths}"));
         let none = "--tile: no selected variant of";
-        assert_eq!(error(selected::<Spmm<f64>>, &[], 8), format!("{none} `spmm` has tiles"));
-        assert_eq!(error(selected::<Gemm<f64>>, &["dense-serial-*"], 8), format!("{none} `gemm` has tiles"));
+        assert_eq!(error::<Spmm<f64>>(&[], 8), format!("{none} `spmm` has tiles"));
+        assert_eq!(error::<Gemm<f64>>(&["dense-serial-*"], 8), format!("{none} `gemm` has tiles"));
     }
 }
