@@ -52,7 +52,7 @@ pub(super) const TENSOR_F64: [Tiled; 4] = [
             cols: 64,
             warp_rows: 32,
             blocks_per_multiprocessor: 3,
-            // Three blocks hide the reads from shared memory better than twice the registers would.
+            // Three blocks on a multiprocessor hide each other's reads from shared memory.
             more: &[("READS_AHEAD", 0)],
             ..COMMON
         },

@@ -13,9 +13,9 @@ use super::tiling::Tiling;
 /// 2⁻²²|ab| + 2u|ab| + 2u(1 + 2u)|ab|: **8u** for every term.
 ///
 /// *Adding in a tensor core.* Its products are exact; summands are aligned to the largest and cut off, and so is the sum
-/// (Fasi, Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, 2021: with one to three bits to spare since
-/// Turing, of which none is counted here; it takes eight products at once, or four and four). A summand that is cut off at
-/// 24 bits loses less than 2u·S, as does the sum, where S is the sum of all magnitudes so far. With t ≤ 8 products that are
+/// (Fasi, Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, 2021). Generations differ in how many bits
+/// beyond 24 they keep, none is counted here; they take eight products at once, or four and four. A summand cut off at 24
+/// bits loses less than 2u·S, as does the sum, where S is the sum of all magnitudes so far. With t ≤ 8 products that are
 /// not 0 and at most min(2, t) sums, that is (2t + 2·min(2, t))·uS ≤ 4t·uS. Three such instructions are 12t·uS; of the first
 /// three, that find only zeros to add to, the two with a `low` work on magnitudes of 2⁻¹⁰S, which leaves 4t·uS.
 /// Tensor cores add within a slab of 32 terms only; one of T terms thus loses at most **12T − 8**, in uS.
