@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::operations::{Listed, OPERATIONS, Operation, find};
-use crate::machine::{Accelerator, HEADER, HEADER_NAME, Machine};
+use crate::machine::{Accelerator, Machine};
 use crate::ops::Place;
 use crate::workbench::is_called;
 use clap::Args;
@@ -21,7 +21,7 @@ pub(super) struct ListArgs {
     /// Which GPU, as `ordito doctor` numbers them
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     device: usize,
-    /// Print the source of this variant instead, or `ordito.cuh`, which CUDA kernels include
+    /// Print the source of this variant instead, or a file that CUDA kernels include, e.g. `ordito.cuh`
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
     /// One JSON object per line
@@ -100,23 +100,22 @@ fn record(operation: &dyn Operation, variant: &Listed) -> serde_json::Value {
     record
 }
 
-/// The sources of all variants that are called so, today or since long; or the header that kernels include.
+/// The sources of all variants that are called so, today or since long; or a file that their kernels are made of.
 fn print_source(
     name: &str,
     operations: &[&dyn Operation],
     json: bool,
     console: &Console,
 ) -> anyhow::Result<u8> {
-    let variants = operations.iter().flat_map(|operation| operation.catalogue(None));
-    let named = variants.filter(|variant| is_called(variant.name, name));
+    let variants: Vec<Listed> = operations.iter().flat_map(|operation| operation.catalogue(None)).collect();
+    let named = variants.iter().filter(|variant| is_called(variant.name, name));
+    let of_variants = named.filter_map(|variant| Some((variant.name, variant.source?)));
+    let files = variants.iter().flat_map(|variant| &variant.files).copied();
     let mut sources: Vec<(&str, &str)> = Vec::new();
-    for (name, source) in named.filter_map(|variant| Some((variant.name, variant.source?))) {
+    for (name, source) in of_variants.chain(files.filter(|(file, _)| *file == name)) {
         if !sources.iter().any(|(_, known)| *known == source) {
             sources.push((name, source));
         }
-    }
-    if name == HEADER_NAME {
-        sources.push((HEADER_NAME, HEADER));
     }
     if sources.is_empty() {
         anyhow::bail!("there is no variant `{name}` with a source of its own; `ordito list` shows them");

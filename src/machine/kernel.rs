@@ -89,6 +89,11 @@ impl KernelSource {
         [(HEADER_NAME, HEADER)].into_iter().chain(self.headers.iter().copied())
     }
 
+    /// Names and texts of the file and of all headers.
+    pub fn files(&self) -> Vec<(&'static str, &'static str)> {
+        [(self.file, self.text)].into_iter().chain(self.all_headers()).collect()
+    }
+
     /// Does the emulator take it? Not what is written for single generations of GPUs, and in no way that others understand.
     pub(super) fn emulated(&self) -> Result<(), Refusal> {
         if self.architectures.iter().all(|architecture| architecture.specific) {

@@ -6,6 +6,7 @@ use crate::machine::gpu::{GpuInfo, Library, nvrtc};
 use crate::machine::{Accelerator, Emulator, Gpu, KernelSource, Machine, Refusal};
 use crate::matrix::{Coo, Csr, Dense, Duplicates};
 use crate::ops::{Op, RunError};
+use crate::sample::DeviceCeilings;
 use crate::spmm::{Plan, Spmm};
 use crate::units::binary_bytes;
 use serde::Serialize;
@@ -66,7 +67,9 @@ pub(super) fn findings(gpus: &Gpus) -> Vec<Finding> {
         library("cublas", Library::Cublas, false),
     ]);
     findings.extend(compiler(gpus));
-    findings.extend(gpus.list.iter().filter(|gpu| gpu.refusal.is_none()).map(product));
+    let usable = || gpus.list.iter().filter(|gpu| gpu.refusal.is_none());
+    findings.extend(usable().map(product));
+    findings.extend(usable().map(ceilings));
     findings.push(emulator());
     findings
 }
@@ -142,6 +145,20 @@ fn product(listed: &Listed) -> Finding {
         Err(error) => (State::Bad, format!("a small A·X on GPU {number} failed: {error}")),
     };
     Finding::new("product", state, text)
+}
+
+/// What results are held against; costs a fraction of a second.
+fn ceilings(listed: &Listed) -> Finding {
+    let number = listed.info.number;
+    let measured = Machine::whole()
+        .and_then(|machine| machine.with_accelerator(Accelerator::Cuda(number)).device())
+        .and_then(|device| DeviceCeilings::measure(&device));
+    let (state, text) = match measured {
+        Ok(Some(ceilings)) => (State::Good, format!("GPU {number}: {ceilings}")),
+        Ok(None) => (State::Note, format!("GPU {number}: not measured")),
+        Err(refusal) => (state(&refusal), format!("GPU {number}: {refusal}")),
+    };
+    Finding::new("ceilings", state, text)
 }
 
 fn multiply(accelerator: Accelerator) -> Result<bool, RunError> {

@@ -25,7 +25,12 @@ impl Operation for GemmOperation {
         Gemm::<f64>::ABOUT
     }
     fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
-        catalogue::<Gemm<f64>>(machine)
+        let mut listed = catalogue::<Gemm<f64>>(machine);
+        // Some variants have kernels in one precision only.
+        for (in_f64, in_f32) in listed.iter_mut().zip(catalogue::<Gemm<f32>>(None)) {
+            in_f64.files.extend(in_f32.files);
+        }
+        listed
     }
     fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
         Ok(!select::<Gemm<f64>>(wanted, side)?.is_empty())

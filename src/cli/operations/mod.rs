@@ -14,7 +14,7 @@ use super::console::Console;
 use super::session::{Request, Session};
 use super::suite::{Suite, Yardstick};
 use super::targets::{NothingRuns, missing_device};
-use crate::machine::Machine;
+use crate::machine::{KernelSource, Machine};
 use crate::ops::{Op, Place, Variant};
 use crate::workbench::{AUTO, SelectError, Side, Wanted};
 
@@ -52,6 +52,8 @@ pub(super) struct Listed {
     pub(super) place: Option<Place>,
     pub(super) about: &'static str,
     pub(super) source: Option<&'static str>,
+    /// What its kernels are made of: names and texts of CUDA files and headers.
+    pub(super) files: Vec<(&'static str, &'static str)>,
     pub(super) params: Vec<(&'static str, u32)>,
     pub(super) refusal: Option<String>,
 }
@@ -88,6 +90,7 @@ fn catalogue<O: Op>(machine: Option<&Machine>) -> Vec<Listed> {
         place: Some(variant.place()),
         about: variant.about(),
         source: Some(variant.source()),
+        files: variant.kernels().iter().flat_map(KernelSource::files).collect(),
         params: variant.params(),
         refusal: machine
             .and_then(|machine| variant.available(machine).err())
@@ -98,6 +101,7 @@ fn catalogue<O: Op>(machine: Option<&Machine>) -> Vec<Listed> {
         place: None,
         about: "whatever of these fits the operands and the machine; says what and why",
         source: None,
+        files: Vec::new(),
         params: Vec::new(),
         refusal: None,
     };

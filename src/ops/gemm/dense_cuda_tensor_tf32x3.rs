@@ -57,17 +57,17 @@ const COMMON: Tiling = Tiling {
 pub(super) const TENSOR_TF32X3: [Tiled; 3] = [
     tensor(
         "dense-cuda-tensor-tf32x3-128x128",
-        "tensor cores, three products of TF32: a block 128×128 elements, a warp 32×64",
+        "f32 by three TF32 products on tensor cores: a block 128×128 elements, a warp 32×64",
         Tiling { rows: 128, cols: 128, warp_rows: 32, warp_cols: 64, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-tf32x3-128x64",
-        "tensor cores, three products of TF32: a block 128×64 elements, a warp 64×32",
+        "f32 by three TF32 products on tensor cores: a block 128×64 elements, a warp 64×32",
         Tiling { rows: 128, cols: 64, warp_rows: 64, warp_cols: 32, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-tf32x3-64x64",
-        "tensor cores, three products of TF32: a block 64×64 elements, a warp 32×32",
+        "f32 by three TF32 products on tensor cores: a block 64×64 elements, a warp 32×32",
         Tiling { rows: 64, cols: 64, warp_rows: 32, warp_cols: 32, blocks_per_multiprocessor: 3, ..COMMON },
     ),
 ];

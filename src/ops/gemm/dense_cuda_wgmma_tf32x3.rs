@@ -4,6 +4,7 @@
 
 use super::dense_cuda_tensor_tf32x3::ERROR_FACTOR;
 use super::device::{DeviceDense, DeviceKernel, OnDevice};
+use super::tiled::TILE_ORDER;
 use super::{Gemm, Product, Shape};
 use crate::Scalar;
 use crate::machine::{
@@ -32,7 +33,7 @@ fn product_source() -> KernelSource {
         include_str!("dense_cuda_wgmma_tf32x3.cu"),
     )
     .include(PTX.0, PTX.1)
-    .include("tile_order.cuh", include_str!("tile_order.cuh"))
+    .include(TILE_ORDER.0, TILE_ORDER.1)
     .include(WGMMA.0, WGMMA.1)
     .only_for(&[SM_90A])
 }
@@ -175,7 +176,7 @@ mod tests {
                 let chunk = (4 * (k8 / 2) + place) ^ (4 * (row % 2));
                 let a = a[row * DEPTH + 4 * chunk + 2 * (k8 % 2) + half];
                 let position = 8 * k8 + column_of_fragment;
-                let b = col * DEPTH + 4 * (position / 4 ^ col % 8) + position % 4;
+                let b = col * DEPTH + 4 * ((position / 4) ^ (col % 8)) + position % 4;
                 sum += f64::from(a) * (f64::from(upper[b]) + f64::from(lower[b]));
             }
         }

@@ -8,6 +8,7 @@
 //     chunk    16 bytes of a row, what one instruction moves; every row of a matrix starts with a whole one
 #pragma once
 #include "ptx.cuh"
+#include "tile_order.cuh"
 
 constexpr u32 CHUNK = 16 / sizeof(SCALAR);
 constexpr u32 THREADS = (ROWS / WARP_ROWS) * (COLS / WARP_COLS) * WARP;
@@ -38,16 +39,11 @@ struct Product {
 struct Work {
     u32 row, col, first_term, terms;
 
-    // Rows of tiles walk together in groups: the blocks that run at the same time then share their parts of A and of B
-    // in the L2 cache, instead of all of B passing by for every row of tiles.
     static __device__ __forceinline__ Work of_block(const Product& product) {
-        constexpr u32 GROUP = 8;
-        const u32 tiles_down = (product.n + ROWS - 1) / ROWS, tiles_across = (product.p + COLS - 1) / COLS;
-        const u32 group = blockIdx.x / (GROUP * tiles_across), in_group = blockIdx.x % (GROUP * tiles_across);
-        const u32 first = group * GROUP, rows = min(tiles_down - first, GROUP);
+        const Tile tile = grouped_tile(blockIdx.x, (product.n + ROWS - 1) / ROWS, (product.p + COLS - 1) / COLS);
         const u32 first_term = blockIdx.z * product.slice_terms;
         const u32 terms = first_term < product.m ? min(product.m - first_term, product.slice_terms) : 0;
-        return {(first + in_group % rows) * ROWS, in_group / rows * COLS, first_term, terms};
+        return {tile.row * ROWS, tile.col * COLS, first_term, terms};
     }
 
     __device__ __forceinline__ u32 slabs() const { return (terms + DEPTH - 1) / DEPTH; }

@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// Rows, columns and terms are counted in 32 bits, rounded up to whole tiles and slices.
 const LONGEST_SIDE: usize = i32::MAX as usize;
 
+/// The header that says which tile a block works on.
+pub(super) const TILE_ORDER: (&str, &str) = ("tile_order.cuh", include_str!("tile_order.cuh"));
+
 /// A kernel with one size of tile.
 pub(super) struct Tiled {
     pub(super) name: &'static str,
@@ -41,6 +44,7 @@ impl Tiled {
     fn kernel<S: Scalar>(&self, tiling: &Tiling) -> KernelSource {
         let source = KernelSource::new(self.entry, self.file, self.text)
             .include("gemm.cuh", include_str!("gemm.cuh"))
+            .include(TILE_ORDER.0, TILE_ORDER.1)
             .include(PTX.0, PTX.1)
             .define("SCALAR", S::CUDA_NAME);
         tiling.define(source)

@@ -133,6 +133,8 @@ fn machines(runs: &[Run]) -> String {
             };
             f.ceilings.iter().map(one).collect::<Vec<_>>().join("; ")
         }),
+        ("GPU", |f| f.gpu.as_ref().map(|of| of.gpu.name.clone()).unwrap_or_default()),
+        ("GPU's ceilings", |f| f.device_ceilings.as_ref().map(ToString::to_string).unwrap_or_default()),
         ("system", |f| format!("{} {}", f.os, f.arch)),
         ("Ordito", |f| f.version.clone()),
         ("compiler", |f| format!("{}, {} build", f.compiler, f.profile)),

@@ -4,7 +4,9 @@
 use super::{EventTimer, Quantiles, Timer};
 use crate::Scalar;
 use crate::machine::{Argument, Device, DeviceError, KernelSource, LaunchPlan, PTX, Refusal, SM_90A, WGMMA};
+use crate::units;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What a GPU can do at best.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +58,16 @@ impl DeviceCeilings {
         (time_ns > 0.0)
             .then(|| 100.0 * floor_ns / time_ns)
             .filter(|percent| percent.is_finite() && *percent > 0.0)
+    }
+}
+
+/// `copy 4000 GB/s; 50000 GFLOP/s f64`
+impl fmt::Display for DeviceCeilings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "copy {} GB/s", units::number(self.copy_gbytes_per_s))?;
+        let peaks = [(f64::NAME, self.peak_gflops_f64), (f32::NAME, self.peak_gflops_f32)];
+        let known = peaks.into_iter().filter_map(|(dtype, peak)| Some((dtype, peak?)));
+        known.into_iter().try_for_each(|(dtype, peak)| write!(f, "; {} GFLOP/s {dtype}", units::number(peak)))
     }
 }
 
@@ -148,6 +160,7 @@ mod tests {
         assert_eq!(ceilings.percent(1000.0, 2_000_000, 0, "f64"), Some(50.0));
         assert_eq!(ceilings.percent(1000.0, 2_000_000, 40_000_000, "f64"), Some(80.0));
         assert_eq!(ceilings.percent(1000.0, 2_000_000, 40_000_000, "f32"), Some(50.0));
+        assert_eq!(ceilings.to_string(), "copy 4000 GB/s; 50000 GFLOP/s f64");
         assert_eq!(ceilings.percent(0.0, 2_000_000, 0, "f64"), None);
         assert_eq!(ceilings.percent(1000.0, 0, 0, "f64"), None);
     }
