@@ -158,6 +158,12 @@ fn one_dimension_is_what_numpy_makes_of_it() {
     let bytes = run(&["four.npy", "four.npy"]);
     assert!(String::from_utf8_lossy(&bytes).contains("'shape': ()"));
     assert_eq!(bytes[bytes.len() - 8..], 6f64.to_le_bytes());
+    std::fs::rename(folder.path().join("out.npy"), folder.path().join("dot.npy")).unwrap();
+    let bytes = run(&["four.npy", "four.npy", "--c", "dot.npy"]);
+    assert_eq!(bytes[bytes.len() - 8..], 12f64.to_le_bytes());
+    let (code, message) = failure(&ordito(&folder, &["gemm", "a.npy", "dot.npy"]));
+    assert_eq!(code, Some(2));
+    assert!(message.contains("dot.npy is a number: no matrix and no vector"), "{message}");
     let refused = ordito(&folder, &["gemm", "a.npy", "b.npy", "--c", "five.npy"]);
     let (code, message) = failure(&refused);
     assert_eq!(code, Some(2));
@@ -241,12 +247,15 @@ fn what_cannot_be_is_said_in_one_line() {
     npy(&folder, "cube.npy", "<f8", "False", "(2, 2, 2)", &[0; 64]);
     npy(&folder, "whole.npy", "<i8", "False", "(4, 3)", &[0; 96]);
     npy(&folder, "huge.npy", "<f8", "False", "(4, 1000000000000)", &[0; 64]);
+    let mut large = integers::<f64>(4, 3, 1);
+    large.data_mut()[5] = 1e200;
+    save(&folder, "large.npy", &large);
     npy(&folder, "short.npy", "<f8", "False", "(4, 3)", &[0; 64]);
     for (arguments, fault) in [
         (&["a.npy", "nowhere.npy"][..], "nowhere.npy"),
         (&["a.npy", "."], "not a regular file"),
         (&["a.npy", "text.npy"], "not a .npy file"),
-        (&["a.npy", "cube.npy"], "cube.npy: has 3 dimensions; expected 1 or 2"),
+        (&["a.npy", "cube.npy"], "cube.npy: has 3 dimensions; expected 2 at most"),
         (&["a.npy", "whole.npy"], "expected f32 ('<f4') or f64 ('<f8')"),
         (&["a.npy", "whole.npy", "--dtype", "f64"], "expected f32 ('<f4') or f64 ('<f8')"),
         (&["a.npy", "huge.npy"], "would need"),
@@ -256,9 +265,14 @@ fn what_cannot_be_is_said_in_one_line() {
         (&["a.npy", "b.npy", "--c", "nowhere.npy", "--beta", "0"], "nowhere.npy"),
         (&["a.npy", "b.npy", "--beta", "2"], "--beta 2: there is no C to add to"),
         (&["a.npy", "b.npy", "--dtype", "f32", "--alpha", "1e300"], "--alpha 1e300 is too large for f32"),
+        (&["a.npy", "b.npy", "--dtype", "f32", "--alpha", "1e-60"], "--alpha 1e-60 is too small for f32"),
+        (&["a.npy", "large.npy", "--dtype", "f32"], "large.npy: row 1, column 2: 1e200 is too large for f32"),
         (&["a.npy", "b.npy", "--memory-limit", "10"], "memory budget"),
         (&["a.npy", "b.npy", "--variant", "dense-serial-loops", "--work-limit", "59"], "--work-limit"),
-        (&["a.npy", "b.npy", "--variant", "kernel2"], "matches several variants"),
+        (
+            &["a.npy", "b.npy", "--variant", "kernel2"],
+            "one is needed, and 4 match: dense-cuda-tile-by-row-8, ",
+        ),
         (&["a.npy", "b.npy", "--variant", "csr"], "`csr` is a kernel of `spmm`"),
         (&["a.npy", "b.npy", "--variant", "dense-serial-loops", "--on", "cuda"], "does not run there"),
         (&["a.npy", "b.npy", "--on", "cuda"], "no usable GPU"),
@@ -273,10 +287,13 @@ fn what_cannot_be_is_said_in_one_line() {
         let output = ordito(&folder, &[&["gemm", "a.npy", "b.npy"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
-    // What was computed and could not be written failed while running.
+    // Known before anything is computed.
     let (code, message) = failure(&ordito(&folder, &["gemm", "a.npy", "b.npy", "-o", "no/folder/out.npy"]));
-    assert_eq!(code, Some(1), "{message}");
-    assert!(message.contains("no/folder/out.npy"), "{message}");
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("cannot write no/folder/out.npy: there is no folder no/folder"), "{message}");
+    let (code, message) = failure(&ordito(&folder, &["gemm", "a.npy", "b.npy", "-o", "."]));
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("it is a folder"), "{message}");
     let required = Command::new(env!("CARGO_BIN_EXE_ordito"))
         .args(["gemm", "a.npy", "b.npy"])
         .current_dir(&folder)

@@ -77,6 +77,13 @@ fn cuda_variants<O: Op>() -> impl Iterator<Item = &'static dyn Variant<O>> {
     O::variants().iter().copied().filter(|variant| variant.place() == Place::Cuda)
 }
 
+/// Has it kernels for other precisions or devices only?
+fn is_written_for_others<O: Op>(machine: &Arc<Machine>, variant: &dyn Variant<O>) -> bool {
+    let (kernels, device) = (variant.kernels(), machine.device().unwrap());
+    let of_one_precision = variant.name().contains("-f64-") || variant.name().contains("-tf32x3-");
+    (kernels.is_empty() && of_one_precision) || kernels.iter().any(|kernel| device.takes(kernel).is_err())
+}
+
 /// `None` where the emulator cannot run the variant, or a library does not take such operands; any other refusal is a
 /// failure.
 fn prepare<O: Op>(
@@ -87,12 +94,10 @@ fn prepare<O: Op>(
     match variant.prepare(machine, subject) {
         Ok(ready) => Some(ready),
         Err(Refusal::NotEmulated(_)) if machine.accelerator() == Accelerator::Emulator => None,
-        // cuSPARSE takes no empty operands and no 64-bit row starts; a kernel for tensor cores may have one precision.
-        Err(Refusal::Unsupported(_))
-            if O::NAME == Gemm::<f64>::NAME || variant.name().contains("cusparse") =>
-        {
-            None
-        }
+        // cuSPARSE takes no empty operands and no 64-bit row starts.
+        Err(Refusal::Unsupported(_)) if variant.name().contains("cusparse") => None,
+        // Of one precision, or for another generation of GPUs; a library has no kernels of ours.
+        Err(Refusal::Unsupported(_)) if is_written_for_others(machine, variant) => None,
         Err(refusal) => panic!("{}: {refusal}", variant.name()),
     }
 }
@@ -239,6 +244,9 @@ const FEW_SHAPES: [(usize, usize, usize); 14] = [
     (64, 17, 65),
 ];
 
+/// Shapes for kernels with large tiles: whole ones of every size and an edge, and more rows of them than walk together.
+const LARGE_SHAPES: [(usize, usize, usize); 2] = [(129, 65, 130), (290, 17, 40)];
+
 /// A few in the emulator, all of the smaller ones there if asked for, every combination of `sides` on a GPU.
 fn gemm_shapes(accelerator: Accelerator, part: bool, sides: &[usize]) -> Vec<dense_product::Shape> {
     match accelerator {
@@ -259,11 +267,14 @@ fn gemm_within_the_bound<S: Scalar>(accelerator: Accelerator) {
     if accelerator != Accelerator::Emulator {
         shapes.push(dense_product::Shape { n: 1000, m: 777, p: 1234 });
     }
+    let tiled = Wanted::variants(["dense-cuda-registers-*", "dense-cuda-tensor-*"]);
+    let tiled = select::<Gemm<S>>(&tiled, Side::Device).unwrap();
+    let large = LARGE_SHAPES.map(|(n, m, p)| (dense_product::Shape { n, m, p }, &tiled));
     let (mut passed, mut refused) = (0, 0);
-    for shape in shapes {
+    for (shape, selected) in shapes.into_iter().map(|shape| (shape, &selected)).chain(large) {
         let (inputs, precision) = (gemm::gemm_case::<S>(shape), Precision::of::<S>());
         let case = Case::<Gemm<S>>::new(shape, inputs, precision, Record::default(), OracleLimits::default());
-        for record in Workbench::new(&bench.machine).verify(&case, &selected) {
+        for record in Workbench::new(&bench.machine).verify(&case, selected) {
             if record.outcome == Outcome::Refused {
                 let variant = Gemm::<S>::variant(record.chosen.as_ref().unwrap_or(&record.variant)).unwrap();
                 assert!(prepare(&bench.machine, variant, &shape).is_none(), "{}", record.variant);

@@ -106,9 +106,11 @@ fn multiply<S: Scalar>(args: &GemmArgs, beta: f64, console: &Console) -> anyhow:
     let factor = |name: &str, value: f64| {
         let factor = S::from_f64(value);
         anyhow::ensure!(factor.is_finite(), "--{name} {value:e} is too large for {}", S::NAME);
+        anyhow::ensure!(factor != S::ZERO || value == 0.0, "--{name} {value:e} is too small for {}", S::NAME);
         Ok(factor)
     };
     let (alpha, beta) = (factor("alpha", args.alpha)?, factor("beta", beta)?);
+    product::check_output(args.output.as_deref())?;
     let (selected, accelerator) = args.product.select_one::<Gemm<S>>()?;
     let limits = Limits { work_steps: args.work_limit, ..args.memory.limits() };
     let machine = match args.product.machine(limits, accelerator, console)? {
@@ -148,8 +150,16 @@ struct Shapes {
 impl Shapes {
     fn read(args: &GemmArgs) -> anyhow::Result<Self> {
         let (a, b) = (read_npy_shape(&args.a)?, read_npy_shape(&args.b)?);
-        let (n, m) = if let [n, m] = a[..] { (n, m) } else { (1, a[0]) };
-        let (rows_of_b, p) = if let [rows, p] = b[..] { (rows, p) } else { (b[0], 1) };
+        let (n, m) = match a[..] {
+            [n, m] => (n, m),
+            [m] => (1, m),
+            _ => anyhow::bail!("{} is {}: no matrix and no vector", args.a.display(), shape_text(&a)),
+        };
+        let (rows_of_b, p) = match b[..] {
+            [rows, p] => (rows, p),
+            [rows] => (rows, 1),
+            _ => anyhow::bail!("{} is {}: no matrix and no vector", args.b.display(), shape_text(&b)),
+        };
         anyhow::ensure!(
             m == rows_of_b,
             "{} is {}, {} is {}: the columns of A must be as many as the rows of B, and {m} is not {rows_of_b}",
@@ -159,7 +169,7 @@ impl Shapes {
             shape_text(&b)
         );
         let (result, shape) = match (a.len(), b.len()) {
-            (1, 1) => (Dimensions::Scalar, vec![1]),
+            (1, 1) => (Dimensions::Scalar, vec![]),
             (1, _) => (Dimensions::Vector, vec![p]),
             (_, 1) => (Dimensions::Vector, vec![n]),
             _ => (Dimensions::Matrix, vec![n, p]),
@@ -182,9 +192,10 @@ impl Shapes {
     }
 }
 
-/// `3×4`, or `a vector of 4`.
+/// `3×4`, `a vector of 4`, or `a number`.
 fn shape_text(shape: &[usize]) -> String {
     match shape {
+        [] => "a number".into(),
         [length] => format!("a vector of {length}"),
         lengths => lengths.iter().map(usize::to_string).collect::<Vec<_>>().join("×"),
     }
@@ -224,7 +235,8 @@ impl<S: Scalar> Prepared<S> {
         mut record: Record,
     ) -> anyhow::Result<Self> {
         let limits = OracleLimits::default();
-        check_gemm_memory::<S>(machine, shape, 1, args.product.check.then_some(limits))?;
+        let results = 1 + usize::from(args.c.is_some());
+        check_gemm_memory::<S>(machine, shape, results, args.product.check.then_some(limits))?;
         let start = Instant::now();
         let plan = match selected {
             Selected::Auto => Plan::new(shape, machine)?,
@@ -258,6 +270,9 @@ impl<S: Scalar> Prepared<S> {
         self.plan.apply(inputs.alpha, inputs.a.view(), inputs.b.view(), inputs.beta, c.view_mut())?;
         let elapsed_ns = start.elapsed().as_nanos() as f64;
         let mut record = product::timed(&self.case, self.plan.phases(), elapsed_ns);
+        if inputs.alpha == S::ZERO {
+            record.gflops = None; // nothing was multiplied
+        }
         if args.product.check {
             product::check(&self.case, &c, self.error_factor, &mut record);
         }

@@ -21,8 +21,14 @@ pub(super) struct Instruments {
 }
 
 impl Instruments {
-    /// For these targets; `say` shows what takes time.
-    pub(super) fn new(targets: &Targets, cold: bool, say: &dyn Fn(&str)) -> anyhow::Result<Self> {
+    /// For these targets; `say` shows what takes time. What a GPU multiplies at best is only asked for where that may be
+    /// the limit.
+    pub(super) fn new(
+        targets: &Targets,
+        cold: bool,
+        limited_by_products: bool,
+        say: &dyn Fn(&str),
+    ) -> anyhow::Result<Self> {
         let mut instruments = Instruments::default();
         if cold {
             instruments.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
@@ -40,7 +46,11 @@ impl Instruments {
             }
             instruments.gpu = Some(GpuFingerprint::new(gpu));
             // Without it only a column is missing.
-            instruments.device_ceilings = DeviceCeilings::measure(&device).ok().flatten();
+            let copying = DeviceCeilings::measure(&device).ok().flatten();
+            instruments.device_ceilings = match copying {
+                Some(ceilings) if limited_by_products => Some(ceilings.with_peaks(&device)),
+                other => other,
+            };
         }
         Ok(instruments)
     }

@@ -15,6 +15,7 @@ use crate::workbench::{
 };
 use clap::Args;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 /// How a product is computed, and what is told of it.
@@ -41,8 +42,8 @@ pub(super) struct ProductArgs {
 }
 
 impl ProductArgs {
-    /// The one variant, and what it runs on. Without `--on` a variant of a GPU is looked for only if the CPU has none:
-    /// the operands lie in the host's memory, and taking them to a GPU costs more than a product there saves.
+    /// The one variant, and what it runs on. Without `--on` a variant of a GPU is looked for only if the CPU has none: the
+    /// operands lie in the host's memory, and whether the way to a GPU and back pays is for the user to know.
     pub(super) fn select_one<O: Op>(&self) -> anyhow::Result<(Selected<O>, Accelerator)> {
         let cuda = Accelerator::Cuda(self.device);
         let accelerators: &[Accelerator] = match self.on {
@@ -57,7 +58,15 @@ impl ProductArgs {
             match &select::<O>(&wanted, side)?[..] {
                 [] => {}
                 [one] => return Ok((*one, accelerator)),
-                _ => anyhow::bail!("--variant {}: matches several variants, one is needed", self.variant),
+                several => {
+                    let names: Vec<String> = several.iter().map(Selected::name).collect();
+                    anyhow::bail!(
+                        "--variant {}: one is needed, and {} match: {}",
+                        self.variant,
+                        names.len(),
+                        names.join(", ")
+                    )
+                }
             }
         }
         let op = O::NAME;
@@ -120,6 +129,17 @@ fn refusal_in(error: anyhow::Error) -> anyhow::Result<Refusal> {
             error => Err(error.into()),
         },
     }
+}
+
+/// A result that could not be written is better known before it is computed.
+pub(super) fn check_output(output: Option<&Path>) -> anyhow::Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        anyhow::bail!("cannot write {}: there is no folder {}", output.display(), folder.display());
+    }
+    anyhow::ensure!(!output.is_dir(), "cannot write {}: it is a folder", output.display());
+    Ok(())
 }
 
 /// A matrix that not even the address space holds is refused like any other that is too large.

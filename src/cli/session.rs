@@ -29,6 +29,8 @@ pub(super) struct Request {
     pub(super) dump: Option<PathBuf>,
     pub(super) json: bool,
     pub(super) verbose: bool,
+    /// Is the operation limited by what is multiplied, rather than by what is moved?
+    pub(super) limited_by_products: bool,
     /// How to measure; `None`: verify only.
     pub(super) measure: Option<MeasureRequest>,
 }
@@ -89,7 +91,10 @@ impl<'a> Session<'a> {
         let (mut instruments, mut results) = (Instruments::default(), None);
         if let Some(measure) = &request.measure {
             results = measure.out.clone().map(ResultsFolder::make).transpose()?;
-            instruments = Instruments::new(&request.targets, measure.cold, &|what| bar.say(what))?;
+            instruments =
+                Instruments::new(&request.targets, measure.cold, request.limited_by_products, &|what| {
+                    bar.say(what)
+                })?;
         }
         Ok(Session { console, request, records: Vec::new(), bar, instruments, results })
     }

@@ -64,6 +64,7 @@ pub(super) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
+    product::check_output(args.output.as_deref())?;
     let (selected, accelerator) = args.product.select_one::<Spmm<S>>()?;
     let machine = match args.product.machine(args.read.limits(), accelerator, console)? {
         Ok(machine) => machine,

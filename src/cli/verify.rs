@@ -108,6 +108,7 @@ impl RunArgs {
             dump: self.dump.clone(),
             json: self.json,
             verbose: self.verbose,
+            limited_by_products: operation.is_limited_by_products(),
             measure,
         };
         operations::run(operation, &request, console)

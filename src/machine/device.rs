@@ -180,6 +180,16 @@ impl<T: Pod> Buffer<T> {
         self.check_length(into.len())?;
         self.memory.read(0, bytemuck::cast_slice_mut(into))
     }
+    /// Host to device, from element `first` on.
+    pub fn write_from(&mut self, first: usize, from: &[T]) -> Result<(), DeviceError> {
+        self.check_end(first, from.len())?;
+        self.memory.write(first * size_of::<T>(), bytemuck::cast_slice(from))
+    }
+    /// Device to host, from element `first` on.
+    pub fn read_from(&self, first: usize, into: &mut [T]) -> Result<(), DeviceError> {
+        self.check_end(first, into.len())?;
+        self.memory.read(first * size_of::<T>(), bytemuck::cast_slice_mut(into))
+    }
     /// Every byte.
     pub fn fill_bytes(&mut self, value: u8) -> Result<(), DeviceError> {
         self.memory.fill(0, self.len * size_of::<T>(), value)
@@ -188,6 +198,17 @@ impl<T: Pod> Buffer<T> {
     pub fn copy_from(&mut self, other: &Buffer<T>) -> Result<(), DeviceError> {
         self.check_length(other.len)?;
         self.memory.copy_from(&*other.memory, self.len * size_of::<T>())
+    }
+
+    fn check_end(&self, first: usize, len: usize) -> Result<(), DeviceError> {
+        match first.checked_add(len).filter(|&end| end <= self.len) {
+            Some(_) => Ok(()),
+            None => Err(DeviceError::Length {
+                buffer: self.name.clone(),
+                has: self.len,
+                wanted: first.saturating_add(len),
+            }),
+        }
     }
 
     fn check_length(&self, wanted: usize) -> Result<(), DeviceError> {

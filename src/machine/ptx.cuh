@@ -10,7 +10,7 @@
 
 // Starts a copy of `valid_bytes` bytes; zeros fill the rest of `Bytes`. Both addresses are multiples of Bytes.
 template <u32 Bytes>
-__device__ inline void copy_async(void* shared, const void* global, u32 valid_bytes) {
+__device__ __forceinline__ void copy_async(void* shared, const void* global, u32 valid_bytes) {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
 #ifndef ORDITO_EMULATOR
     const u32 to = u32(__cvta_generic_to_shared(shared));
@@ -27,7 +27,7 @@ __device__ inline void copy_async(void* shared, const void* global, u32 valid_by
 
 // The same where all bytes are valid: fewer instructions.
 template <u32 Bytes>
-__device__ inline void copy_async(void* shared, const void* global) {
+__device__ __forceinline__ void copy_async(void* shared, const void* global) {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
 #ifndef ORDITO_EMULATOR
     const u32 to = u32(__cvta_generic_to_shared(shared));
@@ -41,7 +41,7 @@ __device__ inline void copy_async(void* shared, const void* global) {
 }
 
 // Closes the group of the copies that this thread has started since the last; it may be empty.
-__device__ inline void copy_async_commit() {
+__device__ __forceinline__ void copy_async_commit() {
 #ifndef ORDITO_EMULATOR
     asm volatile("cp.async.commit_group;" ::: "memory");
 #else
@@ -51,7 +51,7 @@ __device__ inline void copy_async_commit() {
 
 // Waits for this thread's groups, except for the `Pending` youngest. Copies that were not committed are in no group.
 template <u32 Pending>
-__device__ inline void copy_async_wait() {
+__device__ __forceinline__ void copy_async_wait() {
 #ifndef ORDITO_EMULATOR
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 #else
@@ -100,7 +100,7 @@ static EMULATOR_CALL EmulatorTile<C> emulator_multiply(u32 kind, EmulatorTile<C>
 #endif
 
 // In double precision.
-__device__ inline void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+__device__ __forceinline__ void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
 #ifndef ORDITO_EMULATOR
 #if __CUDA_ARCH__ >= 900
     asm volatile(
@@ -122,7 +122,7 @@ __device__ inline void multiply_16x8x8(double (&c)[4], const double (&a)[4], con
 }
 
 // The nearest number of 10 explicit bits of mantissa (TF32), as bits; ties go away from zero.
-__device__ inline u32 to_tf32(float value) {
+__device__ __forceinline__ u32 to_tf32(float value) {
 #ifndef ORDITO_EMULATOR
     u32 bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
@@ -136,7 +136,7 @@ __device__ inline u32 to_tf32(float value) {
 }
 
 // Operands in TF32, of which the 13 low bits are ignored; sums in single precision.
-__device__ inline void multiply_16x8x8(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+__device__ __forceinline__ void multiply_16x8x8(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 #ifndef ORDITO_EMULATOR
     asm volatile(
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

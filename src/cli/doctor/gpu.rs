@@ -152,7 +152,9 @@ fn ceilings(listed: &Listed) -> Finding {
     let number = listed.info.number;
     let measured = Machine::whole()
         .and_then(|machine| machine.with_accelerator(Accelerator::Cuda(number)).device())
-        .and_then(|device| DeviceCeilings::measure(&device));
+        .and_then(
+            |device| Ok(DeviceCeilings::measure(&device)?.map(|ceilings| ceilings.with_peaks(&device))),
+        );
     let (state, text) = match measured {
         Ok(Some(ceilings)) => (State::Good, format!("GPU {number}: {ceilings}")),
         Ok(None) => (State::Note, format!("GPU {number}: not measured")),

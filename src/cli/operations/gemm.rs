@@ -25,12 +25,12 @@ impl Operation for GemmOperation {
         Gemm::<f64>::ABOUT
     }
     fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
-        let mut listed = catalogue::<Gemm<f64>>(machine);
-        // Some variants have kernels in one precision only.
-        for (in_f64, in_f32) in listed.iter_mut().zip(catalogue::<Gemm<f32>>(None)) {
-            in_f64.files.extend(in_f32.files);
-        }
-        listed
+        // Some variants have kernels in one precision only, and only there a machine may refuse them.
+        let merge = |(in_f64, in_f32): (Listed, Listed)| {
+            let refusal = in_f64.refusal.or(in_f32.refusal);
+            Listed { refusal, files: [in_f64.files, in_f32.files].concat(), ..in_f64 }
+        };
+        catalogue::<Gemm<f64>>(machine).into_iter().zip(catalogue::<Gemm<f32>>(machine)).map(merge).collect()
     }
     fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
         Ok(!select::<Gemm<f64>>(wanted, side)?.is_empty())
@@ -44,6 +44,9 @@ impl Operation for GemmOperation {
     }
     fn no_k(&self) -> Option<&'static str> {
         Some("gemm has no K: its sizes are N, or NxMxP for an N×M times an M×P matrix")
+    }
+    fn is_limited_by_products(&self) -> bool {
+        true
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len()
@@ -79,8 +82,9 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Resul
         seed: Some(seed),
         ..Record::default()
     };
-    let outputs = session.variants_held::<Gemm<S>>()?;
-    if let Err(refusal) = check_memory::<S>(&request.machine, shape, outputs, Some(limits)) {
+    // C as it was, one for each variant (fewer are fewer: --variant), and one more: a result is copied to be compared.
+    let all_c = session.variants_held::<Gemm<S>>()? + 2;
+    if let Err(refusal) = check_memory::<S>(&request.machine, shape, all_c, Some(limits)) {
         return session.refuse_case::<Gemm<S>>(&record, &refusal);
     }
     session.say(&format!("making A, B and C of {shape}"));
@@ -92,18 +96,17 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Resul
     session.run_case(&case)
 }
 
-/// A, B, C, as many outputs as are held at a time, and the oracle's answer (if there is one) must fit.
+/// A, B, so many C (as it was, and the results that are held at a time) and the oracle's answer (if there is one) must fit.
 pub(in crate::cli) fn check_memory<S: Scalar>(
     machine: &Machine,
     shape: Shape,
-    outputs: usize,
+    all_c: usize,
     oracle: Option<OracleLimits>,
 ) -> Result<(), Refusal> {
     let Shape { n, m, p } = shape;
     let elements = |rows: usize, cols: usize| (rows as u64).checked_mul(cols as u64);
     let needed = || {
-        // C as it was, one for each variant, and one more: a result is copied to be compared.
-        let all_c = elements(n, p)?.checked_mul(outputs as u64 + 2)?;
+        let all_c = elements(n, p)?.checked_mul(all_c as u64)?;
         let dense = elements(n, m)?.checked_add(elements(m, p)?)?.checked_add(all_c)?;
         let answer = match oracle {
             // Sampled above its limit, and then as large as the limit at most.
@@ -112,7 +115,9 @@ pub(in crate::cli) fn check_memory<S: Scalar>(
         };
         dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)
     };
-    machine.check_memory(format!("A ({n}×{m}), B ({m}×{p}), C ({n}×{p}) and their check"), needed())
+    let and_check = if oracle.is_some() { " and their check" } else { "" };
+    let times = if all_c > 1 { format!("{all_c} times ") } else { String::new() };
+    machine.check_memory(format!("A ({n}×{m}), B ({m}×{p}), {times}C ({n}×{p}){and_check}"), needed())
 }
 
 #[cfg(test)]

@@ -40,6 +40,10 @@ pub(super) trait Operation: Sync {
     fn no_k(&self) -> Option<&'static str> {
         None
     }
+    /// Is it limited by what is multiplied, rather than by what is moved?
+    fn is_limited_by_products(&self) -> bool {
+        false
+    }
     /// How many cases an input makes, for the progress bar.
     fn cases_per_input(&self, request: &Request) -> usize;
     /// Every case that the input, the dtypes and the Ks make.

@@ -94,9 +94,10 @@ impl Header {
     /// Rows and columns.
     pub(super) fn matrix_shape(&self) -> Result<(usize, usize), String> {
         match self.shape[..] {
+            [] => Ok((1, 1)),
             [rows] => Ok((rows as usize, 1)),
             [rows, cols] => Ok((rows as usize, cols as usize)),
-            _ => Err(format!("has {} dimensions; expected 1 or 2", self.shape.len())),
+            _ => Err(format!("has {} dimensions; expected 2 at most", self.shape.len())),
         }
     }
 

@@ -58,7 +58,7 @@ pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
     open(path).map(|(_, header)| header.dimensions() == 1)
 }
 
-/// Reads a matrix. A file with one dimension becomes a single column.
+/// Reads a matrix. A file with one dimension becomes a single column, one without any a single element.
 ///
 /// ```
 /// use ordito::io::npy::{Conversion, NpyDtype};
@@ -86,8 +86,8 @@ pub fn read_npy<S: Scalar>(path: &Path, conversion: Conversion) -> Result<Dense<
             let found = if dtype == NpyDtype::F32 { "f32" } else { "f64" };
             Err(bad(path, format!("holds {found}, and {} was asked for", S::NAME)))
         }
-        NpyDtype::F32 => Ok(convert(&read_body::<f32>(path, file, &header, shape)?)),
-        NpyDtype::F64 => Ok(convert(&read_body::<f64>(path, file, &header, shape)?)),
+        NpyDtype::F32 => convert(path, &read_body::<f32>(path, file, &header, shape)?),
+        NpyDtype::F64 => convert(path, &read_body::<f64>(path, file, &header, shape)?),
     }
 }
 
@@ -131,9 +131,18 @@ fn read_body<S: Scalar>(
     dense.map_err(|error| bad(path, error.to_string()))
 }
 
-fn convert<S: Scalar, T: Scalar>(dense: &Dense<S>) -> Dense<T> {
-    let numbers = dense.data().iter().map(|number| T::from_f64(number.to_f64())).collect();
-    Dense::from_rows(dense.rows(), dense.cols(), numbers).expect("the shape stays")
+fn convert<S: Scalar, T: Scalar>(path: &Path, dense: &Dense<S>) -> Result<Dense<T>, ReadError> {
+    let numbers: Vec<T> = dense.data().iter().map(|number| T::from_f64(number.to_f64())).collect();
+    let too_large =
+        |(at, (from, to)): (usize, (&S, &T))| (from.is_finite() && !to.is_finite()).then_some((at, *from));
+    if let Some((at, number)) = dense.data().iter().zip(&numbers).enumerate().find_map(too_large) {
+        let (row, col) = (at / dense.cols(), at % dense.cols());
+        return Err(bad(
+            path,
+            format!("row {row}, column {col}: {:e} is too large for {}", number.to_f64(), T::NAME),
+        ));
+    }
+    Dense::from_rows(dense.rows(), dense.cols(), numbers).map_err(|error| bad(path, error.to_string()))
 }
 
 /// Writes a matrix of two dimensions, row by row, in the byte order of this machine. Gaps between rows are left
@@ -220,8 +229,8 @@ mod tests {
             );
         }
         assert_eq!(fault("'<f4'", "(4,)"), "holds f32, and f64 was asked for");
-        assert_eq!(fault("'<f8'", "()"), "has 0 dimensions; expected 1 or 2");
-        assert_eq!(fault("'<f8'", "(1, 1, 2)"), "has 3 dimensions; expected 1 or 2");
+        assert_eq!(fault("'<f8'", "()"), "8 bytes of numbers expected for 1 × 1 of 8 bytes, found 16");
+        assert_eq!(fault("'<f8'", "(1, 1, 2)"), "has 3 dimensions; expected 2 at most");
         assert_eq!(fault("'<f8'", "(3, 1)"), "24 bytes of numbers expected for 3 × 1 of 8 bytes, found 16");
         assert_eq!(fault("'<f8'", "(1,)"), "8 bytes of numbers expected for 1 × 1 of 8 bytes, found 16");
         assert!(fault("'<f8'", "(4294967296, 4294967296)").contains("found 16"));
@@ -231,9 +240,14 @@ mod tests {
 
     #[test]
     fn conversion_rounds_only_when_allowed() {
-        let (_folder, path) = file("'<f8'", "'shape': (2,), 'fortran_order': False", &bytes([0.1, 1e300]));
+        let numbers = bytes([0.1, f64::INFINITY]);
+        let (_folder, path) = file("'<f8'", "'shape': (2,), 'fortran_order': False", &numbers);
         assert!(read_npy::<f32>(&path, Conversion::Refuse).is_err());
         assert_eq!(read_npy::<f32>(&path, Conversion::Allow).unwrap().data(), [0.1f32, f32::INFINITY]);
+        let (_folder, too_large) =
+            file("'<f8'", "'shape': (2,), 'fortran_order': False", &bytes([0.1, 1e300]));
+        let fault = read_npy::<f32>(&too_large, Conversion::Allow).unwrap_err().to_string();
+        assert!(fault.ends_with("row 1, column 0: 1e300 is too large for f32"), "{fault}");
         assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::F64);
         let (_folder, path) = file("'<i4'", "'shape': (2,), 'fortran_order': False", &[]);
         assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::Other("'<i4'".into()));

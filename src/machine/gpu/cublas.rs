@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What cuBLAS may use for itself. With memory of its own it allocates nothing while it runs, so that runs can be
-/// recorded into graphs. NVIDIA's manual recommends 32 MiB on Hopper; our kernels were compared with it at 64.
+/// recorded into graphs. NVIDIA's manual recommends 32 MiB on Hopper.
 const WORKSPACE_BYTES: usize = 64 << 20;
 
 const PLAIN: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;

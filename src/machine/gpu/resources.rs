@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What one thread and one block of a kernel take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Resources {
     /// Registers of a thread.
     pub registers: u32,
@@ -13,7 +13,13 @@ pub struct Resources {
     pub stack_bytes: u32,
     /// Shared memory of a block, without the dynamic part.
     pub shared_bytes: u32,
+    /// What the assembler could not do as it was told, such as products of warp groups that had to wait for each other.
+    pub warnings: Vec<String>,
 }
+
+/// `ptxas warning : …`, and information that is one: `Potential Performance Loss: wgmma.mma_async instructions are
+/// serialized …`, `setmaxnreg ignored …`.
+const WARNINGS: [&str; 3] = ["warning", "Potential Performance Loss", "setmaxnreg"];
 
 impl Resources {
     /// From what `ptxas -v` prints about the kernel of this name; `None` where it is not mentioned.
@@ -22,6 +28,9 @@ impl Resources {
         let mut lines = log.lines().skip_while(|line| !line.contains(&format!("{HEAD}{entry}'")));
         lines.next()?;
         let (mut resources, mut complete) = (Resources::default(), false);
+        // They may stand before any kernel is mentioned.
+        let told = |line: &&str| WARNINGS.iter().any(|words| line.contains(words));
+        resources.warnings = log.lines().filter(told).map(str::to_owned).collect();
         for line in lines.take_while(|line| !line.contains(HEAD)) {
             // Functions that were not inlined have lines of their own between; their spills count as well.
             let before = |words: &str| number_before(line, words);
@@ -64,10 +73,16 @@ ptxas info    : Compile time = 29.590 ms
 
     #[test]
     fn each_kernel_has_its_own_lines() {
-        let k2 = Resources { registers: 32, spill_bytes: 2064, stack_bytes: 856, shared_bytes: 0 };
+        let warnings = vec![];
+        let k2 = Resources { registers: 32, spill_bytes: 2064, stack_bytes: 856, shared_bytes: 0, warnings };
         assert_eq!(Resources::parse(LOG, "k2"), Some(k2));
-        let k = Resources { registers: 40, spill_bytes: 0, stack_bytes: 800, shared_bytes: 512 };
+        let warnings = vec![];
+        let k = Resources { registers: 40, spill_bytes: 0, stack_bytes: 800, shared_bytes: 512, warnings };
         assert_eq!(Resources::parse(LOG, "k"), Some(k));
+        let serialized =
+            "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized";
+        let log = format!("{serialized}\n{LOG}");
+        assert_eq!(Resources::parse(&log, "k").unwrap().warnings, [serialized]);
         assert_eq!(Resources::parse(LOG, "k3"), None);
         assert_eq!(Resources::parse("", "k"), None);
     }

@@ -35,29 +35,49 @@ fn on_cpu(machine: &Machine, shape: Shape) -> Choice {
     Choice { variant: "dense-threads-packed", reason }
 }
 
-// Thresholds from an H200's best variants at 100, 512, 1000, 1024, 4096, 8192, 10000, 1000000x64x64 and 64x1000000x64.
+// First rules, from what an earlier implementation of the same tiles gave on an H200 at 100, 512, 1000, 1024, 4096, 8192,
+// 10000, 1000000x64x64 and 64x1000000x64.
 
 /// Terms from which slicing a sum pays where C alone has too few tiles.
 const MANY_TERMS: usize = 4096;
-/// Terms up to which f32 is faster without tensor cores: too few to pay for splitting every number in two.
+/// Terms up to which tiles wait for memory, and small ones, of which more run at a time, wait best; f32 is then not worth
+/// splitting in two.
 const FEW_TERMS: usize = 128;
-/// Multiply-adds up to which launching costs more than anything else.
+/// Terms of so short a sum that the error of splitting numbers into TF32 halves would stand out.
+const SHORT_SUM: usize = 4;
+/// Multiply-adds, and terms, up to which launching costs more than anything else.
 const TINY: u64 = 128 * 128 * 128;
+const TINY_TERMS: usize = 512;
+/// Elements of the tiles over those of C, in percent, up to which larger tiles are worth what they compute in vain.
+const MOST_PADDING: usize = 125;
 
-/// Tiles of `rows` × `cols` that cover C, and whether they are at least a fraction of the multiprocessors.
-fn tiles(shape: Shape, rows: usize, cols: usize) -> usize {
-    shape.n.div_ceil(rows).saturating_mul(shape.p.div_ceil(cols))
+/// How C is covered by tiles of `rows` × `cols`.
+struct Cover {
+    tiles: usize,
+    /// Not much larger than C?
+    close: bool,
+}
+
+impl Cover {
+    fn new(shape: Shape, rows: usize, cols: usize) -> Self {
+        let tiles = shape.n.div_ceil(rows).saturating_mul(shape.p.div_ceil(cols));
+        let covered = tiles.saturating_mul(rows * cols);
+        let close = covered / MOST_PADDING <= shape.n.saturating_mul(shape.p) / 100;
+        Cover { tiles, close }
+    }
 }
 
 /// Tensor cores, in the largest tiles of which there are enough: large ones read least, small ones keep all
 /// multiprocessors busy.
 fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
     let multiprocessors = limits.multiprocessors as usize;
-    let large = tiles(shape, 128, 128);
-    let (variant, tile, why) = if large >= multiprocessors {
+    let (large, wide) = (Cover::new(shape, 128, 128), Cover::new(shape, 128, 64));
+    let (variant, tile, why) = if shape.m <= FEW_TERMS {
+        ("dense-cuda-tensor-f64-32x32", "32×32", "short sums, small ones wait best for memory")
+    } else if large.tiles >= multiprocessors && large.close {
         ("dense-cuda-tensor-f64-128x128", "128×128", "enough for every multiprocessor")
-    } else if 4 * large >= multiprocessors {
-        ("dense-cuda-tensor-f64-128x64", "128×64", "the largest of which there are enough, their sums sliced")
+    } else if 4 * large.tiles >= multiprocessors && wide.close {
+        ("dense-cuda-tensor-f64-128x64", "128×64", "the largest of which there are enough and that fit C")
     } else if shape.m >= MANY_TERMS {
         ("dense-cuda-tensor-f64-64x64", "64×64", "few, but their sums are long and can be sliced")
     } else {
@@ -69,19 +89,27 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
 /// Tensor cores by three products in TF32, but for what is too small or too flat for them.
 fn f32_on_device(limits: &DeviceLimits, emulated: bool, shape: Shape) -> Choice {
     let multiprocessors = limits.multiprocessors as usize;
-    let (large, medium) = (tiles(shape, 128, 128), tiles(shape, 64, 64));
+    let [large, wide, medium] =
+        [(128, 128), (128, 64), (64, 64)].map(|(rows, cols)| Cover::new(shape, rows, cols));
     let warp_groups = limits.compute_capability == [9, 0] && !emulated;
-    let (variant, why) = if shape.multiply_adds() <= TINY {
-        ("dense-cuda-tile-by-column-16", "too small for anything but the simplest kernel")
-    } else if shape.m <= FEW_TERMS && medium >= multiprocessors {
+    let (variant, why) = if shape.m <= SHORT_SUM {
+        (
+            "dense-cuda-registers-64x64",
+            "sums too short to hide the error of splitting numbers into TF32 halves",
+        )
+    } else if shape.multiply_adds() <= TINY && shape.m <= TINY_TERMS {
+        ("dense-cuda-tile-by-column-16", "too small for anything larger than a small shared tile")
+    } else if shape.m <= FEW_TERMS && medium.tiles >= multiprocessors {
         ("dense-cuda-registers-64x64", "sums too short to pay for splitting numbers into TF32 halves")
-    } else if large >= 2 * multiprocessors && warp_groups {
+    } else if large.tiles >= 2 * multiprocessors && large.close && warp_groups {
         ("dense-cuda-wgmma-tf32x3-128x128", "large: three TF32 products on warp groups")
-    } else if 4 * large >= multiprocessors {
+    } else if 4 * large.tiles >= multiprocessors && large.close {
         (
             "dense-cuda-tensor-tf32x3-128x128",
             "three TF32 products in the largest tiles of which there are enough",
         )
+    } else if 4 * large.tiles >= multiprocessors && wide.close {
+        ("dense-cuda-tensor-tf32x3-128x64", "three TF32 products in the largest tiles that fit C")
     } else {
         (
             "dense-cuda-tensor-tf32x3-64x64",
@@ -111,7 +139,7 @@ mod tests {
     fn the_choice_on_a_device_follows_the_shape() {
         let h200 = DeviceLimits::h200();
         let f64_chosen = SHAPES.map(|shape| f64_on_device(&h200, shape).variant);
-        let tiles = ["32x32", "32x32", "128x64", "128x128", "128x128", "128x128", "64x64"];
+        let tiles = ["32x32", "32x32", "128x64", "128x128", "128x128", "32x32", "64x64"];
         assert_eq!(f64_chosen.map(|name| name.trim_start_matches("dense-cuda-tensor-f64-")), tiles);
         assert_eq!(
             SHAPES.map(|shape| f32_on_device(&h200, false, shape).variant),
@@ -125,6 +153,16 @@ mod tests {
                 "dense-cuda-tensor-tf32x3-64x64",
             ]
         );
+        let narrow = Shape { n: 1_000_000, m: 1000, p: 64 };
+        assert_eq!(f64_on_device(&h200, narrow).variant, "dense-cuda-tensor-f64-128x64");
+        assert_eq!(f32_on_device(&h200, false, narrow).variant, "dense-cuda-tensor-tf32x3-128x64");
+        let very_narrow = Shape { n: 1_000_000, m: 1000, p: 8 };
+        assert_eq!(f64_on_device(&h200, very_narrow).variant, "dense-cuda-tensor-f64-32x32");
+        assert_eq!(f32_on_device(&h200, false, very_narrow).variant, "dense-cuda-tensor-tf32x3-64x64");
+        let one_long_sum = Shape { n: 1, m: 2_000_000, p: 1 };
+        assert_eq!(f32_on_device(&h200, false, one_long_sum).variant, "dense-cuda-tensor-tf32x3-64x64");
+        let short_sums = Shape { n: 64, m: 4, p: 8384 };
+        assert_eq!(f32_on_device(&h200, false, short_sums).variant, "dense-cuda-registers-64x64");
         let elsewhere = DeviceLimits { compute_capability: [10, 0], ..h200.clone() };
         let large = Shape::square(4096);
         assert_eq!(f32_on_device(&elsewhere, false, large).variant, "dense-cuda-tensor-tf32x3-128x128");

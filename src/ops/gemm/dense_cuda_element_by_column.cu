@@ -3,8 +3,8 @@
 // write neighbours. Loses because every element of A and B is loaded again for each of its products.
 #include "ordito.cuh"
 
-extern "C" __global__ void element_by_column(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b,
-                                             u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
+extern "C" __global__ void __launch_bounds__(TILE * TILE)
+    element_by_column(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b, u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
     const u64 tiles_across = (p + TILE - 1) / TILE;
     const u64 col = blockIdx.x % tiles_across * TILE + threadIdx.x, row = blockIdx.x / tiles_across * TILE + threadIdx.y;
     if (row >= n || col >= p) return;

@@ -1,15 +1,19 @@
 // kernel1: one thread per element of C, threadIdx.x is its row; the sum starts from C, all from global memory.
-// Touches, in every step, a column of A and one element of B per warp: neighbouring lanes read, and at the end write,
-// rows apart. Loses by that alone: a warp's load is as many transactions as it has rows.
-#include "ordito.cuh"
+// Touches, in every step, a part of a column of A and one element of B per column of the warp: neighbouring lanes read,
+// and at the end write, rows apart. Loses by that alone: a warp's load is as many transactions as it has rows.
+#include "starts_from_c.cuh"
 
-extern "C" __global__ void element_by_row(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b,
-                                          u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
+extern "C" __global__ void __launch_bounds__(TILE * TILE)
+    element_by_row(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b, u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
     const u64 tiles_down = (n + TILE - 1) / TILE;
     const u64 row = blockIdx.x % tiles_down * TILE + threadIdx.x, col = blockIdx.x / tiles_down * TILE + threadIdx.y;
     if (row >= n || col >= p) return;
     SCALAR& element = c[row * c_distance + col];
-    SCALAR sum = beta == SCALAR(0) ? SCALAR(0) : beta * element;
-    for (u64 k = 0; k < m; ++k) sum += alpha * a[row * a_distance + k] * b[k * b_distance + col];
-    element = sum;
+    const bool from_c = starts_from_c(alpha, beta);
+    SCALAR sum = from_c ? beta * element : SCALAR(0);
+    for (u64 k = 0; k < m; ++k) sum += a[row * a_distance + k] * b[k * b_distance + col];
+    if (from_c)
+        element = sum;
+    else
+        update(element, alpha, sum, beta);
 }

@@ -80,6 +80,7 @@ family!(
 impl Rung {
     fn kernel<S: Scalar>(&self) -> KernelSource {
         KernelSource::new(self.entry, self.file, self.text)
+            .include("starts_from_c.cuh", include_str!("starts_from_c.cuh"))
             .define("SCALAR", S::CUDA_NAME)
             .define("TILE", self.tile)
     }

@@ -40,7 +40,7 @@ const SMALL: Tiling = Tiling {
     ..COMMON
 };
 
-/// The fastest sizes of those tried on an H200.
+/// The sizes with which an earlier implementation was fastest on an H200.
 pub(super) const REGISTERS: [Tiled; 2] = [
     registers(
         "dense-cuda-registers-128x128",

@@ -1,6 +1,7 @@
 //! Tensor cores in three products of TF32: every f32 is split into two parts of 11 bits, and high·high + high·low + low·high
 //! are added up in f32. Touches A and B once per tile, by asynchronous copies that run up to three slabs ahead; they are
-//! split in registers. Loses where memory is the limit; and operands below 2⁻¹¹⁴ lose digits, those beyond 2¹²⁸ − 2¹¹⁶ overflow.
+//! split in registers. Loses where memory is the limit; and operands below 2⁻¹¹⁴ lose digits, those beyond
+//! 2¹²⁸ − 2¹¹⁶ overflow, and an infinity becomes NaN (∞ − ∞ is its lower part).
 
 use super::tiled::Tiled;
 use super::tiling::Tiling;
@@ -53,7 +54,7 @@ const COMMON: Tiling = Tiling {
     more: &[],
 };
 
-/// The fastest sizes of those tried on an H200.
+/// The sizes with which an earlier implementation was fastest on an H200.
 pub(super) const TENSOR_TF32X3: [Tiled; 3] = [
     tensor(
         "dense-cuda-tensor-tf32x3-128x128",

@@ -4,8 +4,8 @@
 // Loses where the caches already served these runs: what limits it then is the loads from shared memory.
 #include "ordito.cuh"
 
-extern "C" __global__ void tile_by_column(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b,
-                                          u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
+extern "C" __global__ void __launch_bounds__(TILE * TILE)
+    tile_by_column(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b, u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
     __shared__ SCALAR tile_of_a[TILE][TILE], tile_of_b[TILE][TILE];
     const u64 tiles_across = (p + TILE - 1) / TILE;
     const u32 x = threadIdx.x, y = threadIdx.y;

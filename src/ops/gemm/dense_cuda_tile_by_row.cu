@@ -3,22 +3,27 @@
 // Touches each element of A and B once per tile of C, but, as in kernel1, neighbouring lanes read rows apart, and in
 // shared memory they read a column of the tile, which for 16 and 32 hits the same few banks.
 // Loses to the same kernel with x as the column by both.
-#include "ordito.cuh"
+#include "starts_from_c.cuh"
 
-extern "C" __global__ void tile_by_row(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b,
-                                       u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
+extern "C" __global__ void __launch_bounds__(TILE * TILE)
+    tile_by_row(u64 n, u64 m, u64 p, const SCALAR* a, u64 a_distance, const SCALAR* b, u64 b_distance, SCALAR* c, u64 c_distance, SCALAR alpha, SCALAR beta) {
     __shared__ SCALAR tile_of_a[TILE][TILE], tile_of_b[TILE][TILE];
     const u64 tiles_down = (n + TILE - 1) / TILE;
     const u32 x = threadIdx.x, y = threadIdx.y;
     const u64 row = blockIdx.x % tiles_down * TILE + x, col = blockIdx.x / tiles_down * TILE + y;
     const bool inside = row < n && col < p;
-    SCALAR sum = inside && beta != SCALAR(0) ? beta * c[row * c_distance + col] : SCALAR(0);
+    const bool from_c = starts_from_c(alpha, beta);
+    SCALAR sum = inside && from_c ? beta * c[row * c_distance + col] : SCALAR(0);
     for (u64 first = 0; first < m; first += TILE) {
-        tile_of_a[x][y] = row < n && first + y < m ? alpha * a[row * a_distance + first + y] : SCALAR(0);
+        tile_of_a[x][y] = row < n && first + y < m ? a[row * a_distance + first + y] : SCALAR(0);
         tile_of_b[x][y] = first + x < m && col < p ? b[(first + x) * b_distance + col] : SCALAR(0);
         __syncthreads();
         for (u32 k = 0; k < TILE; ++k) sum += tile_of_a[x][k] * tile_of_b[k][y];
         __syncthreads();
     }
-    if (inside) c[row * c_distance + col] = sum;
+    if (!inside) return;
+    if (from_c)
+        c[row * c_distance + col] = sum;
+    else
+        update(c[row * c_distance + col], alpha, sum, beta);
 }

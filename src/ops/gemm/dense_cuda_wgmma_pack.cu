@@ -7,12 +7,16 @@ constexpr u32 SIDE = 128, DEPTH = 32, CHUNK = 4, CHUNKS = DEPTH / CHUNK, THREADS
 
 // A as it is: row after row of 8 chunks, of which odd rows have their halves exchanged, so that the eight rows that a warp
 // reads at a time lie in different banks.
-extern "C" __global__ void __launch_bounds__(256) pack_rows(u64 n, u64 m, const float* a, u64 a_distance, float* packed) {
-    const u64 steps = (m + DEPTH - 1) / DEPTH, first_row = blockIdx.x / steps * SIDE, first_term = blockIdx.x % steps * DEPTH;
+extern "C" __global__ void __launch_bounds__(256) pack_rows(u64 n, u64 m, const float* __restrict__ a, u64 a_distance,
+                                                             float* __restrict__ packed) {
+    const u32 steps = u32((m + DEPTH - 1) / DEPTH);
+    const u64 first_row = u64(blockIdx.x / steps) * SIDE, first_term = blockIdx.x % steps * DEPTH;
     float* const tile = packed + u64(blockIdx.x) * SIDE * DEPTH;
+#pragma unroll 4
     for (u32 i = threadIdx.x; i < SIDE * CHUNKS; i += THREADS) {
         const u32 row = i / CHUNKS, chunk = i % CHUNKS;
         float values[CHUNK];
+#pragma unroll
         for (u32 j = 0; j < CHUNK; ++j) {
             const u64 r = first_row + row, k = first_term + chunk * CHUNK + j;
             values[j] = r < n && k < m ? a[r * a_distance + k] : 0.0f;
@@ -31,9 +35,12 @@ __device__ inline u32 term_at(u32 position) {
 
 // B transposed and split: first all upper halves, then all lower ones; a row of 32 terms for each column of B, its chunks
 // exchanged as wgmma.cuh says.
-extern "C" __global__ void __launch_bounds__(256) pack_columns(u64 m, u64 p, const float* b, u64 b_distance, float* packed) {
+extern "C" __global__ void __launch_bounds__(256) pack_columns(u64 m, u64 p, const float* __restrict__ b, u64 b_distance,
+                                                                float* __restrict__ packed) {
     __shared__ float terms[DEPTH][SIDE + 1];  // + 1: columns are read from different banks
-    const u64 steps = (m + DEPTH - 1) / DEPTH, first_col = blockIdx.x / steps * SIDE, first_term = blockIdx.x % steps * DEPTH;
+    const u32 steps = u32((m + DEPTH - 1) / DEPTH);
+    const u64 first_col = u64(blockIdx.x / steps) * SIDE, first_term = blockIdx.x % steps * DEPTH;
+#pragma unroll 4
     for (u32 i = threadIdx.x; i < DEPTH * SIDE; i += THREADS) {
         const u32 term = i / SIDE, col = i % SIDE;
         const bool inside = first_term + term < m && first_col + col < p;
@@ -42,9 +49,11 @@ extern "C" __global__ void __launch_bounds__(256) pack_columns(u64 m, u64 p, con
     __syncthreads();
     float* const upper = packed + u64(blockIdx.x) * 2 * SIDE * DEPTH;
     float* const lower = upper + SIDE * DEPTH;
+#pragma unroll 4
     for (u32 i = threadIdx.x; i < SIDE * CHUNKS; i += THREADS) {
         const u32 col = i / CHUNKS, chunk = i % CHUNKS;
         float high[CHUNK], low[CHUNK];
+#pragma unroll
         for (u32 j = 0; j < CHUNK; ++j) {
             const float x = terms[term_at(chunk * CHUNK + j)][col];
             high[j] = __uint_as_float(to_tf32(x));

@@ -162,8 +162,8 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
 mod tests {
     use super::*;
     use crate::io::random_dense;
-    use crate::machine::Accelerator;
     use crate::matrix::Dense;
+    use crate::ops::gemm::testing::emulator;
 
     /// Element (`row`, `col`) of a tile of C as the warp groups multiply it: eight terms at a time, the fragments of A
     /// read as in `load_a` of the kernel, the columns of B as wgmma.cuh describes them.
@@ -185,12 +185,7 @@ mod tests {
 
     #[test]
     fn packed_tiles_hold_what_the_products_read() {
-        let machine = Machine::with_threads(1).unwrap().with_accelerator(Accelerator::Emulator);
-        let device = match machine.device() {
-            Ok(device) => device,
-            Err(Refusal::NoCompiler(_)) => return,
-            Err(refusal) => panic!("{refusal}"),
-        };
+        let Some(device) = emulator() else { return };
         let (n, m, p) = (130, 70, 129);
         let load = |rows, cols, seed| {
             let host: Dense<f32> = random_dense(rows, cols, seed).unwrap();

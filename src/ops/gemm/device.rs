@@ -31,8 +31,11 @@ pub(super) trait DeviceKernel<S: Scalar>: Send {
 /// A row of a matrix on a device starts at a multiple of so many bytes: the widest load of a thread.
 const ROW_ALIGNMENT: usize = 16;
 
+/// Most bytes of the host that copying rows with other gaps takes.
+const STAGED_BYTES: usize = 16 << 20;
+
 /// A matrix on a device, row-major, without the gaps it has on the host: rows lie as close as loads of 16 bytes allow.
-/// What fills them up is never written, and is NaN.
+/// What fills them up is no part of the matrix, mostly NaN, and never written by a kernel.
 #[derive(Debug)]
 pub(super) struct DeviceDense<S> {
     pub(super) buffer: Buffer<S>,
@@ -43,36 +46,50 @@ pub(super) struct DeviceDense<S> {
 
 impl<S: Scalar> DeviceDense<S> {
     pub(super) fn new(device: &Device, what: &str, rows: usize, cols: usize) -> Result<Self, Refusal> {
-        let leading_dimension = cols.next_multiple_of(ROW_ALIGNMENT / size_of::<S>());
+        let leading_dimension =
+            cols.checked_next_multiple_of(ROW_ALIGNMENT / size_of::<S>()).unwrap_or(usize::MAX);
         let buffer = device.allocate(what, rows.saturating_mul(leading_dimension))?;
         Ok(DeviceDense { buffer, rows, cols, leading_dimension })
     }
 
-    /// Host to device: as it lies where it lies alike, else through a copy without its gaps.
+    /// Host to device: at once where rows lie alike, else some rows at a time through a copy without their gaps.
     pub(super) fn write(&mut self, view: DenseView<'_, S>) -> Result<(), DeviceError> {
-        let len = self.buffer.len();
-        if view.leading_dimension() == self.leading_dimension && view.data().len() >= len {
+        let (len, distance) = (self.buffer.len(), self.leading_dimension);
+        if view.leading_dimension() == distance && view.data().len() >= len {
             return self.buffer.write(&view.data()[..len]);
         }
-        let mut compact = vec![S::POISON; len];
-        for (row, to) in compact.chunks_exact_mut(self.leading_dimension.max(1)).enumerate() {
-            to[..self.cols].copy_from_slice(view.row(row));
+        let mut staged = vec![S::POISON; self.rows_at_once() * distance];
+        for first in (0..self.rows).step_by(self.rows_at_once()) {
+            let rows = first..self.rows.min(first + self.rows_at_once());
+            for (row, to) in rows.clone().zip(staged.chunks_exact_mut(distance.max(1))) {
+                to[..self.cols].copy_from_slice(view.row(row));
+            }
+            self.buffer.write_from(first * distance, &staged[..rows.len() * distance])?;
         }
-        self.buffer.write(&compact)
+        Ok(())
     }
 
     /// Device to host, gaps there left as they are.
     fn read(&self, mut view: DenseViewMut<'_, S>) -> Result<(), DeviceError> {
-        let len = self.buffer.len();
-        if self.cols == view.leading_dimension() && self.cols == self.leading_dimension {
+        let (len, distance) = (self.buffer.len(), self.leading_dimension);
+        if self.cols == view.leading_dimension() && self.cols == distance {
             return self.buffer.read(&mut view.data_mut()[..len]);
         }
-        let mut compact = vec![S::POISON; len];
-        self.buffer.read(&mut compact)?;
-        for (row, from) in compact.chunks_exact(self.leading_dimension.max(1)).enumerate() {
-            view.row_mut(row).copy_from_slice(&from[..self.cols]);
+        let mut staged = vec![S::POISON; self.rows_at_once() * distance];
+        for first in (0..self.rows).step_by(self.rows_at_once()) {
+            let rows = first..self.rows.min(first + self.rows_at_once());
+            self.buffer.read_from(first * distance, &mut staged[..rows.len() * distance])?;
+            for (row, from) in rows.zip(staged.chunks_exact(distance.max(1))) {
+                view.row_mut(row).copy_from_slice(&from[..self.cols]);
+            }
         }
         Ok(())
+    }
+
+    /// Rows that are copied at a time: at least one.
+    fn rows_at_once(&self) -> usize {
+        let row_bytes = self.leading_dimension.saturating_mul(size_of::<S>()).max(1);
+        (STAGED_BYTES / row_bytes).clamp(1, self.rows.max(1))
     }
 
     /// Pointer and leading dimension, as every kernel takes them: `const SCALAR* a, u64 a_distance`.
@@ -99,9 +116,22 @@ impl<S: Scalar> Operands<S> {
     }
 }
 
-/// Columns of A that the product reads.
-fn terms<S: Scalar>(shape: Shape, alpha: S) -> usize {
-    if alpha == S::ZERO { 0 } else { shape.m }
+impl<S: Scalar> Operands<S> {
+    /// C = αAB + βC through `kernel`. Without terms, by α = 0 or for want of columns of A, only βC is left.
+    fn multiply(
+        &mut self,
+        kernel: &mut dyn DeviceKernel<S>,
+        shape: Shape,
+        alpha: S,
+        beta: S,
+    ) -> Result<(), RunError> {
+        let Operands { a, b, c } = self;
+        if alpha == S::ZERO || shape.m == 0 {
+            return kernel.multiply(0, S::ZERO, a, b, beta, c);
+        }
+        kernel.repack(a, b)?;
+        kernel.multiply(shape.m, alpha, a, b, beta, c)
+    }
 }
 
 /// A kernel with its operands.
@@ -173,9 +203,7 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Gemm<S>> for OnDevice<S, K> {
 
     fn run(&mut self) -> Result<(), RunError> {
         let Loaded { inputs, operands, .. } = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
-        let Operands { a, b, c } = operands;
-        self.kernel.repack(a, b)?;
-        self.kernel.multiply(terms(self.shape, inputs.alpha), inputs.alpha, a, b, inputs.beta, c)
+        operands.multiply(&mut self.kernel, self.shape, inputs.alpha, inputs.beta)
     }
 
     fn fetch(&mut self) -> Result<Dense<S>, RunError> {
@@ -226,9 +254,7 @@ impl<S: Scalar, K: DeviceKernel<S>> Product<S> for OnDevice<S, K> {
         }
         self.phases.upload_ns = Some(start.elapsed().as_nanos() as f64);
         let start = Instant::now();
-        self.kernel.repack(&operands.a, &operands.b)?;
-        let Operands { a, b, c: on_c } = &mut operands;
-        self.kernel.multiply(terms(self.shape, alpha), alpha, a, b, beta, on_c)?;
+        operands.multiply(&mut self.kernel, self.shape, alpha, beta)?;
         self.device.synchronize()?;
         self.phases.run_ns = Some(start.elapsed().as_nanos() as f64);
         let start = Instant::now();

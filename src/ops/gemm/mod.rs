@@ -15,6 +15,8 @@ mod device;
 mod host;
 mod oracle;
 mod plan;
+#[cfg(test)]
+mod testing;
 mod tiled;
 mod tiling;
 

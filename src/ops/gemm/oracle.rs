@@ -54,7 +54,9 @@ fn compute_row<S: Scalar>(inputs: &Inputs<S>, row: usize, expected: &mut [f64], 
             *size += product.abs();
         }
     }
-    let (alpha, beta) = (inputs.alpha.to_f64(), inputs.beta.to_f64());
+    // Nothing was added up, so nothing is scaled, not even by an infinite α.
+    let alpha = if inputs.a.cols() == 0 { 0.0 } else { inputs.alpha.to_f64() };
+    let beta = inputs.beta.to_f64();
     let before = inputs.c.as_ref().filter(|_| beta != 0.0).map(|c| c.view().row(row));
     for (col, (sum, size)) in expected.iter_mut().zip(magnitude).enumerate() {
         *sum *= alpha;

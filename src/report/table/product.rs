@@ -29,7 +29,8 @@ pub fn one(record: &Record) -> String {
                 shown(record.max_err_eps, units::number)
             )
         });
-        lines.push(format!("check     {}{errors}", record.outcome));
+        let sampled = if record.sampled { ", rows sampled" } else { "" };
+        lines.push(format!("check     {}{sampled}{errors}", record.outcome));
         lines.extend(record.error.as_ref().map(|error| format!("          {error}")));
     }
     lines.join("\n")

@@ -1,5 +1,6 @@
 //! What a GPU can do at best: the bandwidth of a copy, and what its tensor cores multiply when nothing else has to be
-//! done. Measured with numbers that fill their digits, since zeros cost less power and let the clock run faster.
+//! done. Measured with numbers that fill their digits, since zeros cost less power and let the clock run faster; but for
+//! milliseconds only: a product that runs for seconds may be slowed down by the limit on power, and the peak is not.
 
 use super::{EventTimer, Quantiles, Timer};
 use crate::Scalar;
@@ -29,20 +30,30 @@ const COPY_BYTES: u64 = 1 << 30;
 const RUNS: usize = 11;
 
 impl DeviceCeilings {
-    /// Measures; takes some tens of milliseconds, and a second more when the kernels have to be compiled first.
+    /// Measures the copy: takes a few milliseconds.
     pub fn measure(device: &Device) -> Result<Option<Self>, Refusal> {
         if device.gpu().is_none() {
             return Ok(None);
         }
-        // Without a compiler, and on GPUs without such tensor cores, there is no peak to compare with.
-        let tf32 = [Peak::MMA_TF32, Peak::WGMMA_TF32].map(|peak| peak.measure(device).ok());
-        let fastest = tf32.into_iter().flatten().max_by(f64::total_cmp);
         Ok(Some(DeviceCeilings {
             device: device.limits().name.clone(),
             copy_gbytes_per_s: copy_gbytes_per_s(device)?,
+            peak_gflops_f64: None,
+            peak_gflops_f32: None,
+        }))
+    }
+
+    /// Measures products too, for operations that are limited by them: takes some tens of milliseconds, and a second more
+    /// when the kernels have to be compiled first. Without a compiler, and on GPUs without such tensor cores, there is no
+    /// peak to compare with.
+    pub fn with_peaks(self, device: &Device) -> Self {
+        let tf32 = [Peak::MMA_TF32, Peak::WGMMA_TF32].map(|peak| peak.measure(device).ok());
+        let fastest = tf32.into_iter().flatten().max_by(f64::total_cmp);
+        DeviceCeilings {
             peak_gflops_f64: Peak::MMA_F64.measure(device).ok(),
             peak_gflops_f32: fastest.map(|tf32| tf32 / 3.0),
-        }))
+            ..self
+        }
     }
 
     /// Kernels that measuring asks a device to compile.

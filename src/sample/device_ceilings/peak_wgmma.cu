@@ -13,8 +13,10 @@ extern "C" __global__ void __launch_bounds__(256) peak_wgmma(u32 rounds, SCALAR*
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // before the tensor cores read what threads wrote
     __syncthreads();
     u32 a[4];
+#pragma unroll
     for (u32 i = 0; i < 4; ++i) a[i] = to_tf32(1.0f / (3.0f + 0.37f * i + 0.011f * (threadIdx.x % WARP)));
     float sums[64];
+#pragma unroll
     for (u32 i = 0; i < 64; ++i) sums[i] = 0.0f;
     const u64 where = describe_shared(shared_address(b));
     for (u32 round = 0; round < rounds; ++round) {
@@ -25,6 +27,7 @@ extern "C" __global__ void __launch_bounds__(256) peak_wgmma(u32 rounds, SCALAR*
         products_wait(sums);
     }
     float sum = 0.0f;
+#pragma unroll
     for (u32 i = 0; i < 64; ++i) sum += sums[i];
     result[thread_of_grid()] = sum;
 }
