@@ -3,11 +3,11 @@
 use super::Gpu;
 use super::libraries::{Found, Library};
 use super::memory::DeviceMemory;
+use super::status::in_words;
 use crate::Scalar;
 use crate::machine::device::Memory;
 use crate::machine::{Buffer, DeviceError, Refusal};
 use cudarc::cublas::sys;
-use std::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What cuBLAS may use for itself. With memory of its own it allocates nothing while it runs, so that runs can be
@@ -275,14 +275,7 @@ struct Failure {
 impl From<Failure> for DeviceError {
     fn from(failure: Failure) -> Self {
         // SAFETY: takes any status and points to a static string.
-        let text = unsafe { sys::cublasGetStatusString(failure.status) };
-        let number = failure.status as u32;
-        let why = if text.is_null() {
-            format!("error {number}")
-        } else {
-            // SAFETY: not null, static, ends with 0.
-            format!("{} ({number})", unsafe { CStr::from_ptr(text) }.to_string_lossy())
-        };
+        let why = unsafe { in_words(failure.status as u32, sys::cublasGetStatusString(failure.status)) };
         DeviceError::Call { call: failure.call, why }
     }
 }

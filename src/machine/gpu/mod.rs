@@ -16,6 +16,7 @@ mod pinned;
 mod resources;
 mod search;
 mod state;
+mod status;
 mod symbols;
 
 pub use context::Stream;

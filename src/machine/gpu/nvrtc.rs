@@ -2,11 +2,12 @@
 
 use super::libraries::Library;
 use super::resources::Resources;
+use super::status::in_words;
 use crate::machine::Refusal;
 use crate::machine::kernel::{Architecture, KernelSource};
 use crate::machine::kernel_cache::Key;
 use cudarc::nvrtc::sys;
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CString, c_int};
 
 /// A compiled file.
 #[derive(Debug)]
@@ -103,13 +104,8 @@ fn check_code(call: &str, code: sys::nvrtcResult) -> Result<(), String> {
         return Ok(());
     }
     // SAFETY: takes any code and points to a static string.
-    let text = unsafe { sys::nvrtcGetErrorString(code) };
-    let number = code as u32;
-    if text.is_null() {
-        return Err(format!("{call} failed: error {number}"));
-    }
-    // SAFETY: not null, static, ends with 0.
-    Err(format!("{call} failed: {} ({number})", unsafe { CStr::from_ptr(text) }.to_string_lossy()))
+    let why = unsafe { in_words(code as u32, sys::nvrtcGetErrorString(code)) };
+    Err(format!("{call} failed: {why}"))
 }
 
 /// A program of NVRTC's.

@@ -148,10 +148,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
                   u64 c_distance, SCALAR alpha, SCALAR beta, SCALAR* partial, u32 slice_terms) {
     DYNAMIC_SHARED(SCALAR, shared);
     const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, partial, slice_terms};
-    const Work work = Work::of_block(product);
-    Copies copies(product, work, shared);
-    Sums sums(copies);
-    multiply_slabs_reading_ahead<STEPS>(copies, sums, work.slabs());
-    copy_async_wait<0>();
-    sums.store_all(product, work);
+    multiply_tile<Copies, Sums, STEPS, true>(product, shared);
 }

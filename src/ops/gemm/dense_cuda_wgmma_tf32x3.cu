@@ -1,7 +1,8 @@
 // f32 by three products in TF32 (see dense_cuda_tensor_tf32x3.cu), by warp groups: A and B are first packed into whole
 // tiles, B split into its two TF32 halves; then one producer streams the tiles into a ring of stages in shared memory,
 // and two groups of four warps multiply 64 rows of a 128 × 128 tile of C each, splitting A in registers.
-// Touches A and B three times to pack them, then each packed tile once per tile of C, in copies of 16 and 32 KiB.
+// Touches A and B once more than others, to write them packed (B as two halves), then each packed tile once per tile of
+// C, in copies of 16 and 32 KiB.
 // Loses on products that are too small to fill the GPU with 128 × 128 tiles, or too flat to pay for the packing.
 #include "ptx.cuh"
 #include "tile_order.cuh"

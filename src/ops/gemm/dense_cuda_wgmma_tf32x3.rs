@@ -1,6 +1,6 @@
 //! f32 by three products in TF32, by warp groups (H100, H200): A and B are packed into whole tiles, then 128 × 128 tiles of
-//! C are multiplied while one thread per block streams packed tiles into shared memory. Touches A and B three times more
-//! than the product alone would. Loses on products that do not fill the GPU with such tiles.
+//! C are multiplied while one thread per block streams packed tiles into shared memory. Touches A and B once more than
+//! others, to write them packed (B as two halves). Loses on products that do not fill the GPU with such tiles.
 
 use super::dense_cuda_tensor_tf32x3::ERROR_FACTOR;
 use super::device::{DeviceDense, DeviceKernel, OnDevice};

@@ -11,7 +11,7 @@ use crate::matrix::{DenseView, DenseViewMut};
 use crate::ops::{Place, Variant};
 use std::sync::Arc;
 
-/// Multiply-adds below which the calling thread is done before another one has woken.
+/// Multiply-adds below which the crate itself would not wake a second thread, and the pool need not be entered.
 pub(super) const SERIAL_BELOW: u64 = 48 * 48 * 256;
 
 pub(super) struct DenseThreadsPacked;

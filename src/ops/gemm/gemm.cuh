@@ -217,3 +217,19 @@ __device__ __forceinline__ void store(const Product& product, u32 row, u32 col, 
             if (col + i < product.p) update(c[i], product.alpha, sums.at[i], product.beta);
     }
 }
+
+// ---- a block's work ----------------------------------------------------------------------------------------------------
+
+// Its tile from beginning to end, by the Copies and Sums of a kernel, in slabs of so many Steps.
+template <typename Copies, typename Sums, u32 Steps, bool ReadsAhead>
+__device__ __forceinline__ void multiply_tile(const Product& product, SCALAR* shared) {
+    const Work work = Work::of_block(product);
+    Copies copies(product, work, shared);
+    Sums sums(copies);
+    if constexpr (ReadsAhead)
+        multiply_slabs_reading_ahead<Steps>(copies, sums, work.slabs());
+    else
+        multiply_slabs<Steps>(copies, sums, work.slabs());
+    copy_async_wait<0>();
+    sums.store_all(product, work);
+}

@@ -2,9 +2,10 @@
 
 use super::DenseOperand;
 use crate::Scalar;
+use crate::machine::gpu::status::in_words;
 use crate::machine::{DeviceError, Refusal};
 use cudarc::cusparse::sys;
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 
 /// A call of cuSPARSE that failed.
 #[derive(Debug)]
@@ -16,14 +17,7 @@ pub(super) struct Failure {
 impl From<Failure> for DeviceError {
     fn from(failure: Failure) -> Self {
         // SAFETY: takes any status and points to a static string.
-        let text = unsafe { sys::cusparseGetErrorString(failure.status) };
-        let number = failure.status as u32;
-        let why = if text.is_null() {
-            format!("error {number}")
-        } else {
-            // SAFETY: not null, static, ends with 0.
-            format!("{} ({number})", unsafe { CStr::from_ptr(text) }.to_string_lossy())
-        };
+        let why = unsafe { in_words(failure.status as u32, sys::cusparseGetErrorString(failure.status)) };
         DeviceError::Call { call: failure.call, why }
     }
 }
