@@ -68,6 +68,13 @@ impl Random {
         ((self.next_bits() as u128 * bound as u128) >> 64) as u64
     }
 
+    /// Puts items in a random order, every one as likely as any other.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+
     /// Standard normal, never 0: Marsaglia's polar method. Consumes an even number of positions, two or more.
     pub fn normal(&mut self) -> f64 {
         loop {
@@ -145,6 +152,20 @@ fn filled_dense<S: Scalar>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shuffling_reaches_every_order_equally_often() {
+        let (mut random, mut counts) = (Random::new(1, 2), std::collections::BTreeMap::new());
+        for _ in 0..6000 {
+            let mut items = [1, 2, 3];
+            random.shuffle(&mut items);
+            *counts.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // Six standard deviations.
+        assert!(counts.values().all(|count| (826..1174).contains(count)), "{counts:?}");
+        random.shuffle::<u8>(&mut []);
+    }
 
     #[test]
     fn the_first_numbers_are_these_for_ever() {

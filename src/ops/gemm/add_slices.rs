@@ -2,6 +2,7 @@
 
 use super::Shape;
 use super::device::DeviceDense;
+use super::tiling::Slices;
 use crate::Scalar;
 use crate::machine::{
     Argument, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport, Refusal,
@@ -24,8 +25,12 @@ pub(super) struct AddSlices<S> {
 }
 
 impl<S: Scalar> AddSlices<S> {
-    /// For so many slices of a product of this shape.
-    pub(super) fn new(device: &Device, shape: Shape, count: u32) -> Result<Self, Refusal> {
+    /// What adds up these slices of a product of this shape, if there are several.
+    pub(super) fn for_slices(device: &Device, shape: Shape, slices: Slices) -> Result<Option<Self>, Refusal> {
+        (slices.count > 1).then(|| Self::new(device, shape, slices.count)).transpose()
+    }
+
+    fn new(device: &Device, shape: Shape, count: u32) -> Result<Self, Refusal> {
         let rows = shape.n.saturating_mul(count as usize);
         Ok(AddSlices {
             plan: plan(device.limits(), shape, count)?,

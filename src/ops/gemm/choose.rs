@@ -35,19 +35,32 @@ fn on_cpu(machine: &Machine, shape: Shape) -> Choice {
     Choice { variant: "dense-threads-packed", reason }
 }
 
-// First rules, from what an earlier implementation of the same tiles gave on an H200 at 100, 512, 1000, 1024, 4096, 8192,
-// 10000, 1000000x64x64 and 64x1000000x64.
+// The rules hold what was fastest on an H200 (measurements/2026-11-15-h200/gemm): squares from 100 to 10000, and thin
+// products of every kind.
 
+/// Terms up to which tiles wait for memory, and small ones, of which more run at a time, wait best.
+const FEW_TERMS: usize = 256;
 /// Terms from which slicing a sum pays where C alone has too few tiles.
 const MANY_TERMS: usize = 4096;
-/// Terms up to which tiles wait for memory, and small ones, of which more run at a time, wait best; f32 is then not worth
-/// splitting in two.
-const FEW_TERMS: usize = 128;
-/// Terms of so short a sum that the error of splitting numbers into TF32 halves would stand out.
+/// Waves of 128×128 tiles from which the last, half empty one no longer weighs more than what large tiles save, and terms
+/// that such a tile needs, alone on its multiprocessor, until its beginning and end no longer count.
+const MANY_WAVES: usize = 7;
+const TERMS_OF_LARGE_TILES: usize = 2048;
+
+/// f32: terms of so short a sum that the error of splitting numbers into TF32 halves would stand out.
 const SHORT_SUM: usize = 4;
-/// Multiply-adds, and terms, up to which launching costs more than anything else.
-const TINY: u64 = 128 * 128 * 128;
-const TINY_TERMS: usize = 512;
+/// f32: terms up to which numbers are not worth splitting in two, and multiply-adds of small products.
+const TERMS_TO_SPLIT: usize = 128;
+const WORK_TO_SPLIT: u64 = 256 * 256 * 256;
+/// f32: multiply-adds up to which launching costs more than anything else.
+const TINY: u64 = 100 * 100 * 100;
+/// f32: terms up to which a small product needs no slices.
+const TERMS_OF_SMALL: usize = 512;
+/// f32: rows of A, columns of B and terms from which packed operands are used often enough, and multiply-adds from which
+/// there is enough to do.
+const SIDE_TO_PACK: usize = 500;
+const WORK_TO_PACK: u64 = 640 * 640 * 640;
+
 /// Elements of the tiles over those of C, in percent, up to which larger tiles are worth what they compute in vain.
 const MOST_PADDING: usize = 125;
 
@@ -71,15 +84,19 @@ impl Cover {
 /// multiprocessors busy.
 fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
     let multiprocessors = limits.multiprocessors as usize;
-    let (large, wide) = (Cover::new(shape, 128, 128), Cover::new(shape, 128, 64));
-    let (variant, tile, why) = if shape.m <= FEW_TERMS {
-        ("dense-cuda-tensor-f64-32x32", "32×32", "short sums, small ones wait best for memory")
-    } else if large.tiles >= multiprocessors && large.close {
-        ("dense-cuda-tensor-f64-128x128", "128×128", "enough for every multiprocessor")
-    } else if 4 * large.tiles >= multiprocessors && wide.close {
-        ("dense-cuda-tensor-f64-128x64", "128×64", "the largest of which there are enough and that fit C")
+    let [large, medium, small] =
+        [(128, 128), (64, 64), (64, 32)].map(|(rows, cols)| Cover::new(shape, rows, cols));
+    let enough = |cover: &Cover| 2 * cover.tiles >= 3 * multiprocessors && cover.close;
+    let (variant, tile, why) = if shape.m <= FEW_TERMS && 2 * small.tiles >= 3 * multiprocessors {
+        ("dense-cuda-tensor-f64-64x32", "64×32", "short sums, small ones wait best for memory")
+    } else if large.tiles >= MANY_WAVES * multiprocessors && large.close && shape.m >= TERMS_OF_LARGE_TILES {
+        ("dense-cuda-tensor-f64-128x128", "128×128", "many for every multiprocessor")
+    } else if enough(&medium) {
+        ("dense-cuda-tensor-f64-64x64", "64×64", "enough for every multiprocessor")
     } else if shape.m >= MANY_TERMS {
         ("dense-cuda-tensor-f64-64x64", "64×64", "few, but their sums are long and can be sliced")
+    } else if enough(&small) {
+        ("dense-cuda-tensor-f64-64x32", "64×32", "the largest of which there are enough and that fit C")
     } else {
         ("dense-cuda-tensor-f64-32x32", "32×32", "small ones keep more multiprocessors busy")
     };
@@ -88,28 +105,25 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
 
 /// Tensor cores by three products in TF32, but for what is too small or too flat for them.
 fn f32_on_device(limits: &DeviceLimits, emulated: bool, shape: Shape) -> Choice {
-    let multiprocessors = limits.multiprocessors as usize;
-    let [large, wide, medium] =
-        [(128, 128), (128, 64), (64, 64)].map(|(rows, cols)| Cover::new(shape, rows, cols));
     let warp_groups = limits.compute_capability == [9, 0] && !emulated;
+    let large = Cover::new(shape, 128, 128);
+    let below = |work| shape.multiply_adds() <= work && shape.m <= TERMS_OF_SMALL;
     let (variant, why) = if shape.m <= SHORT_SUM {
         (
             "dense-cuda-registers-64x64",
             "sums too short to hide the error of splitting numbers into TF32 halves",
         )
-    } else if shape.multiply_adds() <= TINY && shape.m <= TINY_TERMS {
+    } else if below(TINY) {
         ("dense-cuda-tile-by-column-16", "too small for anything larger than a small shared tile")
-    } else if shape.m <= FEW_TERMS && medium.tiles >= multiprocessors {
-        ("dense-cuda-registers-64x64", "sums too short to pay for splitting numbers into TF32 halves")
-    } else if large.tiles >= 2 * multiprocessors && large.close && warp_groups {
+    } else if shape.m <= TERMS_TO_SPLIT || below(WORK_TO_SPLIT) {
+        ("dense-cuda-registers-64x64", "too little to do to pay for splitting numbers into TF32 halves")
+    } else if warp_groups
+        && shape.n.min(shape.m).min(shape.p) >= SIDE_TO_PACK
+        && shape.multiply_adds() >= WORK_TO_PACK
+    {
         ("dense-cuda-wgmma-tf32x3-128x128", "large: three TF32 products on warp groups")
-    } else if 4 * large.tiles >= multiprocessors && large.close {
-        (
-            "dense-cuda-tensor-tf32x3-128x128",
-            "three TF32 products in the largest tiles of which there are enough",
-        )
-    } else if 4 * large.tiles >= multiprocessors && wide.close {
-        ("dense-cuda-tensor-tf32x3-128x64", "three TF32 products in the largest tiles that fit C")
+    } else if large.tiles >= MANY_WAVES * limits.multiprocessors as usize && large.close {
+        ("dense-cuda-tensor-tf32x3-128x64", "three TF32 products in the tiles that large products do best in")
     } else {
         (
             "dense-cuda-tensor-tf32x3-64x64",
@@ -125,48 +139,50 @@ mod tests {
     use crate::ops::Op;
     use crate::ops::gemm::Gemm;
 
-    const SHAPES: [Shape; 7] = [
-        Shape { n: 100, m: 100, p: 100 },
-        Shape { n: 512, m: 512, p: 512 },
-        Shape { n: 1000, m: 1000, p: 1000 },
-        Shape { n: 4096, m: 4096, p: 4096 },
-        Shape { n: 10_000, m: 10_000, p: 10_000 },
-        Shape { n: 1_000_000, m: 64, p: 64 },
-        Shape { n: 64, m: 1_000_000, p: 64 },
-    ];
+    fn f64_chosen(n: usize, m: usize, p: usize) -> &'static str {
+        f64_on_device(&DeviceLimits::h200(), Shape { n, m, p }).variant.trim_start_matches("dense-cuda-")
+    }
+
+    fn f32_chosen(n: usize, m: usize, p: usize) -> &'static str {
+        f32_on_device(&DeviceLimits::h200(), false, Shape { n, m, p })
+            .variant
+            .trim_start_matches("dense-cuda-")
+    }
 
     #[test]
-    fn the_choice_on_a_device_follows_the_shape() {
-        let h200 = DeviceLimits::h200();
-        let f64_chosen = SHAPES.map(|shape| f64_on_device(&h200, shape).variant);
-        let tiles = ["32x32", "32x32", "128x64", "128x128", "128x128", "32x32", "64x64"];
-        assert_eq!(f64_chosen.map(|name| name.trim_start_matches("dense-cuda-tensor-f64-")), tiles);
-        assert_eq!(
-            SHAPES.map(|shape| f32_on_device(&h200, false, shape).variant),
-            [
-                "dense-cuda-tile-by-column-16",
-                "dense-cuda-tensor-tf32x3-64x64",
-                "dense-cuda-tensor-tf32x3-128x128",
-                "dense-cuda-wgmma-tf32x3-128x128",
-                "dense-cuda-wgmma-tf32x3-128x128",
-                "dense-cuda-registers-64x64",
-                "dense-cuda-tensor-tf32x3-64x64",
-            ]
-        );
-        let narrow = Shape { n: 1_000_000, m: 1000, p: 64 };
-        assert_eq!(f64_on_device(&h200, narrow).variant, "dense-cuda-tensor-f64-128x64");
-        assert_eq!(f32_on_device(&h200, false, narrow).variant, "dense-cuda-tensor-tf32x3-128x64");
-        let very_narrow = Shape { n: 1_000_000, m: 1000, p: 8 };
-        assert_eq!(f64_on_device(&h200, very_narrow).variant, "dense-cuda-tensor-f64-32x32");
-        assert_eq!(f32_on_device(&h200, false, very_narrow).variant, "dense-cuda-tensor-tf32x3-64x64");
-        let one_long_sum = Shape { n: 1, m: 2_000_000, p: 1 };
-        assert_eq!(f32_on_device(&h200, false, one_long_sum).variant, "dense-cuda-tensor-tf32x3-64x64");
-        let short_sums = Shape { n: 64, m: 4, p: 8384 };
-        assert_eq!(f32_on_device(&h200, false, short_sums).variant, "dense-cuda-registers-64x64");
+    fn squares_take_larger_tiles_the_larger_they_are() {
+        let f64_chosen = |n| f64_chosen(n, n, n);
+        assert_eq!([100, 256, 512].map(f64_chosen), ["tensor-f64-32x32"; 3]);
+        assert_eq!(f64_chosen(768), "tensor-f64-64x32");
+        assert_eq!([1000, 1024, 1536, 3000].map(f64_chosen), ["tensor-f64-64x64"; 4]);
+        assert_eq!([4096, 8192, 10_000].map(f64_chosen), ["tensor-f64-128x128"; 3]);
+        let f32_chosen = |n| f32_chosen(n, n, n);
+        assert_eq!(f32_chosen(100), "tile-by-column-16");
+        assert_eq!([128, 256].map(f32_chosen), ["registers-64x64"; 2]);
+        assert_eq!([384, 512].map(f32_chosen), ["tensor-tf32x3-64x64"; 2]);
+        assert_eq!([768, 1000, 4096, 10_000].map(f32_chosen), ["wgmma-tf32x3-128x128"; 4]);
+    }
+
+    #[test]
+    fn thin_products_take_what_waits_best_for_memory() {
+        assert_eq!([f64_chosen(1_000_000, 64, 64), f64_chosen(4096, 256, 4096)], ["tensor-f64-64x32"; 2]);
+        assert_eq!(f64_chosen(1_000_000, 8, 8), "tensor-f64-64x32");
+        assert_eq!(f64_chosen(4096, 512, 4096), "tensor-f64-64x64");
+        assert_eq!([f64_chosen(64, 1_000_000, 64), f64_chosen(500, 5000, 500)], ["tensor-f64-64x64"; 2]);
+        assert_eq!([f64_chosen(10_000, 1000, 10), f64_chosen(1, 1000, 1000)], ["tensor-f64-32x32"; 2]);
+        assert_eq!([f32_chosen(1_000_000, 64, 64), f32_chosen(4096, 64, 4096)], ["registers-64x64"; 2]);
+        assert_eq!([f32_chosen(64, 1_000_000, 64), f32_chosen(20_000, 200, 128)], ["tensor-tf32x3-64x64"; 2]);
+        assert_eq!(f32_chosen(500, 5000, 500), "wgmma-tf32x3-128x128");
+        assert_eq!(f32_chosen(4096, 256, 4096), "tensor-tf32x3-64x64");
+        assert_eq!(f32_chosen(64, 4, 8384), "registers-64x64");
+    }
+
+    #[test]
+    fn warp_groups_are_for_the_gpu_that_has_them() {
+        let (h200, large) = (DeviceLimits::h200(), Shape::square(4096));
         let elsewhere = DeviceLimits { compute_capability: [10, 0], ..h200.clone() };
-        let large = Shape::square(4096);
-        assert_eq!(f32_on_device(&elsewhere, false, large).variant, "dense-cuda-tensor-tf32x3-128x128");
-        assert_eq!(f32_on_device(&h200, true, large).variant, "dense-cuda-tensor-tf32x3-128x128");
+        assert_eq!(f32_on_device(&elsewhere, false, large).variant, "dense-cuda-tensor-tf32x3-128x64");
+        assert_eq!(f32_on_device(&h200, true, large).variant, "dense-cuda-tensor-tf32x3-128x64");
     }
 
     #[test]

@@ -111,7 +111,7 @@ struct Sums {
 #pragma unroll
                 for (u32 e = 0; e < CHUNK; ++e) chunk.at[e] = sums[i][j * CHUNK + e];
                 const u32 row_of_tile = row + i / CHUNK * LANES_DOWN * CHUNK + i % CHUNK;
-                store(product, work.row + row_of_tile, work.col + col + j * LANES_ACROSS * CHUNK, chunk);
+                store(product, work, row_of_tile, col + j * LANES_ACROSS * CHUNK, chunk);
             }
     }
 };
@@ -121,5 +121,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
               u64 c_distance, SCALAR alpha, SCALAR beta, SCALAR* partial, u32 slice_terms) {
     DYNAMIC_SHARED(SCALAR, shared);
     const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, partial, slice_terms};
-    multiply_tile<Copies, Sums, DEPTH, true>(product, shared);
+    multiply_tile<Copies, Sums, DEPTH>(product, shared);
 }

@@ -40,7 +40,6 @@ const SMALL: Tiling = Tiling {
     ..COMMON
 };
 
-/// The sizes with which an earlier implementation was fastest on an H200.
 pub(super) const REGISTERS: [Tiled; 2] = [
     registers(
         "dense-cuda-registers-128x128",

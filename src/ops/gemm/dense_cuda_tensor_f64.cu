@@ -9,7 +9,6 @@
 // 2t and 2t + 1 are rows of A, and its terms t and t + 4 are terms 2t and 2t + 1.
 constexpr u32 GROUP_ROWS = 8, GROUP_COLS = 16, STEP = 8;
 constexpr u32 GROUPS_DOWN = WARP_ROWS / GROUP_ROWS, GROUPS_ACROSS = WARP_COLS / GROUP_COLS, STEPS = DEPTH / STEP;
-constexpr u32 BUFFERS = READS_AHEAD ? 2 : 1;
 static_assert(sizeof(SCALAR) == 8, "f64");
 static_assert(WARP_ROWS % GROUP_ROWS == 0 && WARP_COLS % GROUP_COLS == 0, "groups divide a warp's part of the tile");
 static_assert(DEPTH % STEP == 0, "steps divide a slab");
@@ -35,7 +34,7 @@ typedef SlabCopies<CopyOfA, CopyOfB> Copies;
 
 struct Sums {
     SCALAR sums[GROUPS_DOWN][GROUPS_ACROSS][4];
-    Chunk of_a[BUFFERS][GROUPS_DOWN], of_b[BUFFERS][GROUPS_ACROSS][2];
+    Chunk of_a[2][GROUPS_DOWN], of_b[2][GROUPS_ACROSS][2];
     const SCALAR *stages_of_a, *stages_of_b;
     u32 g, t, row, col;  // row and column of the warp in the tile
 
@@ -90,7 +89,7 @@ struct Sums {
                 for (u32 j = 0; j < GROUPS_ACROSS; ++j) {
                     const Chunk chunk = {{sums[i][j][e], sums[i][j][2 + e]}};
                     const u32 row_of_tile = row + i * GROUP_ROWS + 2 * t + e, col_of_tile = col + j * GROUP_COLS + 2 * g;
-                    store(product, work.row + row_of_tile, work.col + col_of_tile, chunk);
+                    store(product, work, row_of_tile, col_of_tile, chunk);
                 }
     }
 };
@@ -100,5 +99,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
                u64 c_distance, SCALAR alpha, SCALAR beta, SCALAR* partial, u32 slice_terms) {
     DYNAMIC_SHARED(SCALAR, shared);
     const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, partial, slice_terms};
-    multiply_tile<Copies, Sums, STEPS, READS_AHEAD>(product, shared);
+    multiply_tile<Copies, Sums, STEPS>(product, shared);
 }

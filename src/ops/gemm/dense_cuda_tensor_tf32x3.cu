@@ -138,7 +138,7 @@ struct Sums {
                         for (u32 v = 0; v < CHUNK; ++v) chunk.at[v] = sums[i][j][v][2 * half + e];
                         const u32 row_of_tile = row + i * GROUP_ROWS + half * 8 + g;
                         const u32 col_of_tile = col + j * GROUP_COLS + (t + 4 * e) * CHUNK;
-                        store(product, work.row + row_of_tile, work.col + col_of_tile, chunk);
+                        store(product, work, row_of_tile, col_of_tile, chunk);
                     }
     }
 };
@@ -148,5 +148,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
                   u64 c_distance, SCALAR alpha, SCALAR beta, SCALAR* partial, u32 slice_terms) {
     DYNAMIC_SHARED(SCALAR, shared);
     const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, partial, slice_terms};
-    multiply_tile<Copies, Sums, STEPS, true>(product, shared);
+    multiply_tile<Copies, Sums, STEPS>(product, shared);
 }

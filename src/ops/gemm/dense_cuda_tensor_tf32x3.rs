@@ -54,7 +54,6 @@ const COMMON: Tiling = Tiling {
     more: &[],
 };
 
-/// The sizes with which an earlier implementation was fastest on an H200.
 pub(super) const TENSOR_TF32X3: [Tiled; 3] = [
     tensor(
         "dense-cuda-tensor-tf32x3-128x128",

@@ -5,8 +5,8 @@
 
 constexpr u32 SIDE = 128, DEPTH = 32, CHUNK = 4, CHUNKS = DEPTH / CHUNK, THREADS = 256;
 
-// A as it is: row after row of 8 chunks, of which odd rows have their halves exchanged, so that the eight rows that a warp
-// reads at a time lie in different banks.
+// A in the order in which threads load it: for each warp of the products, which has 16 rows, its first 16 terms and then
+// the others, of each the first eight rows and then the others; in it, for each lane, the four terms of one row.
 extern "C" __global__ void __launch_bounds__(256) pack_rows(u64 n, u64 m, const float* __restrict__ a, u64 a_distance,
                                                              float* __restrict__ packed) {
     const u32 steps = u32((m + DEPTH - 1) / DEPTH);
@@ -21,7 +21,8 @@ extern "C" __global__ void __launch_bounds__(256) pack_rows(u64 n, u64 m, const 
             const u64 r = first_row + row, k = first_term + chunk * CHUNK + j;
             values[j] = r < n && k < m ? a[r * a_distance + k] : 0.0f;
         }
-        float* const to = tile + row * DEPTH + (chunk ^ (4 * (row % 2))) * CHUNK;
+        const u32 part = row / 16 * 4 + chunk / 4 * 2 + row / 8 % 2, lane = row % 8 * 4 + chunk % 4;
+        float* const to = tile + (part * WARP + lane) * CHUNK;
         *reinterpret_cast<float4*>(to) = make_float4(values[0], values[1], values[2], values[3]);
     }
 }

@@ -1,10 +1,12 @@
 //! f32 by three products in TF32, by warp groups (H100, H200): A and B are packed into whole tiles, then 128 × 128 tiles of
 //! C are multiplied while one thread per block streams packed tiles into shared memory. Touches A and B once more than
-//! others, to write them packed (B as two halves). Loses on products that do not fill the GPU with such tiles.
+//! others, to write them packed (B as two halves). Loses on products that are too small or too flat to pay for that.
 
+use super::add_slices::AddSlices;
 use super::dense_cuda_tensor_tf32x3::ERROR_FACTOR;
 use super::device::{DeviceDense, DeviceKernel, OnDevice};
-use super::tiled::TILE_ORDER;
+use super::tiled::{TILE_ORDER, check_sides};
+use super::tiling::{Slices, Tiling};
 use super::{Gemm, Product, Shape};
 use crate::Scalar;
 use crate::machine::{
@@ -17,11 +19,21 @@ use std::sync::Arc;
 /// Rows and columns of a tile of C, terms of a stage: as in the kernels.
 const SIDE: usize = 128;
 const DEPTH: usize = 32;
-const STAGES: u64 = 4;
-/// A tile of A and two halves of one of B, for every stage, and what rounding up to 1024 may skip.
-const SHARED_BYTES: u64 = STAGES * 3 * (SIDE * DEPTH * size_of::<f32>()) as u64 + 1024;
-/// Two warp groups that multiply, one that streams.
-const THREADS: u32 = 384;
+const TILING: Tiling = Tiling {
+    rows: SIDE as u32,
+    cols: SIDE as u32,
+    depth: DEPTH as u32,
+    warp_rows: 16,
+    warp_cols: SIDE as u32,
+    stages: 6,
+    blocks_per_multiprocessor: 1,
+    padding_bytes: 0,
+    more: &[],
+};
+/// What rounding up to a multiple of 1024 may skip of shared memory.
+const ALIGNMENT_BYTES: u64 = 1024;
+/// Beside the warps that multiply, a group of four, one thread of which streams.
+const STREAMING_THREADS: u32 = 128;
 const PACKING_THREADS: u32 = 256;
 
 pub(super) struct DenseCudaWgmmaTf32x3;
@@ -79,6 +91,9 @@ struct Launch<S> {
     b: Packed<S>,
     kernel: Kernel,
     plan: LaunchPlan,
+    slices: Slices,
+    /// Where there are several slices.
+    adding: Option<AddSlices<S>>,
 }
 
 impl<S: Scalar> DeviceKernel<S> for Launch<S> {
@@ -101,20 +116,29 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
             [c.rows, c.cols, terms.div_ceil(DEPTH)].map(|count| Argument::of(count as u64)).to_vec();
         arguments.extend([Argument::from(&self.a.buffer), Argument::from(&self.b.buffer)]);
         arguments.extend(c.arguments());
-        arguments.extend([Argument::of(alpha), Argument::of(beta)]);
-        Ok(self.kernel.launch(&self.plan, &arguments)?)
+        let partial = self.adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
+        let slice_steps = u64::from(self.slices.terms) / DEPTH as u64;
+        arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(slice_steps)]);
+        self.kernel.launch(&self.plan, &arguments)?;
+        match &self.adding {
+            Some(adding) => adding.add(alpha, beta, c),
+            None => Ok(()),
+        }
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
         let packing = [&self.a, &self.b].map(|packed| packed.kernel.report(&packed.plan));
-        packing.into_iter().chain([self.kernel.report(&self.plan)]).collect()
+        let adding = self.adding.iter().map(AddSlices::report);
+        packing.into_iter().chain([self.kernel.report(&self.plan)]).chain(adding).collect()
     }
 }
 
-/// A block for every tile of C.
-fn plan(limits: &DeviceLimits, shape: Shape) -> Result<LaunchPlan, Refusal> {
-    let blocks = (shape.n.div_ceil(SIDE) as u64).saturating_mul(shape.p.div_ceil(SIDE) as u64);
-    LaunchPlan::new(limits, [blocks, 1, 1], [THREADS, 1, 1], SHARED_BYTES)
+/// A block for every tile of C and slice.
+fn plan(limits: &DeviceLimits, shape: Shape, slices: Slices) -> Result<LaunchPlan, Refusal> {
+    let grid = [TILING.tiles(shape), 1, u64::from(slices.count)];
+    // In the place of A's part of a stage is the second half of B's: A is not staged.
+    let shared_bytes = TILING.shared_bytes(size_of::<f32>()) + ALIGNMENT_BYTES;
+    LaunchPlan::new(limits, grid, [TILING.threads() + STREAMING_THREADS, 1, 1], shared_bytes)
 }
 
 impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
@@ -140,16 +164,21 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
         if S::NAME != f32::NAME {
             return Vec::new();
         }
-        vec![product_source(), packing_source("pack_rows"), packing_source("pack_columns")]
+        let packing = ["pack_rows", "pack_columns"].map(packing_source);
+        packing.into_iter().chain([product_source()]).chain(AddSlices::<S>::sources()).collect()
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         if S::NAME != f32::NAME {
             return Err(Refusal::Unsupported("multiplies f32 only".into()));
         }
         let device = machine.device()?;
+        check_sides(*shape)?;
         let Shape { n, m, p } = *shape;
+        let slices = TILING.slices(device.limits(), *shape);
         let launch = Launch {
-            plan: plan(device.limits(), *shape)?,
+            plan: plan(device.limits(), *shape, slices)?,
+            adding: AddSlices::for_slices(&device, *shape, slices)?,
+            slices,
             kernel: device.kernel(&product_source())?, // refused here where the device is another one
             a: Packed::new(&device, "A in packed tiles", "pack_rows", n, m, 1)?,
             b: Packed::new(&device, "B in packed tiles", "pack_columns", p, m, 2)?,
@@ -166,15 +195,16 @@ mod tests {
     use crate::ops::gemm::testing::emulator;
 
     /// Element (`row`, `col`) of a tile of C as the warp groups multiply it: eight terms at a time, the fragments of A
-    /// read as in `load_a` of the kernel, the columns of B as wgmma.cuh describes them.
+    /// loaded as in `load_a` of the kernel, the columns of B as wgmma.cuh describes them.
     fn multiply_packed(a: &[f32], b: &[f32], row: usize, col: usize) -> f64 {
         let (upper, lower) = b.split_at(SIDE * DEPTH);
         let mut sum = 0.0;
         for k8 in 0..DEPTH / 8 {
             for column_of_fragment in 0..8 {
                 let (place, half) = (column_of_fragment % 4, column_of_fragment / 4);
-                let chunk = (4 * (k8 / 2) + place) ^ (4 * (row % 2));
-                let a = a[row * DEPTH + 4 * chunk + 2 * (k8 % 2) + half];
+                let (warp, half_of_rows, lane) = (row / 16, row / 8 % 2, row % 8 * 4 + place);
+                let load = warp * 4 + k8 / 2 * 2 + half_of_rows;
+                let a = a[(load * 32 + lane) * 4 + 2 * (k8 % 2) + half];
                 let position = 8 * k8 + column_of_fragment;
                 let b = col * DEPTH + 4 * ((position / 4) ^ (col % 8)) + position % 4;
                 sum += f64::from(a) * (f64::from(upper[b]) + f64::from(lower[b]));
@@ -218,10 +248,16 @@ mod tests {
 
     #[test]
     fn the_plan_has_a_block_for_every_tile() {
-        let blocks = |n, p| plan(&DeviceLimits::h200(), Shape { n, m: 1, p }).map(|plan| plan.blocks());
+        let h200 = DeviceLimits::h200();
+        let plan = |shape| plan(&h200, shape, TILING.slices(&h200, shape));
+        let blocks = |n, p| plan(Shape { n, m: 1, p }).map(|plan| plan.blocks());
         assert_eq!(blocks(1, 1), Ok(1));
         assert_eq!(blocks(129, 256), Ok(4));
         assert_eq!(blocks(0, 256), Ok(0));
         assert!(blocks(1 << 40, 1 << 40).is_err());
+        // Half of the multiprocessors would have no tile: two slices.
+        let sliced = plan(Shape::square(1024)).unwrap();
+        assert_eq!((sliced.blocks(), sliced.threads_per_block()), (128, 384));
+        assert_eq!(plan(Shape::square(4096)).unwrap().blocks(), 1024);
     }
 }

@@ -144,6 +144,7 @@ impl<S: Scalar> Op for Gemm<S> {
             &TENSOR_F64[1],
             &TENSOR_F64[2],
             &TENSOR_F64[3],
+            &TENSOR_F64[4],
             &TENSOR_TF32X3[0],
             &TENSOR_TF32X3[1],
             &TENSOR_TF32X3[2],

@@ -62,12 +62,12 @@ impl Tiled {
             plan: tiling.plan(device.limits(), shape, slices, size_of::<S>())?,
             kernel: device.kernel(&self.kernel::<S>(tiling))?,
             slices,
-            adding: (slices.count > 1).then(|| AddSlices::new(device, shape, slices.count)).transpose()?,
+            adding: AddSlices::for_slices(device, shape, slices)?,
         })
     }
 }
 
-fn check_sides(shape: Shape) -> Result<(), Refusal> {
+pub(super) fn check_sides(shape: Shape) -> Result<(), Refusal> {
     let longest = shape.n.max(shape.m).max(shape.p);
     if longest <= LONGEST_SIDE {
         return Ok(());

@@ -59,7 +59,7 @@ impl Tiling {
         self.more.iter().fold(source, |source, &(name, value)| source.define(name, value))
     }
 
-    fn tiles(&self, shape: Shape) -> u64 {
+    pub(super) fn tiles(&self, shape: Shape) -> u64 {
         let tiles = |side: usize, of_tile: u32| (side as u64).div_ceil(u64::from(of_tile));
         tiles(shape.n, self.rows).saturating_mul(tiles(shape.p, self.cols))
     }

@@ -99,7 +99,7 @@ fn thirteen_slices_are_added_by_eight_threads_each() {
 /// The verdict, or the emulator's complaint, where `line` of the kernel or of `gemm.cuh` reads `wrong`.
 fn plant<S: Scalar>(tiled: &Tiled, shape: Shape, line: &str, wrong: &str) -> String {
     let device = emulator().unwrap();
-    let (tiling, inputs) = (tiled.tiling::<S>().unwrap(), inputs::<S>(shape, 1.0, 0.0));
+    let (tiling, inputs) = (tiled.tiling::<S>().unwrap(), inputs::<S>(shape, 1.0, 1.0));
     let mut source = tiled.kernel::<S>(tiling);
     let texts = [&mut source.text, &mut source.headers[0].1];
     let text = texts.into_iter().find(|text| text.contains(line));
@@ -138,8 +138,8 @@ fn nothing_of_the_pipeline_can_be_left_out() {
     if emulator().is_none() {
         return;
     }
-    let ahead = |line, wrong| plant::<f64>(&TENSOR_F64[3], Shape { n: 33, m: 129, p: 35 }, line, wrong);
-    let plain = |line, wrong| plant::<f64>(&TENSOR_F64[2], Shape { n: 33, m: 129, p: 35 }, line, wrong);
+    // A tile larger than C, whose copies are cut off.
+    let cut = |line, wrong| plant::<f64>(&TENSOR_F64[2], Shape { n: 33, m: 129, p: 35 }, line, wrong);
     for (line, wrong, said) in [
         ("    __syncthreads();\n", "", "shared memory"),
         ("copy_async_wait<STAGES - 2>();", "copy_async_wait<STAGES - 1>();", "under way"),
@@ -148,12 +148,29 @@ fn nothing_of_the_pipeline_can_be_left_out() {
         ("row + skipped < rows ? valid_cols : 0", "valid_cols", "out-of-bounds"),
         ("chunk ^ term / 2 % 4 * 2", "chunk ^ term % 4 * 2", ""),
     ] {
-        for found in [ahead(line, wrong), plain(line, wrong)] {
-            assert!(found != "Passed" && found.contains(said), "{line} -> {wrong}: {found}");
-        }
+        let found = cut(line, wrong);
+        assert!(found != "Passed" && found.contains(said), "{line} -> {wrong}: {found}");
+    }
+    // Tiles that are moved back, over each other.
+    let moved = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { n: 33, m: 17, p: 35 }, line, wrong);
+    assert_eq!(moved("#include", "#include"), "Passed");
+    for (line, wrong) in [
+        ("min(tile.row * ROWS, last_row)", "tile.row * ROWS"),
+        ("min(tile.col * COLS, last_col)", "tile.col * COLS"),
+    ] {
+        assert_eq!(moved(line, wrong), "Passed", "not moved, and cut off: {line}");
+    }
+    for (line, wrong) in [
+        ("of_row >= own_row && ", ""),
+        ("of_col >= own_col && ", ""),
+        ("whole_chunks(product.p) - COLS", "product.p - COLS"),
+        ("product.n - ROWS", "0"),
+    ] {
+        let found = moved(line, wrong);
+        assert_ne!(found, "Passed", "{line} -> {wrong}");
     }
     let short = plant::<f64>(
-        &TENSOR_F64[3],
+        &TENSOR_F64[4],
         Shape { n: 3, m: 3, p: 3 },
         "slab + 1 < slabs ? (slab + 1) % STAGES : stage",
         "(slab + 1) % STAGES",
