@@ -9,6 +9,7 @@ use crate::sample::{
     CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, EventTimer, Quantiles, Sampler, Series, StopReason,
     StopRule, Timer,
 };
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How to measure.
 pub struct Measuring<'a> {
@@ -32,9 +33,9 @@ pub struct Flushes<'a> {
     pub device: Option<&'a DeviceFlush>,
 }
 
-/// Samples that a variant takes before the next one has its turn: enough for its operands to be warm for most of
-/// them, few enough that all variants see the same minutes of the machine.
-const SAMPLES_PER_TURN: usize = 10;
+/// Samples that a variant takes before the next one has its turn: few enough that all see the same seconds of the
+/// machine, and that the shortest series has several turns, each after another variant.
+const SAMPLES_PER_TURN: usize = 3;
 /// Times that the repacking is run on its own.
 const REPACK_RUNS: usize = 5;
 
@@ -103,9 +104,10 @@ impl Workbench<'_> {
                 Err(error) => fail(&mut judged.record, &error),
             }
         }
-        // In another order every round: what ran before leaves its mark on caches, and on clocks where power is the limit
-        // (an H200 multiplied f64 matrices of 4096 a tenth slower after cuBLAS than after a kernel that draws less).
-        let mut order = Random::new(0, 0);
+        // In another order every round and in every run: what ran before leaves its mark on caches, and on clocks where
+        // power is the limit. In a fixed order the same kernel, under two names, differed by a fifth on an H200.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut order = Random::new(now.as_nanos() as u64, 0);
         while !running.is_empty() {
             order.shuffle(&mut running);
             let mut next = Vec::with_capacity(running.len());

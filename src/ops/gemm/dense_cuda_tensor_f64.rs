@@ -33,8 +33,9 @@ const COMMON: Tiling = Tiling {
 };
 
 /// Large tiles read least; of small ones there are enough for every multiprocessor sooner. Warps of 32×16 elements, of which
-/// a multiprocessor holds sixteen, hide each other's reads where only one wave of blocks runs (at 1024, 64×64 tiles of
-/// four warps took 53 µs, of eight 44); warps of 64×32 read shared memory less (at 8192).
+/// a multiprocessor holds sixteen, hide each other's reads where only one wave of blocks runs (at 1024 on an H200, 64×64
+/// tiles of four warps took 57 µs, of eight 44: `f64-64x64` and `f64-x9` in `tiles-tried-f64.json` of its measurements);
+/// warps of 64×32 read shared memory less.
 pub(super) const TENSOR_F64: [Tiled; 5] = [
     tensor(
         "dense-cuda-tensor-f64-128x128",

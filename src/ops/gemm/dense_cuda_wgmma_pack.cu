@@ -1,9 +1,10 @@
-// Packs A and B for dense_cuda_wgmma_tf32x3.cu: tiles of 128 rows of A, or columns of B, by 32 terms, each whole in memory
-// and laid out as the products want it in shared memory; what is beyond the matrix is 0. One block of 256 threads per
+// Packs A and B for dense_cuda_wgmma_tf32x3.cu: tiles of 128 rows of A, or columns of B, by 32 terms, each whole in memory,
+// A in the order in which threads load it, B as the products want it in shared memory; what is beyond the matrix is 0. One block of 256 threads per
 // tile; tiles of the same rows or columns follow each other.
 #include "ptx.cuh"
 
-constexpr u32 SIDE = 128, DEPTH = 32, CHUNK = 4, CHUNKS = DEPTH / CHUNK, THREADS = 256;
+constexpr u32 CHUNK = 4, CHUNKS = DEPTH / CHUNK, THREADS = 256;
+static_assert(SIDE == 128 && DEPTH == 32, "the order below is that of dense_cuda_wgmma_tf32x3.cu");
 
 // A in the order in which threads load it: for each warp of the products, which has 16 rows, its first 16 terms and then
 // the others, of each the first eight rows and then the others; in it, for each lane, the four terms of one row.

@@ -9,9 +9,8 @@
 #include "tile_order.cuh"
 #include "wgmma.cuh"
 
-constexpr u32 SIDE = 128;   // rows and columns of a tile of C
-constexpr u32 DEPTH = 32;   // terms of a stage: 128 bytes
-constexpr u32 STAGES = 6;
+// SIDE rows and columns of a tile of C, DEPTH terms of a stage, of which there are STAGES: from the host.
+static_assert(SIDE == 128 && DEPTH == 32, "what the warps and the loads of a thread are laid out for");
 constexpr u32 HALF_BYTES = SIDE * DEPTH * 4, STAGE_BYTES = 2 * HALF_BYTES;
 constexpr u32 CONSUMER_WARPS = 8;
 constexpr u32 CHUNK = 4;    // floats of a 16-byte load

@@ -1,5 +1,5 @@
 //! f32 by three products in TF32, by warp groups (H100, H200): A and B are packed into whole tiles, then 128 × 128 tiles of
-//! C are multiplied while one thread per block streams packed tiles into shared memory. Touches A and B once more than
+//! C are multiplied while one thread per block streams those of B into shared memory. Touches A and B once more than
 //! others, to write them packed (B as two halves). Loses on products that are too small or too flat to pay for that.
 
 use super::add_slices::AddSlices;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Rows and columns of a tile of C, terms of a stage: as in the kernels.
 const SIDE: usize = 128;
 const DEPTH: usize = 32;
-const TILING: Tiling = Tiling {
+pub(super) const TILING: Tiling = Tiling {
     rows: SIDE as u32,
     cols: SIDE as u32,
     depth: DEPTH as u32,
@@ -44,6 +44,9 @@ fn product_source() -> KernelSource {
         "dense_cuda_wgmma_tf32x3.cu",
         include_str!("dense_cuda_wgmma_tf32x3.cu"),
     )
+    .define("SIDE", SIDE as u32)
+    .define("DEPTH", DEPTH as u32)
+    .define("STAGES", TILING.stages)
     .include(PTX.0, PTX.1)
     .include(TILE_ORDER.0, TILE_ORDER.1)
     .include(WGMMA.0, WGMMA.1)
@@ -52,6 +55,8 @@ fn product_source() -> KernelSource {
 
 fn packing_source(entry: &'static str) -> KernelSource {
     KernelSource::new(entry, "dense_cuda_wgmma_pack.cu", include_str!("dense_cuda_wgmma_pack.cu"))
+        .define("SIDE", SIDE as u32)
+        .define("DEPTH", DEPTH as u32)
         .include(PTX.0, PTX.1)
 }
 

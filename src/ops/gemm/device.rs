@@ -35,7 +35,8 @@ const ROW_ALIGNMENT: usize = 16;
 const STAGED_BYTES: usize = 16 << 20;
 
 /// A matrix on a device, row-major, without the gaps it has on the host: rows lie as close as loads of 16 bytes allow.
-/// What fills them up is no part of the matrix, mostly NaN, and never written by a kernel.
+/// What fills them up is no part of the matrix and mostly NaN. Kernels may read it where it cannot reach an element of C,
+/// and write it in memory of their own, never in C.
 #[derive(Debug)]
 pub(super) struct DeviceDense<S> {
     pub(super) buffer: Buffer<S>,

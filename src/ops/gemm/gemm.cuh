@@ -36,8 +36,8 @@ struct Product {
 };
 
 // What a block does: the tile's first row and column, and its slice of the terms. A tile that would reach beyond C is
-// moved back until it lies inside, if C is that large: copying then never has to look for the edge, which at 1000 × 1000
-// cost a tenth of the time. What it so has in common with the tile before is not its own to store.
+// moved back until it lies inside, if C is that large: copying then never has to look for the edge (at 1000 × 1000 that took
+// 47 µs instead of 44). What it so has in common with the tile before is not its own to store.
 struct Work {
     u32 row, col, first_term, terms;
 
@@ -55,7 +55,7 @@ struct Work {
 
     __device__ __forceinline__ u32 slabs() const { return (terms + DEPTH - 1) / DEPTH; }
     __device__ __forceinline__ u32 whole_slabs() const { return terms / DEPTH; }
-    // Does all of the tile lie in C? Then nothing of its rows and columns has to be cut off.
+    // Does all of the tile lie in C and in what fills up its rows? Then nothing of its rows and columns has to be cut off.
     __device__ __forceinline__ bool is_inside(const Product& product) const {
         return row + ROWS <= product.n && col + COLS <= whole_chunks(product.p);
     }

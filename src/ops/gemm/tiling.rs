@@ -80,7 +80,7 @@ impl Tiling {
         let slabs_per_slice = slabs.div_ceil(count).max(1);
         let terms = slabs_per_slice * u64::from(self.depth);
         let count = slabs.div_ceil(slabs_per_slice).max(1);
-        // `Tiled` refuses sides that 32 bits do not hold, with room to round up.
+        // `check_sides` refuses what 32 bits do not hold, with room to round up.
         Slices { count: count as u32, terms: terms as u32 }
     }
 
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::ops::gemm::{
         dense_cuda_registers::REGISTERS, dense_cuda_tensor_f64::TENSOR_F64,
-        dense_cuda_tensor_tf32x3::TENSOR_TF32X3, tiled::Tiled,
+        dense_cuda_tensor_tf32x3::TENSOR_TF32X3, dense_cuda_wgmma_tf32x3, tiled::Tiled,
     };
 
     /// Every tiling, with its bytes per number.
@@ -111,7 +111,9 @@ mod tests {
             let both = [(tiled.f32.as_ref(), 4), (tiled.f64.as_ref(), 8)];
             both.into_iter().filter_map(|(tiling, bytes)| Some((tiled.name, tiling?, bytes)))
         };
-        REGISTERS.iter().chain(&TENSOR_F64).chain(&TENSOR_TF32X3).flat_map(of).collect()
+        let warp_groups = ("dense-cuda-wgmma-tf32x3-128x128", &dense_cuda_wgmma_tf32x3::TILING, 4);
+        let tiled = REGISTERS.iter().chain(&TENSOR_F64).chain(&TENSOR_TF32X3).flat_map(of);
+        tiled.chain([warp_groups]).collect()
     }
 
     fn tiling(name: &str, bytes: usize) -> &'static Tiling {
