@@ -24,9 +24,9 @@ pub(super) fn run(args: &ReportArgs, console: &Console) -> anyhow::Result<u8> {
         let same =
             |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
         anyhow::ensure!(!same(file, &args.output), "{}: would be overwritten by the page", file.display());
-        let (fingerprint, records) = json::read_samples(file)?;
-        anyhow::ensure!(!records.is_empty(), "{}: no records in it", file.display());
-        results.push((file.display().to_string(), fingerprint, records));
+        let run = json::read_samples(file)?;
+        anyhow::ensure!(!run.records.is_empty(), "{}: no records in it", file.display());
+        results.push(run);
     }
     html::write(&args.output, &results)?;
     console.note(&format!("written: {}", args.output.display()));

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::instruments::Instruments;
 use crate::machine::CpuInfo;
 use crate::machine::gpu::GpuFingerprint;
-use crate::report::{Fingerprint, Record, csv, html, json};
+use crate::report::{Fingerprint, Record, Run, csv, html, json};
 use anyhow::Context;
 use std::io;
 use std::path::PathBuf;
@@ -52,8 +52,9 @@ impl ResultsFolder {
             ..Fingerprint::new(cpu, &command)
         };
         csv::write_samples(&self.path.join("samples.csv"), records)?;
-        json::write_samples(&self.path.join("samples.json"), &fingerprint, records)?;
-        let run = (self.path.display().to_string(), fingerprint, records.to_vec());
+        let (label, matrices) = (self.path.display().to_string(), Vec::new());
+        let run = Run { label, fingerprint, matrices, records: records.to_vec() };
+        json::write_samples(&self.path.join("samples.json"), &run)?;
         html::write(&self.path.join("report.html"), &[run])?;
         Ok(())
     }
@@ -62,8 +63,7 @@ impl ResultsFolder {
     fn move_aside(&self, console: &Console) -> anyhow::Result<()> {
         let samples = self.path.join("samples.json");
         if samples.exists() {
-            let date =
-                json::read_samples(&samples).map_or("older".into(), |(fingerprint, _)| fingerprint.date);
+            let date = json::read_samples(&samples).map_or("older".into(), |run| run.fingerprint.date);
             let name = |count: usize| match count {
                 1 => format!("samples-{}.json", date.replace(':', "")),
                 _ => format!("samples-{}-{count}.json", date.replace(':', "")),

@@ -9,6 +9,7 @@ mod counting_sort;
 mod csr;
 mod dense;
 mod ell;
+mod spy;
 mod statistics;
 
 pub use coo::{Coo, Duplicates};
@@ -16,6 +17,7 @@ pub use counting_sort::{SORT_SERIALLY_BELOW, sort_entries};
 pub use csr::{Csr, CsrView};
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
+pub use spy::Spy;
 pub use statistics::{LengthBin, Statistics, Symmetry};
 
 // Offsets are `usize`, which is what slices are indexed by; this is what makes them 64 bits wide.

@@ -42,7 +42,7 @@ pub struct Statistics {
 }
 
 /// Rows with `from..=to` entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LengthBin {
     /// Fewest entries.
     pub from: usize,

@@ -1,6 +1,7 @@
-//! JSON lines: the fingerprint first, then one record per line. What can be read here can be reported again.
+//! JSON lines: the fingerprint first, then what is known of the matrices, then one record per line. What can be read here
+//! can be reported again.
 
-use super::{Fingerprint, Record, ReportError, fingerprint};
+use super::{Fingerprint, ReportError, Run, fingerprint, matrix_facts};
 use crate::io::{WriteError, write_atomically};
 use serde::Serialize;
 use std::fs::File;
@@ -14,24 +15,25 @@ pub fn write_line<T: Serialize>(writer: &mut (impl Write + ?Sized), object: &T) 
 }
 
 /// Writes `samples.json`, whole or not at all.
-pub fn write_samples(path: &Path, fingerprint: &Fingerprint, records: &[Record]) -> Result<(), WriteError> {
+pub fn write_samples(path: &Path, run: &Run) -> Result<(), WriteError> {
     write_atomically(path, |file| {
-        write_line(file, fingerprint)?;
-        records.iter().try_for_each(|record| write_line(file, record))
+        write_line(file, &run.fingerprint)?;
+        run.matrices.iter().try_for_each(|matrix| write_line(file, matrix))?;
+        run.records.iter().try_for_each(|record| write_line(file, record))
     })
 }
 
-/// Reads `samples.json`.
-pub fn read_samples(path: &Path) -> Result<(Fingerprint, Vec<Record>), ReportError> {
+/// Reads `samples.json`; the run is called as the file is.
+pub fn read_samples(path: &Path) -> Result<Run, ReportError> {
     let file = File::open(path).map_err(|reason| ReportError::Open { path: path.to_owned(), reason })?;
     parse_samples(BufReader::new(file), path)
 }
 
 /// The same from anywhere; `name` stands in the error.
-pub fn parse_samples(text: impl BufRead, name: &Path) -> Result<(Fingerprint, Vec<Record>), ReportError> {
+pub fn parse_samples(text: impl BufRead, name: &Path) -> Result<Run, ReportError> {
     let fault = |line: usize, message: String| ReportError::Line { path: name.to_owned(), line, message };
     let mut found: Option<Fingerprint> = None;
-    let mut records = Vec::new();
+    let (mut matrices, mut records) = (Vec::new(), Vec::new());
     for (index, text) in text.lines().enumerate() {
         let number = index + 1;
         let text = text.map_err(|error| fault(number, error.to_string()))?;
@@ -40,13 +42,26 @@ pub fn parse_samples(text: impl BufRead, name: &Path) -> Result<(Fingerprint, Ve
         }
         if found.is_none() {
             found = Some(parse_fingerprint(&text).map_err(|message| fault(number, message))?);
+        } else if is_matrix(&text) {
+            let matrix = serde_json::from_str(&text);
+            matrices.push(matrix.map_err(|error| fault(number, format!("not a matrix: {error}")))?);
         } else {
             let record = serde_json::from_str(&text);
             records.push(record.map_err(|error| fault(number, format!("not a record: {error}")))?);
         }
     }
     let missing = || fault(1, "the file is empty: a fingerprint is expected first".to_owned());
-    Ok((found.ok_or_else(missing)?, records))
+    let fingerprint = found.ok_or_else(missing)?;
+    Ok(Run { label: name.display().to_string(), fingerprint, matrices, records })
+}
+
+fn is_matrix(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        #[serde(default)]
+        kind: String,
+    }
+    serde_json::from_str::<Kind>(text).is_ok_and(|line| line.kind == matrix_facts::KIND)
 }
 
 fn parse_fingerprint(text: &str) -> Result<Fingerprint, String> {
@@ -63,8 +78,8 @@ fn parse_fingerprint(text: &str) -> Result<Fingerprint, String> {
 mod tests {
     use super::*;
     use crate::machine::CpuInfo;
-    use crate::report::Outcome;
     use crate::report::record::tests::full;
+    use crate::report::{MatrixFacts, Outcome, Record};
 
     #[test]
     fn files_come_back() {
@@ -72,9 +87,12 @@ mod tests {
         let path = folder.path().join("samples.json");
         let fingerprint = Fingerprint::new(&CpuInfo::default(), ["ordito", "bench"]);
         let records = vec![full(), Record::new("gemm", "serial", Outcome::Refused)];
-        write_samples(&path, &fingerprint, &records).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 3);
-        assert_eq!(read_samples(&path).unwrap(), (fingerprint, records));
+        let matrices =
+            vec![MatrixFacts { kind: matrix_facts::KIND.into(), matrix: "m".into(), ..Default::default() }];
+        let run = Run { label: path.display().to_string(), fingerprint, matrices, records };
+        write_samples(&path, &run).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 4);
+        assert_eq!(read_samples(&path).unwrap(), run);
     }
 
     #[test]

@@ -1,22 +1,35 @@
 //! Results on their way out: one flat record per measured thing, and its shapes on disk and on the screen.
 //! Knows nothing of how a record came about.
 
+pub mod chart;
 pub mod csv;
 pub mod fingerprint;
 pub mod html;
 pub mod json;
+pub mod matrix_facts;
 pub mod outcome;
 pub mod record;
 pub mod table;
 
 pub use fingerprint::Fingerprint;
+pub use matrix_facts::MatrixFacts;
 pub use outcome::{Outcome, Param};
 pub use record::{Record, SCHEMA};
 
 use std::path::PathBuf;
 
-/// Results of one run, as read from a file: its label, where it was measured, what came out.
-pub type Run = (String, Fingerprint, Vec<Record>);
+/// Results of one run, as read from a file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Run {
+    /// What it is called: the file.
+    pub label: String,
+    /// Where it was measured.
+    pub fingerprint: Fingerprint,
+    /// What is known of the matrices.
+    pub matrices: Vec<MatrixFacts>,
+    /// What came out.
+    pub records: Vec<Record>,
+}
 
 /// Why kept results cannot be read.
 #[derive(Debug, thiserror::Error)]

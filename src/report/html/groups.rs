@@ -38,12 +38,12 @@ pub(super) fn charts(runs: &[Run]) -> String {
 
 fn grouped(runs: &[Run]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for (label, _, records) in runs {
-        for record in records.iter().filter(|record| record.median_ns.is_some()) {
+    for run in runs {
+        for record in run.records.iter().filter(|record| record.median_ns.is_some()) {
             let title = format!("{}, {}", table::input_text(record), record.dtype);
             match groups.iter_mut().find(|group| group.title == title) {
-                Some(group) => group.members.push((label, record)),
-                None => groups.push(Group { title, members: vec![(label, record)] }),
+                Some(group) => group.members.push((&run.label, record)),
+                None => groups.push(Group { title, members: vec![(&run.label, record)] }),
             }
         }
     }
@@ -115,7 +115,7 @@ fn bars(unit: &str, series: &[Series]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Fingerprint, Outcome};
+    use crate::report::Outcome;
 
     fn timed(variant: &str, k: u64, threads: u64, gflops: f64) -> Record {
         let mut record = Record::new("spmm", variant, Outcome::Passed);
@@ -125,7 +125,7 @@ mod tests {
         record
     }
     fn run(label: &str, records: Vec<Record>) -> Run {
-        (label.to_owned(), Fingerprint::default(), records)
+        Run { label: label.to_owned(), records, ..Run::default() }
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn write(path: &Path, runs: &[Run]) -> Result<(), WriteError> {
 
 /// The page for one or more runs, which may come from different machines.
 pub fn render(runs: &[Run]) -> String {
-    let records: Vec<Record> = runs.iter().flat_map(|(_, _, records)| records.iter().cloned()).collect();
+    let records: Vec<Record> = runs.iter().flat_map(|run| run.records.iter().cloned()).collect();
     let sections =
         [verdicts(runs), machines(runs), groups::charts(runs), full_table(runs), commands(runs)].concat();
     format!(
@@ -50,7 +50,7 @@ pub fn render(runs: &[Run]) -> String {
 
 /// What went wrong, in red; then what was refused.
 fn verdicts(runs: &[Run]) -> String {
-    let all = || runs.iter().flat_map(|(label, _, records)| records.iter().map(move |r| (label, r)));
+    let all = || runs.iter().flat_map(|run| run.records.iter().map(move |r| (&run.label, r)));
     let mut html = String::from("<h2>Verdicts</h2>\n");
     if !all().any(|(_, record)| record.outcome.is_bad()) {
         html.push_str("<p>No variant was wrong and none failed.</p>\n");
@@ -142,13 +142,13 @@ fn machines(runs: &[Run]) -> String {
     let mut rows = String::new();
     for (name, fact) in FACTS {
         let _ = write!(rows, "<tr><th scope=\"row\">{name}</th>"); // writing to a string cannot fail
-        for (_, fingerprint, _) in runs {
-            let _ = write!(rows, "<td class=\"wide\">{}</td>", escape(&fact(fingerprint)));
+        for run in runs {
+            let _ = write!(rows, "<td class=\"wide\">{}</td>", escape(&fact(&run.fingerprint)));
         }
         rows.push_str("</tr>\n");
     }
     let mut titles = vec![("", "")];
-    titles.extend(runs.iter().map(|(label, _, _)| (label.as_str(), "")));
+    titles.extend(runs.iter().map(|run| (run.label.as_str(), "")));
     format!("<h2>Machines</h2>\n{}", whole_table("Where it was measured", &titles, &rows))
 }
 
@@ -156,7 +156,7 @@ fn machines(runs: &[Run]) -> String {
 fn full_table(runs: &[Run]) -> String {
     let mut all: Vec<(&str, &Record)> = runs
         .iter()
-        .flat_map(|(label, _, records)| records.iter().map(move |record| (label.as_str(), record)))
+        .flat_map(|run| run.records.iter().map(move |record| (run.label.as_str(), record)))
         .collect();
     all.sort_by_key(|(_, record)| !record.outcome.is_bad());
     let used = |column: &&table::Column| all.iter().any(|(_, record)| !(column.cell)(record).is_empty());
@@ -183,8 +183,8 @@ fn full_table(runs: &[Run]) -> String {
 
 fn commands(runs: &[Run]) -> String {
     let mut html = String::from("<h2>To repeat it</h2>\n");
-    for (label, fingerprint, _) in runs {
-        let (label, command) = (escape(label), escape(&fingerprint.command));
+    for run in runs {
+        let (label, command) = (escape(&run.label), escape(&run.fingerprint.command));
         let _ = writeln!(html, "<p>{label}</p>\n<pre>{command}</pre>"); // cannot fail either
     }
     html
@@ -203,7 +203,8 @@ mod tests {
         let mut other = full();
         other.k = Some(16);
         let records = vec![full(), other, wrong];
-        (label.to_owned(), Fingerprint::new(&cpu, ["ordito", "bench", "a\"b"]), records)
+        let fingerprint = Fingerprint::new(&cpu, ["ordito", "bench", "a\"b"]);
+        Run { label: label.to_owned(), fingerprint, records, ..Run::default() }
     }
 
     #[test]
@@ -232,7 +233,7 @@ mod tests {
         assert!(table.find("csr-wrong").unwrap() < table.find("csr-cuda-sub-warp").unwrap());
         assert!(table.contains("<tr class=\"bad\">"));
         let mut good = run("a.json");
-        good.2.pop();
+        good.records.pop();
         assert!(render(&[good]).contains("No variant was wrong"));
     }
 
@@ -250,8 +251,8 @@ mod tests {
 
     #[test]
     fn an_empty_run_is_a_page_too() {
-        let (label, fingerprint, _) = run("empty.json");
-        assert!(render(&[(label, fingerprint, Vec::new())]).contains("0 passed"));
+        let empty = Run { records: Vec::new(), ..run("empty.json") };
+        assert!(render(&[empty]).contains("0 passed"));
         assert!(render(&[]).ends_with("</html>\n"));
     }
 

@@ -1,0 +1,185 @@
+//! What a chart shows, as plain data. How it looks is the business of the renderers: `page` for the report, where style
+//! sheet and script take part, `paper` for files that stand alone.
+
+pub(crate) mod page;
+pub(crate) mod paper;
+pub(crate) mod png;
+
+/// Anything that can be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Figure {
+    /// Points and lines over two axes.
+    Plot(Plot),
+    /// Horizontal bars, one under the other, of one or more parts.
+    Bars(Bars),
+    /// A field of cells, shaded by value.
+    Grid(Grid),
+}
+
+/// Points and lines over two axes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// How to read it, in a sentence; may be empty.
+    pub note: String,
+    /// From left to right.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// What is drawn, in the order of the legend.
+    pub series: Vec<Series>,
+    /// Lines that data are held against: a ceiling, "as fast as the baseline".
+    pub guides: Vec<Guide>,
+}
+
+/// One direction of a plot.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Axis {
+    /// Name and unit.
+    pub label: String,
+    /// How values are spread.
+    pub scale: Scale,
+    /// Exactly these marks; none: round numbers.
+    pub ticks: Vec<f64>,
+    /// Does a linear axis begin at 0, however large the values are?
+    pub from_zero: bool,
+}
+
+/// How values are spread along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scale {
+    /// Equal steps are equal differences.
+    #[default]
+    Linear,
+    /// Equal steps double; marks at powers of two.
+    Log2,
+    /// Equal steps are factors of ten.
+    Log10,
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Series {
+    /// In the legend.
+    pub name: String,
+    /// How its points are joined.
+    pub style: Style,
+    /// Those whose coordinates are not finite, or not positive on a logarithmic axis, are left out.
+    pub points: Vec<Point>,
+}
+
+/// How points of a series are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// A line, with marks at the points.
+    #[default]
+    Line,
+    /// Marks only.
+    Dots,
+    /// A line alone, for many points.
+    Curve,
+}
+
+/// A value at a place.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Point {
+    /// Along x.
+    pub x: f64,
+    /// Along y.
+    pub y: f64,
+    /// Its uncertainty: from, to. Drawn as a band along lines and curves, as a bar at dots.
+    pub range: Option<(f64, f64)>,
+    /// What a reader who points at it is told.
+    pub text: String,
+}
+
+/// A line that data are held against.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Guide {
+    /// Written beside it.
+    pub label: String,
+    /// From point to point; where an end is infinite, to the edge of the plot.
+    pub path: Vec<(f64, f64)>,
+}
+
+/// Horizontal bars.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Bars {
+    /// What it shows.
+    pub title: String,
+    /// How to read it, in a sentence; may be empty.
+    pub note: String,
+    /// Name and unit of the values.
+    pub label: String,
+    /// How values are spread; parts need a linear scale.
+    pub scale: Scale,
+    /// Names of the parts of a bar; one, possibly without a name, for plain bars.
+    pub parts: Vec<String>,
+    /// From top to bottom.
+    pub rows: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Bar {
+    /// Before it.
+    pub name: String,
+    /// A value for every part, one after the other from left to right.
+    pub values: Vec<f64>,
+    /// Behind it.
+    pub text: String,
+}
+
+/// A field of cells.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Grid {
+    /// What it shows.
+    pub title: String,
+    /// How to read it, in a sentence; may be empty.
+    pub note: String,
+    /// Along the columns: name, value at the left edge, value at the right edge.
+    pub x: Edge,
+    /// Along the rows: name, value at the top edge, value at the bottom edge.
+    pub y: Edge,
+    /// How many rows of cells.
+    pub rows: usize,
+    /// How many columns of cells.
+    pub cols: usize,
+    /// Row after row; NaN is left blank.
+    pub values: Vec<f64>,
+    /// How values become shades.
+    pub shades: Shades,
+    /// What a value is, for the key beside the grid.
+    pub label: String,
+}
+
+/// What one direction of a grid stands for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Edge {
+    /// Name.
+    pub label: String,
+    /// Value at the left or top edge.
+    pub first: f64,
+    /// Value at the right or bottom edge.
+    pub last: f64,
+}
+
+/// How values of a grid become shades.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shades {
+    /// 0 is blank, the rest from light to dark by the logarithm.
+    #[default]
+    Counts,
+    /// Two hues on either side of 0.
+    Signed,
+}
+
+/// The numbers of a figure as a table, for those who cannot see it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Numbers {
+    /// Titles of the columns.
+    pub titles: Vec<String>,
+    /// Rows of cells.
+    pub rows: Vec<Vec<String>>,
+}
