@@ -5,7 +5,9 @@ use super::synthetic::{self, KINDS};
 use super::{ReadError, ReadOptions};
 use crate::Scalar;
 use crate::matrix::Coo;
+use crate::units;
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +42,19 @@ pub enum Origin {
         /// The seed it was made with.
         seed: u64,
     },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Synthetic { seed } => write!(f, "synthetic, seed {seed}"),
+            Origin::File { header, merged_duplicates: 0, .. } => write!(f, "Matrix Market, {header}"),
+            Origin::File { header, merged_duplicates, .. } => {
+                let merged = units::count(*merged_duplicates as u64);
+                write!(f, "Matrix Market, {header}, {merged} duplicates summed")
+            }
+        }
+    }
 }
 
 /// Reads or makes a matrix: a synthetic name ([`synthetic::KINDS`]), a path, or a bare name that is looked up as
