@@ -34,6 +34,9 @@ fn bench_writes_every_file_with_every_field() {
     for field in ["version", "date", "command", "cpu", "threads", "compiler", "profile", "ceilings"] {
         assert!(!fingerprint[field].is_null(), "fingerprint has no {field}");
     }
+    let matrix = lines.next().unwrap();
+    assert_eq!((&matrix["kind"], &matrix["matrix"]), (&"matrix".into(), &"stencil5:20".into()));
+    assert_eq!((&matrix["nnz"], &matrix["spy"]["rows"]), (&1920.into(), &96.into()));
     let records: Vec<_> = lines.collect();
     // 3 serial variants once, 4 threaded ones and auto for each number of threads; two Ks.
     assert_eq!(records.len(), 2 * (3 + 2 * 5));

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::instruments::Instruments;
 use crate::machine::CpuInfo;
 use crate::machine::gpu::GpuFingerprint;
-use crate::report::{Fingerprint, Record, Run, csv, html, json};
+use crate::report::{Fingerprint, MatrixFacts, Record, Run, csv, html, json};
 use anyhow::Context;
 use std::io;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 pub(super) struct Measured<'a> {
     pub(super) cpu: &'a CpuInfo,
     pub(super) instruments: &'a Instruments,
+    pub(super) matrices: &'a [MatrixFacts],
     pub(super) records: &'a [Record],
 }
 
@@ -35,7 +36,7 @@ impl ResultsFolder {
 
     /// Writes all three files. Without records nothing is touched: whatever lies there stays.
     pub(super) fn write(&mut self, measured: &Measured<'_>, console: &Console) -> anyhow::Result<()> {
-        let Measured { cpu, instruments, records } = *measured;
+        let Measured { cpu, instruments, matrices, records } = *measured;
         if records.is_empty() {
             return Ok(());
         }
@@ -52,8 +53,8 @@ impl ResultsFolder {
             ..Fingerprint::new(cpu, &command)
         };
         csv::write_samples(&self.path.join("samples.csv"), records)?;
-        let (label, matrices) = (self.path.display().to_string(), Vec::new());
-        let run = Run { label, fingerprint, matrices, records: records.to_vec() };
+        let label = self.path.display().to_string();
+        let run = Run { label, fingerprint, matrices: matrices.to_vec(), records: records.to_vec() };
         json::write_samples(&self.path.join("samples.json"), &run)?;
         html::write(&self.path.join("report.html"), &[run])?;
         Ok(())

@@ -9,7 +9,7 @@ use super::targets::{Targets, gpu_is_required};
 use crate::io::ReadOptions;
 use crate::machine::{Accelerator, Machine, Refusal};
 use crate::ops::{Op, Place};
-use crate::report::{Outcome, Record, table};
+use crate::report::{MatrixFacts, Outcome, Record, table};
 use crate::sample::{StopRule, WallClock};
 use crate::units;
 use crate::workbench::{Case, Selected, Side, Wanted, Workbench, exit_code, select};
@@ -47,6 +47,8 @@ pub(super) struct Session<'a> {
     console: &'a Console,
     request: &'a Request,
     records: Vec<Record>,
+    /// What is known of the matrices, each once; only collected where files are wanted.
+    matrices: Vec<MatrixFacts>,
     bar: Busy,
     instruments: Instruments,
     /// Where files go, if they were asked for.
@@ -96,7 +98,8 @@ impl<'a> Session<'a> {
                     bar.say(what)
                 })?;
         }
-        Ok(Session { console, request, records: Vec::new(), bar, instruments, results })
+        let (records, matrices) = (Vec::new(), Vec::new());
+        Ok(Session { console, request, records, matrices, bar, instruments, results })
     }
 
     pub(super) fn request(&self) -> &'a Request {
@@ -106,6 +109,20 @@ impl<'a> Session<'a> {
     /// Shows what is being done, to a terminal.
     pub(super) fn say(&self, what: &str) {
         self.bar.say(what);
+    }
+
+    /// Is it worth finding out what can be said of this matrix? Not without files, and not twice: every precision reads
+    /// the same matrix again.
+    pub(super) fn wants_facts(&self, name: &str, rows: usize, cols: usize, nonzeros: usize) -> bool {
+        let shape = (rows as u64, cols as u64, nonzeros as u64);
+        let known =
+            |facts: &MatrixFacts| facts.matrix == name && (facts.rows, facts.cols, facts.nnz) == shape;
+        self.results.is_some() && !self.matrices.iter().any(known)
+    }
+
+    /// Keeps them for the files.
+    pub(super) fn take_facts(&mut self, facts: MatrixFacts) {
+        self.matrices.push(facts);
     }
 
     pub(super) fn interrupted(&self) -> bool {
@@ -227,6 +244,7 @@ impl<'a> Session<'a> {
                 let measured = Measured {
                     cpu: self.request.machine.cpu(),
                     instruments: &self.instruments,
+                    matrices: &self.matrices,
                     records: &self.records,
                 };
                 results.write(&measured, self.console)

@@ -3,7 +3,7 @@
 use super::super::args::with_scalar;
 use super::super::session::{Request, Session};
 use super::super::suite::{Suite, Yardstick};
-use super::sparse::{MATRIX_HINT, Matrix, check_csr};
+use super::sparse::{MATRIX_HINT, Matrix, check_csr, to_csr};
 use super::{Listed, Operation, catalogue, for_each_dtype};
 use crate::Scalar;
 use crate::check::Precision;
@@ -11,6 +11,7 @@ use crate::machine::Machine;
 use crate::ops::Op;
 use crate::ops::convert::Convert;
 use crate::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
+use std::sync::Arc;
 
 pub(super) struct ConvertOperation;
 
@@ -47,6 +48,8 @@ fn run_convert<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     if let Err(refusal) = check_csr(&session.request().machine, &matrix.triplets) {
         return session.refuse_case::<Convert<S>>(&record, &refusal);
     }
+    let machine = session.request().machine.clone();
+    matrix.note_facts(session, || to_csr(&machine, &matrix.triplets).ok().map(Arc::new));
     let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
     session.run_case(&Case::<Convert<S>>::new(matrix.triplets, (), precision, record, limits))
 }

@@ -2,11 +2,11 @@
 
 use super::super::session::Session;
 use crate::Scalar;
-use crate::io::load;
+use crate::io::{Origin, load};
 use crate::machine::{Machine, Refusal};
-use crate::matrix::{Coo, Csr, Duplicates};
+use crate::matrix::{Coo, Csr, Duplicates, Statistics};
 use crate::ops::ORACLE_BYTES_PER_ELEMENT;
-use crate::report::Record;
+use crate::report::{MatrixFacts, Record};
 use crate::workbench::OracleLimits;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ pub(super) const MATRIX_HINT: &str =
 pub(super) struct Matrix<S> {
     pub(super) name: String,
     pub(super) triplets: Arc<Coo<S>>,
+    origin: Origin,
 }
 
 impl<S: Scalar> Matrix<S> {
@@ -25,7 +26,7 @@ impl<S: Scalar> Matrix<S> {
         session.say(&format!("reading {input}"));
         let request = session.request();
         let loaded = request.machine.pool().install(|| load::<S>(input, &request.read))?;
-        Ok(Matrix { name: loaded.name, triplets: Arc::new(loaded.coo) })
+        Ok(Matrix { name: loaded.name, triplets: Arc::new(loaded.coo), origin: loaded.origin })
     }
 
     /// What a record says of it.
@@ -39,6 +40,26 @@ impl<S: Scalar> Matrix<S> {
             seed: Some(seed),
             ..Record::default()
         }
+    }
+
+    /// Finds out, for the files of `--out`, what can be said of the matrix, unless that is known. `csr` is asked for only
+    /// then. It is an extra: where there is no room for it, there is none.
+    pub(super) fn note_facts(&self, session: &mut Session<'_>, csr: impl FnOnce() -> Option<Arc<Csr<S>>>) {
+        let (rows, cols, nonzeros) = (self.triplets.rows(), self.triplets.cols(), self.triplets.nonzeros());
+        if !session.wants_facts(&self.name, rows, cols, nonzeros) {
+            return;
+        }
+        let machine = &session.request().machine;
+        // To see whether it is symmetric a matrix is transposed: triplets, buckets of them and the result.
+        let needed = nonzeros.checked_mul(3).and_then(|entries| Csr::<S>::bytes_for(rows.max(cols), entries));
+        if machine.check_memory("looking at the matrix", needed).is_err() {
+            return;
+        }
+        session.say(&format!("looking at {}", self.name));
+        let Some(a) = csr() else { return };
+        let look = || MatrixFacts::of(&self.name, &self.origin, &a, &Statistics::of(&a));
+        let facts = machine.pool().install(look);
+        session.take_facts(facts);
     }
 }
 

@@ -50,6 +50,7 @@ fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result
     let machine = session.request().machine.clone();
     let (seed, limits) = (session.request().read.seed, OracleLimits::default());
     let a = to_csr(&machine, &matrix.triplets).map(Arc::new);
+    matrix.note_facts(session, || a.clone().ok());
     for k in session.request().ks.clone() {
         if session.interrupted() {
             break;
