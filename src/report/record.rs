@@ -160,6 +160,12 @@ record! {
     /// Five percent were slower.
     #[serde(skip_serializing_if = "not_finite")]
     p95_ns as "p95_ns": Option<f64>,
+    /// The median lies above, with a confidence of 95 % (together with the next); absent for few samples.
+    #[serde(skip_serializing_if = "not_finite")]
+    median_low_ns as "median_low_ns": Option<f64>,
+    /// The median lies below.
+    #[serde(skip_serializing_if = "not_finite")]
+    median_high_ns as "median_high_ns": Option<f64>,
     /// From the median time.
     #[serde(skip_serializing_if = "not_finite")]
     gflops as "gflops": Option<f64>,
@@ -211,6 +217,7 @@ impl Record {
         self.min_ns = Some(summary.min_ns);
         self.p05_ns = Some(summary.p05_ns);
         self.p95_ns = Some(summary.p95_ns);
+        (self.median_low_ns, self.median_high_ns) = (summary.median_low_ns, summary.median_high_ns);
         self.gflops = summary.gflops;
         self.gflops_mean = summary.gflops_mean;
         self.gflops_stddev = summary.gflops_stddev;
@@ -295,6 +302,8 @@ pub(crate) mod tests {
             median_ns: 1000.0,
             p05_ns: 985.0,
             p95_ns: 1090.0,
+            median_low_ns: Some(990.0),
+            median_high_ns: Some(1020.0),
             gflops: Some(351.2),
             gflops_mean: Some(350.0),
             gflops_stddev: Some(5.0),

@@ -39,6 +39,10 @@ pub struct Summary {
     pub p05_ns: f64,
     /// Five percent were slower.
     pub p95_ns: f64,
+    /// The median lies above, with a confidence of 95 % (together with the next); `None` for few samples.
+    pub median_low_ns: Option<f64>,
+    /// The median lies below.
+    pub median_high_ns: Option<f64>,
     /// From the median time.
     pub gflops: Option<f64>,
     /// Mean of every sample's GFLOP/s.
@@ -70,6 +74,8 @@ impl Samples {
             median_ns: quantiles.median,
             p05_ns: quantiles.p05,
             p95_ns: quantiles.p95,
+            median_low_ns: quantiles.median_interval.map(|(low, _)| low),
+            median_high_ns: quantiles.median_interval.map(|(_, high)| high),
             gflops: rate(flops, quantiles.median),
             gflops_mean: rates.mean(),
             gflops_stddev: rates.stddev(),
@@ -100,6 +106,9 @@ mod tests {
         assert!((summary.gflops_mean.unwrap() - 64.0 / 3.0).abs() < 1e-12);
         assert!((summary.gflops_stddev.unwrap() - 18.036_999_011).abs() < 1e-6);
         assert_eq!((summary.min_ns, summary.max_ns, summary.samples), (100.0, 1000.0, 3));
+        assert_eq!((summary.median_low_ns, summary.median_high_ns), (None, None));
+        let summary = samples(&[3.0, 1.0, 2.0, 6.0, 5.0, 4.0]).summary(0, 0).unwrap();
+        assert_eq!((summary.median_low_ns, summary.median_high_ns), (Some(1.0), Some(6.0)));
     }
 
     #[test]
