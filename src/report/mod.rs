@@ -1,15 +1,21 @@
 //! Results on their way out: one flat record per measured thing, and its shapes on disk and on the screen.
 //! Knows nothing of how a record came about.
 
+pub mod break_even;
 pub mod chart;
+pub mod compare;
 pub mod csv;
 pub mod fingerprint;
 pub mod html;
 pub mod json;
+pub mod labels;
 pub mod matrix_facts;
 pub mod outcome;
 pub mod record;
+pub mod setting;
+pub mod speed_up;
 pub mod table;
+pub mod timed;
 
 pub use fingerprint::Fingerprint;
 pub use matrix_facts::MatrixFacts;

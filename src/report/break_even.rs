@@ -1,0 +1,144 @@
+//! After how many products has preparing paid for itself?
+
+use super::Record;
+use super::setting::Setting;
+use super::timed::Timed;
+
+/// A record against the plainest way to do the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BreakEven {
+    /// Which record.
+    pub record: usize,
+    /// The variant that it is held against.
+    pub against: String,
+    /// After how many products it is ahead, preparing included.
+    pub products: Products,
+}
+
+/// How many products it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Products {
+    /// It is not faster: it never is ahead, or does not stay so.
+    Never,
+    /// It is faster and was ready no later.
+    AtOnce,
+    /// So many.
+    After(u64),
+}
+
+/// For every product of one run that passed and whose preparing was timed. Records of the same input, dtype, K, place and
+/// number of threads are held against one of them: of spmm the fastest that multiplies plain CSR (its name begins with
+/// `csr-`), of gemm, where nothing is converted, the one that is ready first. It has no entry itself, and where there is
+/// none, nobody has.
+///
+/// ```
+/// use ordito::report::{Outcome, Record, break_even::{Products, break_even}};
+/// let timed = |variant: &str, prepare_ns: f64, ns: f64| {
+///     let mut record = Record::new("spmm", variant, Outcome::Passed);
+///     (record.prepare_ns, record.median_ns) = (Some(prepare_ns), Some(ns));
+///     record
+/// };
+/// let found = break_even(&[timed("csr-serial", 100.0, 50.0), timed("ell-padded-serial", 500.0, 35.0)]);
+/// assert_eq!(found[0].products, Products::After(27)); // 400 ns more to prepare, 15 ns less for each product
+/// ```
+pub fn break_even(records: &[Record]) -> Vec<BreakEven> {
+    let costs: Vec<Cost> =
+        records.iter().enumerate().filter_map(|(index, record)| Cost::of(index, record)).collect();
+    let mut found = Vec::new();
+    for cost in &costs {
+        let same = costs.iter().filter(|other| other.setting == cost.setting);
+        let plain = if records[cost.record].op == "spmm" {
+            same.filter(|other| records[other.record].variant.starts_with("csr-"))
+                .min_by(|a, b| a.run_ns.total_cmp(&b.run_ns))
+        } else {
+            same.min_by(|a, b| a.prepare_ns.total_cmp(&b.prepare_ns))
+        };
+        if let Some(plain) = plain.filter(|plain| plain.record != cost.record) {
+            let against = records[plain.record].variant.clone();
+            found.push(BreakEven { record: cost.record, against, products: products(cost, plain) });
+        }
+    }
+    found
+}
+
+/// What a product costs: once, and every time.
+struct Cost {
+    record: usize,
+    setting: Setting,
+    prepare_ns: f64,
+    run_ns: f64,
+}
+
+impl Cost {
+    fn of(index: usize, record: &Record) -> Option<Self> {
+        let is_product = ["spmm", "gemm"].contains(&record.op.as_str());
+        let prepare_ns = record.prepare_ns.filter(|ns| is_product && ns.is_finite())?;
+        let run_ns = Timed::of(record)?.median_ns;
+        Some(Cost { record: index, setting: Setting::of_any_variant(record), prepare_ns, run_ns })
+    }
+}
+
+fn products(cost: &Cost, plain: &Cost) -> Products {
+    let (lost, gained) = (cost.prepare_ns - plain.prepare_ns, plain.run_ns - cost.run_ns);
+    if gained <= 0.0 {
+        Products::Never
+    } else if lost <= 0.0 {
+        Products::AtOnce
+    } else {
+        Products::After((lost / gained).ceil() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Outcome;
+
+    fn timed(op: &str, variant: &str, threads: u64, prepare_ns: f64, median_ns: f64) -> Record {
+        let mut record = Record::new(op, variant, Outcome::Passed);
+        (record.place, record.threads) = ("cpu".to_owned(), Some(threads));
+        (record.prepare_ns, record.median_ns) = (Some(prepare_ns), Some(median_ns));
+        record
+    }
+
+    #[test]
+    fn converting_pays_against_the_fastest_plain_variant_of_the_same_threads() {
+        let records = [
+            timed("spmm", "csr-serial", 1, 10.0, 100.0),
+            timed("spmm", "ell-padded-serial", 1, 1010.0, 90.0),
+            timed("spmm", "ell-ragged-serial", 1, 5.0, 90.0),
+            timed("spmm", "csr-threads-rows", 2, 0.0, 60.0),
+            timed("spmm", "csr-threads-nnz", 2, 10.0, 50.0),
+            timed("spmm", "ell-padded-threads", 2, 300.0, 20.0),
+            timed("spmm", "ell-ragged-threads", 2, 0.0, 55.0),
+            Record { prepare_ns: None, ..timed("spmm", "auto", 2, 0.0, 1.0) },
+            timed("convert", "csr-serial-counting", 1, 0.0, 1.0),
+        ];
+        let found: Vec<(usize, String, Products)> =
+            break_even(&records).into_iter().map(|one| (one.record, one.against, one.products)).collect();
+        let expected = [
+            (1, "csr-serial", Products::After(100)),
+            (2, "csr-serial", Products::AtOnce),
+            (3, "csr-threads-nnz", Products::Never),
+            (5, "csr-threads-nnz", Products::After(10)), // 290 / 30 = 9.67
+            (6, "csr-threads-nnz", Products::Never),
+        ];
+        assert_eq!(found, expected.map(|(record, against, products)| (record, against.to_owned(), products)));
+    }
+
+    #[test]
+    fn dense_products_are_held_against_what_is_ready_first() {
+        let records = [
+            timed("gemm", "dense-serial-loops", 1, 1.0, 100.0),
+            timed("gemm", "dense-serial-blocked", 1, 101.0, 50.0),
+        ];
+        let found = break_even(&records);
+        assert_eq!((found.len(), found[0].record, found[0].products), (1, 1, Products::After(2)));
+    }
+
+    #[test]
+    fn without_a_plain_variant_there_is_nothing_to_say() {
+        assert!(break_even(&[timed("spmm", "ell-padded-serial", 1, 1.0, 1.0)]).is_empty());
+        assert!(break_even(&[]).is_empty());
+    }
+}
