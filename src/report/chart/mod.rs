@@ -5,6 +5,29 @@ pub(crate) mod page;
 pub(crate) mod paper;
 pub(crate) mod png;
 
+mod axes;
+mod bars;
+mod drawing;
+mod frame;
+mod grid;
+mod legend;
+mod numbers;
+mod palette;
+mod pen;
+mod plot;
+mod room;
+mod scale;
+mod text;
+mod ticks;
+
+#[cfg(test)]
+mod gallery;
+#[cfg(test)]
+mod tests;
+
+/// How figures look in a page; goes after the page's own style sheet.
+pub(crate) const STYLE: &str = include_str!("chart.css");
+
 /// Anything that can be drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
@@ -14,6 +37,26 @@ pub enum Figure {
     Bars(Bars),
     /// A field of cells, shaded by value.
     Grid(Grid),
+}
+
+impl Figure {
+    /// What it shows.
+    pub fn title(&self) -> &str {
+        match self {
+            Figure::Plot(plot) => &plot.title,
+            Figure::Bars(bars) => &bars.title,
+            Figure::Grid(grid) => &grid.title,
+        }
+    }
+
+    /// How to read it.
+    pub fn note(&self) -> &str {
+        match self {
+            Figure::Plot(plot) => &plot.note,
+            Figure::Bars(bars) => &bars.note,
+            Figure::Grid(grid) => &grid.note,
+        }
+    }
 }
 
 /// Points and lines over two axes.

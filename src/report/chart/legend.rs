@@ -1,0 +1,72 @@
+//! Which look belongs to which name.
+
+use super::palette::{Look, look, outline};
+use super::pen::{Medium, Pen, Shape, polyline, rectangle};
+use super::{Figure, Style, bars};
+
+/// Width of a sample of a look.
+pub(super) const SWATCH_WIDTH: f64 = 30.0;
+/// Height of a sample of a look.
+pub(super) const SWATCH_HEIGHT: f64 = 16.0;
+
+/// One line of a legend.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    /// The whole name.
+    pub(super) name: String,
+    /// How it is drawn.
+    pub(super) look: Look,
+    sample: Sample,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sample {
+    Line { marks: bool },
+    Mark,
+    Area,
+}
+
+/// All entries; none where there is but one thing, which the title names.
+pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
+    let named = |number: usize, name: &str, kind: &str| match name {
+        "" => format!("{kind} {}", number + 1),
+        name => name.to_owned(),
+    };
+    let entries: Vec<Entry> = match figure {
+        Figure::Plot(plot) => (plot.series.iter().enumerate())
+            .map(|(number, series)| {
+                let sample = match series.style {
+                    Style::Line => Sample::Line { marks: true },
+                    Style::Curve => Sample::Line { marks: false },
+                    Style::Dots => Sample::Mark,
+                };
+                Entry { name: named(number, &series.name, "series"), look: look(number), sample }
+            })
+            .collect(),
+        Figure::Bars(bars) => (0..bars::part_count(bars))
+            .map(|number| {
+                let name = bars.parts.get(number).map_or("", String::as_str);
+                Entry { name: named(number, name, "part"), look: look(number), sample: Sample::Area }
+            })
+            .collect(),
+        Figure::Grid(_) => Vec::new(),
+    };
+    if entries.len() < 2 { Vec::new() } else { entries }
+}
+
+/// A sample of the look, its upper left corner at (0, 0).
+pub(super) fn swatch(entry: &Entry, medium: Medium) -> String {
+    let (middle, centre, look) = (SWATCH_HEIGHT / 2.0, SWATCH_WIDTH / 2.0, entry.look);
+    let mut pen = Pen::new(medium);
+    if let Sample::Line { .. } = entry.sample {
+        pen.shape(Shape::Line, look, &polyline(&[(0.0, middle), (SWATCH_WIDTH, middle)]), "");
+    }
+    match entry.sample {
+        Sample::Line { marks: false } => {}
+        Sample::Line { marks: true } | Sample::Mark => {
+            pen.shape(Shape::Point, look, &outline(look.shape, (centre, middle), 4.0), "");
+        }
+        Sample::Area => pen.shape(Shape::Bar, look, &rectangle(8.0, 2.0, SWATCH_WIDTH - 8.0, 12.0), ""),
+    }
+    pen.finish()
+}
