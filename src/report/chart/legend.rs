@@ -64,7 +64,7 @@ pub(super) fn swatch(entry: &Entry, medium: Medium) -> String {
     match entry.sample {
         Sample::Line { marks: false } => {}
         Sample::Line { marks: true } | Sample::Mark => {
-            pen.shape(Shape::Point, look, &outline(look.shape, (centre, middle), 4.0), "");
+            pen.shape(Shape::Point, look, &outline(look.mark, (centre, middle), 4.0), "");
         }
         Sample::Area => pen.shape(Shape::Bar, look, &rectangle(8.0, 2.0, SWATCH_WIDTH - 8.0, 12.0), ""),
     }

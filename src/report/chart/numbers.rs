@@ -105,7 +105,10 @@ fn of_grid(grid: &Grid) -> Numbers {
         (Shades::Signed, true) => ", means",
     };
     let place = |edge: &super::Edge, cell: usize, cells: usize| {
-        ticks::plain(edge.first + (edge.last - edge.first) * cell as f64 / cells as f64)
+        let value = edge.first + (edge.last - edge.first) * cell as f64 / cells as f64;
+        // Rows and columns are counted; where many are one cell, parts of them mean nothing.
+        let counted = (edge.last - edge.first).abs() > 2.0 * cells as f64;
+        ticks::plain(if counted { value.round() } else { value })
     };
     let mut titles = vec![format!("{} \\ {}{what}", grid.y.label, grid.x.label)];
     titles

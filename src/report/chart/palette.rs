@@ -10,7 +10,7 @@ const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
 
 /// Shapes of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Shape {
+pub(super) enum Mark {
     Circle,
     Square,
     Up,
@@ -19,8 +19,7 @@ pub(super) enum Shape {
     Cross,
 }
 
-const SHAPES: [Shape; 6] =
-    [Shape::Circle, Shape::Square, Shape::Up, Shape::Diamond, Shape::Down, Shape::Cross];
+const MARKS: [Mark; 6] = [Mark::Circle, Mark::Square, Mark::Up, Mark::Diamond, Mark::Down, Mark::Cross];
 
 /// What the n-th series looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,7 +29,7 @@ pub(super) struct Look {
     /// Which pattern, as SVG writes it; empty: solid.
     pub(super) dashes: &'static str,
     /// Its marks.
-    pub(super) shape: Shape,
+    pub(super) mark: Mark,
     /// How strong areas are, in percent.
     pub(super) strength: u8,
 }
@@ -41,33 +40,33 @@ pub(super) fn look(series: usize) -> Look {
     Look {
         colour,
         dashes: DASHES[round % DASHES.len()],
-        shape: SHAPES[(colour + round) % SHAPES.len()],
+        mark: MARKS[(colour + round) % MARKS.len()],
         strength: [100, 62, 34][round % 3],
     }
 }
 
 /// The outline of a mark around a place, as the `d` of a path.
-pub(super) fn outline(shape: Shape, (x, y): (f64, f64), radius: f64) -> String {
+pub(super) fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> String {
     // Shapes with corners look smaller than a circle of the same radius.
-    let r = match shape {
-        Shape::Circle => radius,
-        Shape::Square => radius * 0.9,
-        Shape::Cross => radius * 1.1,
+    let r = match mark {
+        Mark::Circle => radius,
+        Mark::Square => radius * 0.9,
+        Mark::Cross => radius * 1.1,
         _ => radius * 1.25,
     };
-    let corners: &[(f64, f64)] = match shape {
-        Shape::Circle => {
+    let corners: &[(f64, f64)] = match mark {
+        Mark::Circle => {
             return format!(
                 "M{:.1} {y:.1}a{r} {r} 0 1 0 {d:.1} 0a{r} {r} 0 1 0 -{d:.1} 0z",
                 x - r,
                 d = 2.0 * r
             );
         }
-        Shape::Square => &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],
-        Shape::Up => &[(0.0, -1.0), (1.0, 0.8), (-1.0, 0.8)],
-        Shape::Diamond => &[(0.0, -1.1), (1.1, 0.0), (0.0, 1.1), (-1.1, 0.0)],
-        Shape::Down => &[(0.0, 1.0), (1.0, -0.8), (-1.0, -0.8)],
-        Shape::Cross => &[
+        Mark::Square => &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],
+        Mark::Up => &[(0.0, -1.0), (1.0, 0.8), (-1.0, 0.8)],
+        Mark::Diamond => &[(0.0, -1.1), (1.1, 0.0), (0.0, 1.1), (-1.1, 0.0)],
+        Mark::Down => &[(0.0, 1.0), (1.0, -0.8), (-1.0, -0.8)],
+        Mark::Cross => &[
             (-1.0, -0.4),
             (-0.4, -0.4),
             (-0.4, -1.0),
@@ -109,7 +108,7 @@ mod tests {
     #[test]
     fn thirty_series_have_thirty_looks() {
         let lines: HashSet<_> = (0..48).map(|n| (look(n).colour, look(n).dashes)).collect();
-        let marks: HashSet<_> = (0..48).map(|n| (look(n).colour, look(n).shape)).collect();
+        let marks: HashSet<_> = (0..48).map(|n| (look(n).colour, look(n).mark)).collect();
         let areas: HashSet<_> = (0..24).map(|n| (look(n).colour, look(n).strength)).collect();
         assert_eq!((lines.len(), marks.len(), areas.len()), (48, 48, 24));
     }

@@ -116,7 +116,7 @@ impl Medium {
             (Medium::Page, Lettering::Value) => "class=\"value\"",
             (Medium::Page, Lettering::GuideLabel) => "class=\"guide-label\"",
             (Medium::Page, Lettering::PointLabel) => "class=\"point-label\"",
-            (Medium::Paper, Lettering::GuideLabel | Lettering::PointLabel) => {
+            (Medium::Paper, Lettering::GuideLabel | Lettering::PointLabel | Lettering::Value) => {
                 "paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\""
             }
             (Medium::Paper, _) => "",

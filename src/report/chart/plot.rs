@@ -126,8 +126,11 @@ impl Field<'_> {
     /// Labels keep off this series.
     fn block(&self, series: &Series, room: &mut Room) {
         for run in self.runs(series) {
-            for &(_, place) in &run {
+            for &(point, place) in &run {
                 room.add_mark(place);
+                if let Some((from, to)) = self.range(point).filter(|_| series.style == Style::Dots) {
+                    room.add_line((place.0, from), (place.0, to));
+                }
             }
             if series.style != Style::Dots {
                 for ends in run.windows(2) {
@@ -159,7 +162,7 @@ impl Field<'_> {
                 continue;
             }
             for &(point, place) in run {
-                let mark = outline(look.shape, place, RADIUS);
+                let mark = outline(look.mark, place, RADIUS);
                 pen.shape(Shape::Point, look, &mark, &told(self.plot, series, point));
             }
         }

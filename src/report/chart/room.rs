@@ -32,10 +32,10 @@ impl Room {
     }
 
     /// The best frame for words of this size beside one of `anchors`, the first of the best; `None` where they fit nowhere
-    /// or, when `strict`, where they would lie on something.
+    /// or, when `strict`, where they would lie on something. Strict words belong to a point: rather beside than above it.
     pub(super) fn take(&mut self, anchors: &[Place], size: (f64, f64), strict: bool) -> Option<Frame> {
         let mut best: Option<(usize, Frame)> = None;
-        for frame in anchors.iter().flat_map(|&anchor| beside(anchor, size)) {
+        for frame in anchors.iter().flat_map(|&anchor| around(anchor, size, strict)) {
             if !self.area.encloses(&frame) {
                 continue;
             }
@@ -66,17 +66,18 @@ pub(super) fn along(from: Place, to: Place, distance: f64) -> Vec<Place> {
 }
 
 /// Frames above, below and on both sides of a place.
-fn beside((x, y): Place, (width, height): (f64, f64)) -> [Frame; 6] {
+fn around((x, y): Place, (width, height): (f64, f64), sides_first: bool) -> [Frame; 6] {
     let frame = |left: f64, top: f64| Frame { left, top, right: left + width, bottom: top + height };
     let (above, below, middle) = (y - GAP - height, y + GAP, y - height / 2.0);
-    [
-        frame(x - GAP - width, above),
-        frame(x + GAP, above),
-        frame(x - GAP - width, below),
-        frame(x + GAP, below),
-        frame(x + 2.0 * GAP, middle),
-        frame(x - 2.0 * GAP - width, middle),
-    ]
+    let (before, after) = (x - GAP - width, x + GAP);
+    let sides = [frame(after + GAP, middle), frame(before - GAP, middle)];
+    let [one, two] = [frame(before, above), frame(after, above)];
+    let [three, four] = [frame(before, below), frame(after, below)];
+    if sides_first {
+        [sides[0], sides[1], one, two, three, four]
+    } else {
+        [one, two, three, four, sides[0], sides[1]]
+    }
 }
 
 #[cfg(test)]

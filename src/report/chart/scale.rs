@@ -13,6 +13,8 @@ pub(super) enum Fit {
     Round,
     /// A little further than the values.
     Padded,
+    /// To the largest value, and from so far below the smallest that its bar can be seen.
+    Bars,
 }
 
 /// A mark on an axis.
@@ -113,11 +115,10 @@ fn linear_ends(mut low: f64, mut high: f64, from_zero: bool, fit: Fit) -> (f64, 
             (low, high) = (low - largest / 2.0, high + largest / 2.0);
         }
     }
+    let step = ticks::step(high - low);
     match fit {
-        Fit::Round => {
-            let step = ticks::step(high - low);
-            ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step)
-        }
+        Fit::Round => ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step),
+        Fit::Bars => (low, high),
         Fit::Padded => {
             let pad = (high - low) * 0.03;
             let stays = |end: f64| from_zero && end == 0.0;
@@ -135,15 +136,25 @@ fn logarithmic_ends(mut low: f64, mut high: f64, scale: Scale, fit: Fit) -> (f64
             let pad = (high - low) * 0.04;
             (low - pad, high + pad)
         }
+        // To 1, 2 or 5 times a power of ten: a whole one would leave much of the axis empty.
         (Fit::Round, Scale::Log10) => {
-            // To 1, 2 or 5 times a power of ten: a whole one would leave much of the axis empty.
-            let marks = [0.0, 2f64.log10(), 5f64.log10(), 1.0];
-            let below = marks.iter().rev().find(|&&mark| mark <= low - low.floor() + 1e-9);
-            let above = marks.iter().find(|&&mark| mark >= high - high.floor() - 1e-9);
-            (low.floor() + below.unwrap_or(&0.0), high.floor() + above.unwrap_or(&1.0))
+            let above = one_two_five().into_iter().find(|&mark| mark >= high - high.floor() - 1e-9);
+            (round_below(low), high.floor() + above.unwrap_or(1.0))
         }
+        (Fit::Bars, _) => (round_below(low - (high - low) * 0.05), high),
         (Fit::Round, _) => ((low + 1e-9).floor(), (high - 1e-9).ceil()),
     }
+}
+
+/// Logarithms of the round numbers of a decade.
+fn one_two_five() -> [f64; 4] {
+    [0.0, 2f64.log10(), 5f64.log10(), 1.0]
+}
+
+/// The next round number below, both as logarithms.
+fn round_below(value: f64) -> f64 {
+    let mark = one_two_five().into_iter().rev().find(|&mark| mark <= value - value.floor() + 1e-9);
+    value.floor() + mark.unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -190,7 +201,9 @@ mod tests {
         ];
         for values in &awkward {
             for scale in [Scale::Linear, Scale::Log2, Scale::Log10] {
-                for (fit, from_zero) in [(Fit::Round, false), (Fit::Round, true), (Fit::Padded, false)] {
+                for (fit, from_zero) in
+                    [(Fit::Round, false), (Fit::Round, true), (Fit::Padded, false), (Fit::Bars, true)]
+                {
                     let ruler = Ruler::new(&Axis { from_zero, ..axis(scale) }, values, fit);
                     assert!(
                         ruler.high > ruler.low && ruler.low.is_finite(),

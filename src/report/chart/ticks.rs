@@ -115,7 +115,7 @@ fn whole(low: f64, high: f64) -> (i32, i32) {
 pub(super) fn plain(value: f64) -> String {
     match value {
         _ if value == 0.0 => "0".to_owned(),
-        _ if value.fract() == 0.0 && value.abs() < 1e6 => grouped(value),
+        _ if value.fract() == 0.0 && value.abs() < 1e9 => grouped(value),
         _ if [0.5, 0.25, 0.125, 0.2, 0.1, 0.05, 0.02, 0.01].contains(&value) => value.to_string(),
         _ if (0.001..0.01).contains(&value) && (value * 1000.0).fract() == 0.0 => value.to_string(),
         _ => units::number(value),
