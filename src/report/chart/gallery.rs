@@ -187,6 +187,47 @@ fn time_curve() -> Figure {
     })
 }
 
+/// Names that nobody should give.
+fn hostile() -> Figure {
+    let names = ["<script>alert(1)</script> & \"quotes\"", "two\nlines, Ünïcödé, µs ≥ σ², 行列"];
+    let long = "a name that does not end ".repeat(20);
+    let series = names.iter().copied().chain([long.as_str()]).enumerate().map(|(number, name)| Series {
+        name: name.to_owned(),
+        style: Style::Dots,
+        points: vec![point(-3.0 * number as f64, 1e7 * (number as f64 - 1.0))],
+    });
+    Figure::Plot(Plot {
+        title: long.clone(),
+        note: long.clone(),
+        x: axis(&long, Scale::Linear),
+        y: axis(&long, Scale::Linear),
+        series: series.collect(),
+        guides: vec![Guide {
+            label: long.clone(),
+            path: vec![(f64::NEG_INFINITY, 0.0), (f64::INFINITY, 5e6)],
+        }],
+    })
+}
+
+fn gains_and_losses() -> Figure {
+    let rows = (0..6).map(|number| Bar {
+        name: format!(
+            "{} {}",
+            if number == 3 { "a very long name ".repeat(9) } else { "case".to_owned() },
+            number
+        ),
+        values: vec![30.0 - 12.0 * f64::from(number), if number > 2 { -9.0 } else { 9.0 }],
+        text: String::new(),
+    });
+    Figure::Bars(Bars {
+        title: "Gains and losses".to_owned(),
+        label: "percent".to_owned(),
+        parts: vec!["by format".to_owned(), "by threads".to_owned()],
+        rows: rows.collect(),
+        ..Bars::default()
+    })
+}
+
 /// All of them by name.
 pub(super) fn all() -> Vec<(&'static str, Figure)> {
     vec![
@@ -200,6 +241,8 @@ pub(super) fn all() -> Vec<(&'static str, Figure)> {
         ("spy", spy()),
         ("signed", signed()),
         ("time-curve", time_curve()),
+        ("hostile", hostile()),
+        ("gains-and-losses", gains_and_losses()),
         ("empty", Figure::Plot(Plot { title: "Nothing measured".to_owned(), ..Plot::default() })),
     ]
 }

@@ -52,7 +52,7 @@ fn inside(text: &str) {
     let read = roxmltree::Document::parse(text).unwrap();
     let svg = read.descendants().find(|node| node.has_tag_name("svg")).unwrap();
     let size: Vec<f64> = svg.attribute("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
-    for node in svg.descendants().filter(|node| node.has_tag_name("text") && node.parent() == Some(svg)) {
+    for node in svg.descendants().filter(|node| node.has_tag_name("text")) {
         let number = |name| node.attribute(name).unwrap().parse::<f64>().unwrap();
         let (x, y, width) = (number("x"), number("y"), super::text::width(node.text().unwrap_or(""), 13.0));
         let (left, right) = match node.attribute("text-anchor") {
