@@ -18,6 +18,7 @@ mod plot;
 mod room;
 mod scale;
 mod text;
+mod thin;
 mod ticks;
 
 #[cfg(test)]

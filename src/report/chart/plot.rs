@@ -6,6 +6,7 @@ use super::palette::{Look, look, outline};
 use super::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke, polyline};
 use super::room::{Room, along};
 use super::scale::{Fit, Ruler, drawable};
+use super::thin::thinned;
 use super::{Guide, Plot, Point, Series, Style, axes, text, ticks};
 
 /// Of a mark.
@@ -118,7 +119,8 @@ impl Field<'_> {
         let placed: Vec<_> = series.points.iter().map(|point| (point, self.place(point))).collect();
         let runs = placed.split(|(_, place)| place.is_none());
         let run = |run: &[(&'s Point, Option<Place>)]| {
-            run.iter().filter_map(|(point, place)| Some((*point, (*place)?))).collect::<Vec<_>>()
+            let run: Vec<_> = run.iter().filter_map(|(point, place)| Some((*point, (*place)?))).collect();
+            if series.style == Style::Curve { thinned(&run) } else { run }
         };
         runs.map(run).filter(|run| !run.is_empty()).collect()
     }

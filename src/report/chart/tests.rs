@@ -239,3 +239,13 @@ fn a_large_grid_stays_small() {
     let svg = paper::render(&gallery::spy());
     assert!(svg.len() < 60_000, "{}", svg.len());
 }
+
+#[test]
+fn a_curve_of_very_many_points_stays_small() {
+    let points =
+        (0..200_000).map(|step| Point { x: f64::from(step), y: f64::from(step % 97), ..Point::default() });
+    let series = vec![Series { style: Style::Curve, points: points.collect(), ..Series::default() }];
+    let figure = Figure::Plot(Plot { series, ..Plot::default() });
+    check(&figure);
+    assert!(page::render(&figure, "curve").len() < 80_000);
+}
