@@ -8,20 +8,22 @@ use crate::machine::Machine;
 use crate::matrix::Statistics;
 use crate::ops::Op;
 use crate::ops::spmm::{Spmm, Subject};
-use crate::report::MatrixFacts;
 use crate::report::matrix_facts::FORMATS;
+use crate::report::{MatrixFacts, html};
 use crate::units::{bytes as show_bytes, count};
 use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Shape, row lengths, symmetry, bytes in every format, what auto would choose and why.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ordito info bcsstk17.mtx.gz
-  ordito info stencil27:40 powerlaw:100000x16 --json")]
+  ordito info stencil27:40 powerlaw:100000x16 --json
+  ordito info bcsstk17.mtx.gz --html")]
 pub(super) struct InfoArgs {
     /// Paths, bare names or synthetic matrices
     #[arg(value_name = "MATRIX", required = true)]
@@ -37,20 +39,28 @@ pub(super) struct InfoArgs {
     /// One JSON object per matrix and line
     #[arg(long)]
     json: bool,
+    /// Write a page with row lengths and places of the entries as pictures [default file: named after the
+    /// first matrix]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    html: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
     let machine = machine(args.threads, args.read.limits())?;
-    let mut unreadable = 0;
+    let (mut unreadable, mut known) = (0, Vec::new());
     for (index, name) in args.matrices.iter().enumerate() {
         let busy = console.busy(format!("reading {name}"));
         let described = describe(args, &machine, name);
         drop(busy);
         match described {
-            Ok(facts) if args.json => console.json(&facts.json()?)?,
             Ok(facts) => {
-                let gap = if index == 0 { "" } else { "\n" };
-                console.line(format!("{gap}{}", facts.text()))?;
+                if args.json {
+                    console.json(&facts.json()?)?;
+                } else {
+                    let gap = if index == 0 { "" } else { "\n" };
+                    console.line(format!("{gap}{}", facts.text()))?;
+                }
+                known.push(facts.matrix);
             }
             Err(error) => {
                 console.error(&error);
@@ -58,7 +68,20 @@ pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
             }
         }
     }
+    if let (Some(file), Some(first)) = (&args.html, known.first()) {
+        let file = if file.as_os_str().is_empty() { page_of(&first.matrix) } else { file.clone() };
+        html::write_matrices(&file, &known)?;
+        console.note(&format!("written: {}", file.display()));
+    }
     Ok(if unreadable > 0 { 2 } else { 0 })
+}
+
+/// `stencil27-40.html`, here: whatever folder the matrix came from.
+fn page_of(matrix: &str) -> PathBuf {
+    let name = matrix.rsplit('/').next().unwrap_or(matrix);
+    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(plain).take(100).collect();
+    PathBuf::from(format!("{}.html", name.trim_start_matches('.')))
 }
 
 /// Everything there is to say of one matrix.

@@ -1,10 +1,10 @@
-//! The folder of `bench --out`: `samples.csv`, `samples.json`, `report.html`.
+//! The folder of `bench --out`: `samples.csv`, `samples.json`, `report.html`, and the figures in `plots/`.
 
 use super::console::Console;
 use super::instruments::Instruments;
 use crate::machine::CpuInfo;
 use crate::machine::gpu::GpuFingerprint;
-use crate::report::{Fingerprint, MatrixFacts, Record, Run, csv, html, json};
+use crate::report::{Fingerprint, MatrixFacts, Record, Run, csv, figures, html, json, plots};
 use anyhow::Context;
 use std::io;
 use std::path::PathBuf;
@@ -20,7 +20,8 @@ pub(super) struct Measured<'a> {
 /// A folder that results are written to, again and again while they grow.
 pub(super) struct ResultsFolder {
     path: PathBuf,
-    has_results: bool,
+    /// What was written last.
+    written: Option<Run>,
 }
 
 impl ResultsFolder {
@@ -31,18 +32,17 @@ impl ResultsFolder {
         let explain =
             |error: io::Error| anyhow::anyhow!("--out {}: {}", path.display(), io::Error::from(error.kind()));
         made.map(drop).map_err(explain)?;
-        Ok(ResultsFolder { path, has_results: false })
+        Ok(ResultsFolder { path, written: None })
     }
 
-    /// Writes all three files. Without records nothing is touched: whatever lies there stays.
+    /// Writes all files but the figures. Without records nothing is touched: whatever lies there stays.
     pub(super) fn write(&mut self, measured: &Measured<'_>, console: &Console) -> anyhow::Result<()> {
         let Measured { cpu, instruments, matrices, records } = *measured;
         if records.is_empty() {
             return Ok(());
         }
-        if !self.has_results {
+        if self.written.is_none() {
             self.move_aside(console)?;
-            self.has_results = true;
         }
         let command: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -56,8 +56,18 @@ impl ResultsFolder {
         let label = self.path.display().to_string();
         let run = Run { label, fingerprint, matrices: matrices.to_vec(), records: records.to_vec() };
         json::write_samples(&self.path.join("samples.json"), &run)?;
-        html::write(&self.path.join("report.html"), &[run])?;
+        html::write(&self.path.join("report.html"), std::slice::from_ref(&run))?;
+        self.written = Some(run);
         Ok(())
+    }
+
+    /// Writes the figures, once at the end: pixels take longer than numbers.
+    pub(super) fn draw(&self) -> anyhow::Result<()> {
+        let Some(run) = &self.written else { return Ok(()) };
+        let folder = self.path.join("plots");
+        plots::write(&folder, &figures::sections(std::slice::from_ref(run))).with_context(|| {
+            format!("--out {}: all results are kept, but not all figures", self.path.display())
+        })
     }
 
     /// Samples of an earlier run get a name with their date: nobody's measurements are overwritten.
@@ -79,8 +89,9 @@ impl ResultsFolder {
 
     /// Tells a person at a terminal where the files are.
     pub(super) fn note(&self, console: &Console) {
-        if self.has_results {
-            console.note(&format!("written: {}/samples.csv, samples.json, report.html", self.path.display()));
+        if self.written.is_some() {
+            let path = self.path.display();
+            console.note(&format!("written: {path}/samples.csv, samples.json, report.html, plots"));
         }
     }
 }

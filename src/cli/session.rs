@@ -263,6 +263,7 @@ impl<'a> Session<'a> {
             console.line(table::summary(&records))?;
         }
         if let Some(results) = results {
+            results.draw()?;
             results.note(console);
         }
         let code = exit_code(&records);

@@ -90,6 +90,19 @@ impl Setting {
             _ => self.bytes.map(units::bytes).unwrap_or_default(),
         }
     }
+
+    /// All but the variant, in words: `stencil27:40, K = 8, f64, cpu, 2 threads`.
+    pub fn words(&self) -> String {
+        let parts = [
+            Some(self.input()),
+            self.k.map(|k| format!("K = {k}")),
+            Some(self.dtype.clone()),
+            Some(self.place.clone()),
+            self.threads.map(units::threads),
+            self.cold.then(|| "cold".to_owned()),
+        ];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 #[cfg(test)]
@@ -106,7 +119,10 @@ mod tests {
         assert_eq!(Setting::of(&record).input(), "stencil5:4");
         let copy = Record { bytes: Some(64_000_000), ..Record::default() };
         assert_eq!(Setting::of(&copy).input(), "64.0 MB");
-        assert_eq!(Setting::default().input(), "");
+        assert_eq!((Setting::default().input(), Setting::default().words()), (String::new(), String::new()));
+        (record.k, record.dtype, record.place, record.threads) =
+            (Some(8), "f64".to_owned(), "cpu".to_owned(), Some(2));
+        assert_eq!(Setting::of(&record).words(), "stencil5:4, K = 8, f64, cpu, 2 threads");
     }
 
     #[test]

@@ -1,0 +1,53 @@
+//! How far every variant is from the limit of its error.
+
+use super::groups::Group;
+use crate::report::chart::{Bar, Bars, Figure, Scale};
+use crate::units;
+
+/// The largest error over its bound of every variant, over all that was varied.
+pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
+    let mut worst: Vec<(String, f64)> = Vec::new();
+    for &member in &group.members {
+        let Some(ratio) = member.record.bound_ratio.filter(|ratio| ratio.is_finite()) else { continue };
+        let name = group.name_of(member);
+        match worst.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, largest)) => *largest = largest.max(ratio),
+            None => worst.push((name, ratio)),
+        }
+    }
+    worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let bar = |(name, ratio): (String, f64)| {
+        let text = if ratio == 0.0 { "exact".into() } else { units::number(ratio) };
+        Bar { name, values: vec![ratio], text }
+    };
+    let rows: Vec<Bar> = worst.into_iter().map(bar).collect();
+    (!rows.is_empty()).then(|| {
+        Figure::Bars(Bars {
+            title: format!("Largest error over its bound: {}", group.title),
+            label: "error / bound".into(),
+            scale: Scale::Log10,
+            parts: vec![String::new()],
+            rows,
+            ..Bars::default()
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::groups::grouped;
+    use super::super::tests::{run, timed};
+    use super::*;
+
+    #[test]
+    fn the_worst_of_each_variant_is_shown_the_worst_on_top() {
+        let mut other = timed("x", 16, 1, 1.0);
+        other.bound_ratio = Some(0.5);
+        let mut exact = timed("y", 8, 1, 1.0);
+        exact.bound_ratio = Some(0.0);
+        let runs = [run("a", vec![exact, timed("x", 8, 1, 1.0), other])];
+        let Some(Figure::Bars(bars)) = ratios(&grouped(&runs)[0]) else { panic!("no bars") };
+        let rows: Vec<(&str, &str)> = bars.rows.iter().map(|b| (b.name.as_str(), b.text.as_str())).collect();
+        assert_eq!(rows, [("x", "0.500"), ("y", "exact")]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Records that belong into one chart, and what its lines are called.
+
+use crate::report::chart::{Point, Series};
+use crate::report::{Record, Run, table};
+use crate::units;
+use std::collections::BTreeSet;
+
+/// Everything that was timed of one input in one dtype; square dense products of all sizes together, and copies of all
+/// lengths.
+pub(super) struct Group<'a> {
+    pub(super) title: String,
+    pub(super) sweep: Sweep,
+    pub(super) members: Vec<Member<'a>>,
+}
+
+/// A record and the run that it is from.
+#[derive(Clone, Copy)]
+pub(super) struct Member<'a> {
+    pub(super) run: &'a Run,
+    pub(super) record: &'a Record,
+}
+
+/// What was varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sweep {
+    /// Columns of X.
+    K,
+    /// Rows and columns of square matrices.
+    Size,
+    /// Bytes of a copy.
+    Bytes,
+}
+
+impl Sweep {
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Sweep::K => "K, columns of X",
+            Sweep::Size => "rows and columns of the matrices",
+            Sweep::Bytes => "bytes",
+        }
+    }
+
+    /// Where on this axis a record stands.
+    pub(super) fn of(self, record: &Record) -> Option<u64> {
+        match self {
+            Sweep::K => record.k,
+            Sweep::Size => record.n,
+            Sweep::Bytes => record.bytes,
+        }
+    }
+
+    /// As a reader is told.
+    pub(super) fn say(self, at: u64) -> String {
+        match self {
+            Sweep::K => format!("K = {at}"),
+            Sweep::Size => units::count(at),
+            Sweep::Bytes => units::bytes(at),
+        }
+    }
+}
+
+/// Groups in the order in which they were measured.
+pub(super) fn grouped(runs: &[Run]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for run in runs {
+        for record in run.records.iter().filter(|record| record.median_ns.is_some()) {
+            let (title, sweep) = place_of(record);
+            let member = Member { run, record };
+            match groups.iter_mut().find(|group| group.title == title) {
+                Some(group) => group.members.push(member),
+                None => groups.push(Group { title, sweep, members: vec![member] }),
+            }
+        }
+    }
+    groups
+}
+
+fn place_of(record: &Record) -> (String, Sweep) {
+    let with_dtype = |what: String| match record.dtype.as_str() {
+        "" => what,
+        dtype => format!("{what}, {dtype}"),
+    };
+    if record.bytes.is_some() {
+        return (record.op.clone(), Sweep::Bytes);
+    }
+    if record.n.is_some() && record.n == record.m && record.m == record.p {
+        return (with_dtype(format!("{} of square matrices", record.op)), Sweep::Size);
+    }
+    (with_dtype(table::input_text(record)), Sweep::K)
+}
+
+impl<'a> Group<'a> {
+    /// What was varied, at the different places, ascending.
+    pub(super) fn places(&self) -> Vec<u64> {
+        let places: BTreeSet<u64> =
+            self.members.iter().filter_map(|member| self.sweep.of(member.record)).collect();
+        places.into_iter().collect()
+    }
+
+    /// Only what was measured at the last place; everything where nothing was varied.
+    pub(super) fn at_the_last_place(&self) -> impl Iterator<Item = Member<'a>> {
+        let last = self.places().last().copied();
+        self.members.iter().copied().filter(move |member| self.sweep.of(member.record) == last)
+    }
+
+    /// What is written behind a title whose figure shows only the last place.
+    pub(super) fn title_at_the_last_place(&self) -> String {
+        match self.places().as_slice() {
+            [.., last] => format!("{}, {}", self.title, self.sweep.say(*last)),
+            [] => self.title.clone(),
+        }
+    }
+
+    /// The variant, and what else differs within the group: where it ran, threads, the file.
+    pub(super) fn name_of(&self, member: Member<'_>) -> String {
+        self.name_without_threads(member, |record| record.threads)
+    }
+
+    /// The same without the threads, for figures over them.
+    pub(super) fn name_over_threads(&self, member: Member<'_>) -> String {
+        self.name_without_threads(member, |_| None)
+    }
+
+    fn name_without_threads(&self, member: Member<'_>, threads: fn(&Record) -> Option<u64>) -> String {
+        let differs = |of: &dyn Fn(&Member<'_>) -> String| {
+            self.members.iter().map(of).collect::<BTreeSet<String>>().len() > 1
+        };
+        let record = member.record;
+        let mut parts = vec![record.variant.clone()];
+        // Every other variant says in its name where it runs.
+        let tells_place = record.chosen.is_some() || record.place == "emulator";
+        if tells_place && differs(&|other| other.record.place.clone()) {
+            parts.push(format!("on {}", record.place));
+        }
+        if differs(&|other| format!("{:?}", threads(other.record))) {
+            parts.extend(threads(record).map(units::threads));
+        }
+        parts.extend(record.cold.then(|| "cold".to_owned()));
+        if differs(&|other| other.run.label.clone()) {
+            parts.push(member.run.label.clone());
+        }
+        parts.join(", ")
+    }
+
+    /// A series for every name, its points ascending, by what `place` and `value` say of a member.
+    pub(super) fn series(
+        &self,
+        name: impl Fn(Member<'a>) -> String,
+        place: impl Fn(&Record) -> Option<f64>,
+        value: impl Fn(Member<'a>) -> Option<Value>,
+    ) -> Vec<Series> {
+        let mut all: Vec<Series> = Vec::new();
+        for &member in &self.members {
+            let (Some(x), Some(found)) = (place(member.record), value(member)) else { continue };
+            let name = name(member);
+            let point =
+                Point { x, y: found.value, range: found.range, text: format!("{name}: {}", found.text) };
+            match all.iter_mut().find(|series| series.name == name) {
+                Some(series) => series.points.push(point),
+                None => all.push(Series { name, points: vec![point], ..Series::default() }),
+            }
+        }
+        for series in &mut all {
+            series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        }
+        all
+    }
+}
+
+/// A value of a record, its spread, and both in words.
+pub(super) struct Value {
+    pub(super) value: f64,
+    pub(super) range: Option<(f64, f64)>,
+    pub(super) text: String,
+}
+
+/// What is drawn of a record: its unit and its value.
+pub(super) type Rate = (&'static str, fn(&Record) -> Option<f64>);
+
+/// The first of these that the records have: sorting and copying compute nothing.
+const RATES: [Rate; 2] = [("GFLOP/s", |record| record.gflops), BANDWIDTH];
+pub(super) const BANDWIDTH: Rate = ("GB/s", |record| record.gbytes_per_s);
+
+/// The rate in which a group is drawn.
+pub(super) fn rate_of(group: &Group<'_>) -> Option<Rate> {
+    let drawn = |rate: &&Rate| group.members.iter().any(|member| (rate.1)(member.record).is_some());
+    RATES.iter().find(drawn).copied()
+}
+
+/// A rate of a record, with the rates of its slower and faster runs.
+pub(super) fn rate_value(group: &Group<'_>, member: Member<'_>, rate: Rate) -> Option<Value> {
+    let record = member.record;
+    let value = rate.1(record).filter(|value| value.is_finite())?;
+    let at = group.sweep.of(record).map(|at| format!(" at {}", group.sweep.say(at))).unwrap_or_default();
+    let time = record.median_ns.map(units::duration).unwrap_or_default();
+    let quantiles = record.median_ns.zip(record.p05_ns.zip(record.p95_ns));
+    let spread = |(median, (low, high)): (f64, (f64, f64))| (value * median / high, value * median / low);
+    let range = quantiles.map(spread).filter(|(low, high)| low.is_finite() && high.is_finite());
+    Some(Value { value, range, text: format!("{} {}{at} ({time})", units::number(value), rate.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{run, timed};
+    use super::*;
+
+    fn names(group: &Group<'_>) -> Vec<String> {
+        let value = |member: Member<'_>| rate_value(group, member, RATES[0]);
+        let series = group.series(|m| group.name_of(m), |r| group.sweep.of(r).map(|k| k as f64), value);
+        series.into_iter().map(|series| series.name).collect()
+    }
+
+    #[test]
+    fn names_hold_what_differs() {
+        let runs = [run("a", vec![timed("x", 8, 1, 2.0), timed("x", 4, 1, 1.0), timed("y", 8, 1, 3.0)])];
+        let groups = grouped(&runs);
+        assert_eq!((groups.len(), groups[0].places()), (1, vec![4, 8]));
+        assert_eq!(names(&groups[0]), ["x", "y"]);
+        let runs = [
+            run("a", vec![timed("x", 8, 1, 2.0), timed("x", 8, 2, 4.0)]),
+            run("b", vec![timed("x", 8, 1, 1.0)]),
+        ];
+        assert_eq!(names(&grouped(&runs)[0]), ["x, 1 thread, a", "x, 2 threads, a", "x, 1 thread, b"]);
+    }
+
+    #[test]
+    fn a_range_holds_the_rates_of_slow_and_fast_runs() {
+        let runs = [run("a", vec![timed("x", 8, 1, 2.0)])];
+        let group = &grouped(&runs)[0];
+        let value = rate_value(group, group.members[0], RATES[0]).unwrap();
+        let (low, high) = value.range.unwrap();
+        assert!(low < 2.0 && 2.0 < high, "{low} {high}");
+        assert_eq!(value.text, "2.00 GFLOP/s at K = 8 (500 µs)");
+    }
+
+    #[test]
+    fn square_products_and_copies_are_swept_over_their_size() {
+        let mut square = timed("x", 8, 1, 2.0);
+        (square.op, square.matrix, square.k) = ("gemm".into(), None, None);
+        (square.n, square.m, square.p) = (Some(100), Some(100), Some(100));
+        let mut other = square.clone();
+        other.p = Some(7);
+        let mut copy = timed("x", 8, 1, 2.0);
+        (copy.op, copy.bytes, copy.matrix, copy.k, copy.dtype) =
+            ("transfer".into(), Some(1000), None, None, String::new());
+        let runs = [run("a", vec![square, other, copy])];
+        let groups = grouped(&runs);
+        let found: Vec<(&str, Sweep)> = groups.iter().map(|g| (g.title.as_str(), g.sweep)).collect();
+        assert_eq!(found[0], ("gemm of square matrices, f64", Sweep::Size));
+        assert_eq!(found[1].1, Sweep::K);
+        assert_eq!(found[2], ("transfer", Sweep::Bytes));
+    }
+}

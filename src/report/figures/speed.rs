@@ -1,0 +1,128 @@
+//! How fast every variant is, over what was varied, or as bars where nothing was.
+
+use super::groups::{BANDWIDTH, Group, Member, Rate, Sweep, rate_of, rate_value};
+use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot, Scale};
+use crate::report::{Record, Run};
+use crate::units;
+
+/// GFLOP/s, or GB/s of what computes nothing.
+pub(super) fn rates(group: &Group<'_>) -> Option<Figure> {
+    let rate = rate_of(group)?;
+    draw(group, rate, format!("{}: {}", rate.0, group.title))
+}
+
+/// GB/s, where it was not drawn as the speed itself.
+pub(super) fn bandwidths(group: &Group<'_>) -> Option<Figure> {
+    if rate_of(group)?.0 == BANDWIDTH.0 {
+        return None;
+    }
+    draw(group, BANDWIDTH, format!("Least bytes over time: {}", group.title))
+}
+
+fn draw(group: &Group<'_>, rate: Rate, title: String) -> Option<Figure> {
+    let places = group.places();
+    if places.len() < 2 {
+        return bars(group, rate, title);
+    }
+    let value = |member: Member<'_>| rate_value(group, member, rate);
+    let place = |record: &Record| group.sweep.of(record).map(|at| at as f64);
+    let series = group.series(|member| group.name_of(member), place, value);
+    if series.is_empty() {
+        return None;
+    }
+    let ticks = match group.sweep {
+        Sweep::Bytes => Vec::new(),
+        Sweep::K | Sweep::Size => places.iter().map(|&at| at as f64).collect(),
+    };
+    let scale = if group.sweep == Sweep::Bytes { Scale::Log10 } else { Scale::Log2 };
+    let guides = if rate.0 == BANDWIDTH.0 { measured_bandwidths(group) } else { Vec::new() };
+    Some(Figure::Plot(Plot {
+        title,
+        note: String::new(),
+        x: Axis { label: group.sweep.label().into(), scale, ticks, from_zero: false },
+        y: Axis { label: rate.0.into(), from_zero: true, ..Axis::default() },
+        series,
+        guides,
+    }))
+}
+
+fn bars(group: &Group<'_>, rate: Rate, title: String) -> Option<Figure> {
+    let mut rows: Vec<(f64, Bar)> = Vec::new();
+    for &member in &group.members {
+        let Some(found) = rate_value(group, member, rate) else { continue };
+        let text = format!("{} {}", units::number(found.value), rate.0);
+        rows.push((found.value, Bar { name: group.name_of(member), values: vec![found.value], text }));
+    }
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let rows: Vec<Bar> = rows.into_iter().map(|(_, bar)| bar).collect();
+    let at = group.places().first().map(|&at| format!(", {}", group.sweep.say(at))).unwrap_or_default();
+    let bars = Bars {
+        title: title + &at,
+        label: rate.0.into(),
+        parts: vec![String::new()],
+        rows,
+        ..Bars::default()
+    };
+    (!bars.rows.is_empty()).then_some(Figure::Bars(bars))
+}
+
+/// What the machines of the group were measured to move from their memory, a line for each.
+fn measured_bandwidths(group: &Group<'_>) -> Vec<Guide> {
+    let mut guides: Vec<Guide> = Vec::new();
+    for member in &group.members {
+        let Some((label, rate)) = measured_bandwidth(member.run, member.record) else { continue };
+        let path = vec![(f64::NEG_INFINITY, rate), (f64::INFINITY, rate)];
+        let guide = Guide { label, path };
+        if !guides.contains(&guide) {
+            guides.push(guide);
+        }
+    }
+    guides
+}
+
+fn measured_bandwidth(run: &Run, record: &Record) -> Option<(String, f64)> {
+    let rate = if record.place == "cpu" {
+        let of_threads =
+            |ceilings: &&crate::sample::Ceilings| Some(ceilings.threads as u64) == record.threads;
+        let rate = run.fingerprint.ceilings.iter().find(of_threads)?.bandwidth_for(u64::MAX);
+        return Some((
+            format!("memory, {}: {} GB/s", units::threads(record.threads?), units::number(rate)),
+            rate,
+        ));
+    } else {
+        run.fingerprint.device_ceilings.as_ref()?.copy_gbytes_per_s
+    };
+    Some((format!("copy on the GPU: {} GB/s", units::number(rate)), rate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::groups::grouped;
+    use super::super::tests::{run, timed};
+    use super::*;
+
+    #[test]
+    fn several_k_are_lines_and_one_is_bars_from_the_fastest() {
+        let runs = [run("a", vec![timed("x", 4, 1, 1.0), timed("x", 8, 1, 2.0)])];
+        let Some(Figure::Plot(plot)) = rates(&grouped(&runs)[0]) else { panic!("no plot") };
+        assert_eq!((plot.x.scale, plot.x.ticks, plot.series.len()), (Scale::Log2, vec![4.0, 8.0], 1));
+        let runs = [run("a", vec![timed("slow", 8, 1, 2.0), timed("fast", 8, 1, 8.0)])];
+        let Some(Figure::Bars(bars)) = rates(&grouped(&runs)[0]) else { panic!("no bars") };
+        assert_eq!(bars.title, "GFLOP/s: m, f64, K = 8");
+        let names: Vec<&str> = bars.rows.iter().map(|bar| bar.name.as_str()).collect();
+        assert_eq!(names, ["fast", "slow"]);
+    }
+
+    #[test]
+    fn without_flops_bytes_are_the_speed_and_without_either_nothing_is_drawn() {
+        let mut copy = timed("copy", 8, 1, 2.0);
+        copy.gflops = None;
+        let runs = [run("a", vec![copy.clone()])];
+        let Some(Figure::Bars(bars)) = rates(&grouped(&runs)[0]) else { panic!("no bars") };
+        assert_eq!(bars.label, "GB/s");
+        assert_eq!(bandwidths(&grouped(&runs)[0]), None);
+        copy.gbytes_per_s = None;
+        let runs = [run("a", vec![copy])];
+        assert_eq!(rates(&grouped(&runs)[0]), None);
+    }
+}

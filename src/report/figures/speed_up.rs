@@ -1,0 +1,89 @@
+//! How many times as fast as the baseline every variant is.
+
+use super::groups::{Group, Member, Sweep, Value};
+use crate::report::Record;
+use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot, Scale};
+use crate::report::speed_up::{SpeedUp, speed_ups};
+use crate::units;
+
+/// Lines over what was varied, or bars where nothing was; nothing where there is only the baseline.
+pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
+    let found: Vec<(Member<'_>, SpeedUp)> = group.members.iter().filter_map(|&m| Some((m, of(m)?))).collect();
+    let baseline = found.first()?.1.baseline.clone();
+    if found.iter().all(|(member, _)| member.record.variant == baseline) {
+        return None;
+    }
+    let title = format!("Times as fast as {baseline}: {}", group.title);
+    let label = format!("speed-up over {baseline}");
+    let places = group.places();
+    if places.len() < 2 {
+        let mut rows: Vec<Bar> = found
+            .iter()
+            .map(|(member, speed_up)| Bar {
+                name: group.name_of(*member),
+                values: vec![speed_up.ratio],
+                text: format!("{} ×", units::number(speed_up.ratio)),
+            })
+            .collect();
+        rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
+        let parts = vec![String::new()];
+        return Some(Figure::Bars(Bars { title, label, parts, rows, ..Bars::default() }));
+    }
+    let value = |member: Member<'_>| {
+        let at = group.sweep.of(member.record).map(|at| group.sweep.say(at)).unwrap_or_default();
+        let ratio = found.iter().find(|(known, _)| std::ptr::eq(known.record, member.record))?.1.ratio;
+        Some(Value { value: ratio, range: None, text: format!("{} × at {at}", units::number(ratio)) })
+    };
+    let place = |record: &Record| group.sweep.of(record).map(|at| at as f64);
+    let scale = if group.sweep == Sweep::Bytes { Scale::Log10 } else { Scale::Log2 };
+    let ticks = match group.sweep {
+        Sweep::Bytes => Vec::new(),
+        Sweep::K | Sweep::Size => places.iter().map(|&at| at as f64).collect(),
+    };
+    let one = vec![(f64::NEG_INFINITY, 1.0), (f64::INFINITY, 1.0)];
+    Some(Figure::Plot(Plot {
+        title,
+        note: String::new(),
+        x: Axis { label: group.sweep.label().into(), scale, ticks, from_zero: false },
+        y: Axis { label, from_zero: true, ..Axis::default() },
+        series: group.series(|member| group.name_of(member), place, value),
+        guides: vec![Guide { label: String::new(), path: one }],
+    }))
+}
+
+fn of(member: Member<'_>) -> Option<SpeedUp> {
+    let records = &member.run.records;
+    let is_member = |speed_up: &SpeedUp| std::ptr::eq(&records[speed_up.record], member.record);
+    speed_ups(records).into_iter().find(is_member)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::groups::grouped;
+    use super::super::tests::{run, timed};
+    use super::*;
+
+    #[test]
+    fn the_baseline_is_one() {
+        let runs = [run("a", vec![timed("csr-serial", 8, 1, 2.0), timed("csr-threads-rows", 8, 2, 5.0)])];
+        let Some(Figure::Bars(bars)) = ratios(&grouped(&runs)[0]) else { panic!("no bars") };
+        let rows: Vec<(f64, &str)> = bars.rows.iter().map(|b| (b.values[0], b.text.as_str())).collect();
+        assert_eq!(rows, [(2.5, "2.50 ×"), (1.0, "1.00 ×")]);
+        let runs = [run("a", vec![timed("csr-serial", 8, 1, 2.0)])];
+        assert_eq!(ratios(&grouped(&runs)[0]), None);
+    }
+
+    #[test]
+    fn several_k_are_lines() {
+        let records = vec![
+            timed("csr-serial", 8, 1, 2.0),
+            timed("csr-serial", 16, 1, 2.0),
+            timed("x", 8, 1, 4.0),
+            timed("x", 16, 1, 8.0),
+        ];
+        let runs = [run("a", records)];
+        let Some(Figure::Plot(plot)) = ratios(&grouped(&runs)[0]) else { panic!("no plot") };
+        let found: Vec<f64> = plot.series[1].points.iter().map(|point| point.y).collect();
+        assert_eq!(found, [2.0, 4.0]);
+    }
+}

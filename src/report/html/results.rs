@@ -1,0 +1,53 @@
+//! Every record, wrong ones on top; the columns of the terminal's table. The script sorts and filters it.
+
+use super::frame::{Cell, row, whole_table};
+use crate::report::{Record, Run, table};
+
+/// What a column is sorted by whose text does not begin with the number in one unit.
+fn sorted_by(title: &str, record: &Record) -> Option<f64> {
+    match title {
+        "time" => record.median_ns,
+        "prepare" => record.prepare_ns,
+        "repack" => record.repack_ns,
+        "upload" => record.upload_ns,
+        "download" => record.download_ns,
+        _ => None,
+    }
+}
+
+pub(super) fn section(runs: &[Run]) -> String {
+    let mut all: Vec<(&str, &Record)> = runs
+        .iter()
+        .flat_map(|run| run.records.iter().map(move |record| (run.label.as_str(), record)))
+        .collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    all.sort_by_key(|(_, record)| !record.outcome.is_bad());
+    let used = |column: &&table::Column| all.iter().any(|(_, record)| !(column.cell)(record).is_empty());
+    let columns: Vec<&table::Column> = table::BENCH.iter().filter(used).collect();
+    let class = |column: &table::Column| match (column.title, column.is_text) {
+        ("note", _) => "note",
+        (_, true) => "",
+        (_, false) => "number",
+    };
+    let mut titles = vec![("input", "")];
+    titles.extend(columns.iter().map(|column| (column.title, class(column))));
+    titles.push(("file", ""));
+    let mut rows = String::new();
+    for (label, record) in &all {
+        let mut cells = vec![Cell::text(table::input_text(record))];
+        cells.extend(columns.iter().map(|column| Cell {
+            text: (column.cell)(record),
+            class: class(column),
+            value: sorted_by(column.title, record),
+        }));
+        cells.push(Cell::text(*label));
+        rows.push_str(&row(record.outcome.is_bad(), &cells));
+    }
+    let caption = "Times are medians; ± is half the distance from the 5 % to the 95 % quantile; ceiling is the \
+                   machine's least time over the median; errors are over their bound";
+    let filter = "<p><label>Only rows with <input type=\"search\" id=\"filter\" autocomplete=\"off\" \
+                  placeholder=\"csr f64, cuda, …\"></label> <span id=\"shown\" role=\"status\"></span></p>\n";
+    format!("{filter}{}", whole_table(" id=\"results\"", caption, &titles, &rows))
+}
