@@ -43,10 +43,17 @@ pub(super) struct BenchArgs {
     /// Write samples.csv, samples.json and report.html into DIR
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Draw the best rate of every variant below each table, as on a terminal
+    #[arg(long)]
+    bars: bool,
+    /// Draw bars with # on a terminal too
+    #[arg(long)]
+    ascii: bool,
 }
 
 pub(super) fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<u8> {
     let rule = StopRule::from_options(args.samples.map(NonZeroUsize::get), args.time);
-    let measure = MeasureRequest { rule, cold: args.cold, out: args.out.clone() };
+    let bars = (args.bars || console.is_terminal()).then(|| console.ink(args.ascii));
+    let measure = MeasureRequest { rule, cold: args.cold, out: args.out.clone(), bars };
     args.run.run(&[8, 32], &[Dtype::F64], Some(measure), console)
 }

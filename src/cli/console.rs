@@ -1,8 +1,9 @@
 //! Standard output for results, standard error for everything else.
 
+use crate::report::bar::Ink;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 /// The two streams. Results go to standard output, one JSON object per line where that was asked for; errors and
@@ -34,6 +35,16 @@ impl Console {
         terminal_size::terminal_size_of(io::stdout()).map_or(120, |(width, _)| width.0)
     }
 
+    /// Does a person read the results as they are printed?
+    pub(super) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// What bars are drawn with: blocks where a person looks at them, unless they want it plain.
+    pub(super) fn ink(&self, ascii: bool) -> Ink {
+        if self.is_terminal() && !ascii { Ink::Blocks } else { Ink::Ascii }
+    }
+
     /// A spinner with a text, on standard error and only on a terminal, until it is dropped.
     pub(super) fn busy(&self, what: impl Into<String>) -> Busy {
         let bar = ProgressBar::new_spinner();
@@ -59,7 +70,7 @@ impl Console {
 
     /// Something worth knowing that is no result: only a person at a terminal sees it.
     pub(super) fn note(&self, text: &str) {
-        if io::IsTerminal::is_terminal(&io::stderr()) {
+        if io::stderr().is_terminal() {
             let _ = writeln!(io::stderr(), "{text}");
         }
     }

@@ -8,6 +8,7 @@ use crate::machine::Machine;
 use crate::matrix::Statistics;
 use crate::ops::Op;
 use crate::ops::spmm::{Spmm, Subject};
+use crate::report::bar::{Ink, bar, sparkline};
 use crate::report::matrix_facts::FORMATS;
 use crate::report::{MatrixFacts, html};
 use crate::units::{bytes as show_bytes, count};
@@ -43,6 +44,9 @@ pub(super) struct InfoArgs {
     /// first matrix]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     html: Option<PathBuf>,
+    /// Draw bars with # on a terminal too
+    #[arg(long)]
+    ascii: bool,
 }
 
 pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
@@ -58,7 +62,7 @@ pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
                     console.json(&facts.json()?)?;
                 } else {
                     let gap = if index == 0 { "" } else { "\n" };
-                    console.line(format!("{gap}{}", facts.text()))?;
+                    console.line(format!("{gap}{}", facts.text(console.ink(args.ascii))))?;
                 }
                 known.push(facts.matrix);
             }
@@ -116,7 +120,7 @@ impl Facts {
         Ok(facts)
     }
 
-    fn text(&self) -> String {
+    fn text(&self, ink: Ink) -> String {
         let facts = &self.matrix;
         let mut lines = vec![
             facts.matrix.clone(),
@@ -149,7 +153,7 @@ impl Facts {
                 count(facts.empty_rows)
             ),
         ];
-        lines.extend(self.histogram());
+        lines.extend(self.histogram(ink));
         lines.push("  bytes                      f64          f32".into());
         for (key, name) in FORMATS {
             let show = |bytes: Option<u64>| bytes.map_or("beyond 64 bits".into(), show_bytes);
@@ -160,23 +164,25 @@ impl Facts {
         lines.join("\n")
     }
 
-    /// A bar for every bin of row lengths.
-    fn histogram(&self) -> Vec<String> {
+    /// A bar for every bin of row lengths; first all of them at a glance, where blocks can be drawn.
+    fn histogram(&self, ink: Ink) -> Vec<String> {
         const WIDEST: usize = 40;
         let bins = &self.matrix.row_lengths;
-        let most = bins.iter().map(|bin| bin.rows).max().unwrap_or(0).max(1);
-        let bar = |rows: usize| "#".repeat((rows * WIDEST).div_ceil(most));
-        bins.iter()
-            .map(|bin| {
+        let rows: Vec<f64> = bins.iter().map(|bin| bin.rows as f64).collect();
+        let most = rows.iter().copied().fold(0.0, f64::max);
+        let glance = format!("                {}", sparkline(&rows));
+        let glance = Some(glance).filter(|_| ink == Ink::Blocks && !rows.is_empty());
+        glance
+            .into_iter()
+            .chain(bins.iter().map(|bin| {
                 let range = if bin.from == bin.to {
                     bin.from.to_string()
                 } else {
                     format!("{}–{}", bin.from, bin.to)
                 };
-                format!("    {range:>15} {:>12} rows {}", count(bin.rows as u64), bar(bin.rows))
-                    .trim_end()
-                    .to_string()
-            })
+                let bar = bar(bin.rows as f64, most, WIDEST, ink);
+                format!("    {range:>15} {:>12} rows {bar}", count(bin.rows as u64)).trim_end().to_string()
+            }))
             .collect()
     }
 }

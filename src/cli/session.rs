@@ -9,6 +9,7 @@ use super::targets::{Targets, gpu_is_required};
 use crate::io::ReadOptions;
 use crate::machine::{Accelerator, Machine, Refusal};
 use crate::ops::{Op, Place};
+use crate::report::bar::Ink;
 use crate::report::{MatrixFacts, Outcome, Record, table};
 use crate::sample::{StopRule, WallClock};
 use crate::units;
@@ -40,6 +41,8 @@ pub(super) struct MeasureRequest {
     pub(super) rule: StopRule,
     pub(super) cold: bool,
     pub(super) out: Option<PathBuf>,
+    /// What to draw bars of rates with, if they are wanted.
+    pub(super) bars: Option<Ink>,
 }
 
 /// The run itself.
@@ -228,11 +231,11 @@ impl<'a> Session<'a> {
             table::verify(records, width)
         };
         self.bar.suspend(|| self.console.line(table))?;
-        if self.request.verbose {
-            let lines = table::launches(records);
-            if !lines.is_empty() {
-                self.bar.suspend(|| self.console.line(lines))?;
-            }
+        let ink = self.request.measure.as_ref().and_then(|measure| measure.bars);
+        let bars = ink.map(|ink| table::bars(records, width, ink));
+        let launches = self.request.verbose.then(|| table::launches(records));
+        for lines in [bars, launches].into_iter().flatten().filter(|lines| !lines.is_empty()) {
+            self.bar.suspend(|| self.console.line(lines))?;
         }
         Ok(())
     }

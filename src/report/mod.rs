@@ -1,6 +1,7 @@
 //! Results on their way out: one flat record per measured thing, and its shapes on disk and on the screen.
 //! Knows nothing of how a record came about.
 
+pub mod bar;
 pub mod break_even;
 pub mod chart;
 pub mod compare;

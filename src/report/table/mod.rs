@@ -1,10 +1,12 @@
 //! Tables for the terminal: one per input, with a heading, only the columns that say something, and a line
 //! that counts the outcomes. The same records always give the same text.
 
+mod bars;
 mod by_tile;
 mod layout;
 mod product;
 
+pub use bars::bars;
 pub use by_tile::by_tile;
 pub use product::one;
 
