@@ -22,7 +22,7 @@ fn commands_print_what_is_written_down() {
 fn bench_writes_every_file_with_every_field() {
     let folder = tempfile::tempdir().unwrap();
     let arguments =
-        ["bench", "spmm", "stencil5:20", "--k", "3,8", "--threads", "1,2", "--samples", "5", "--out", "r"];
+        ["bench", "spmm", "stencil5:20", "--k", "3,8", "--threads", "1,2", "--samples", "6", "--out", "r"];
     let output = ordito(&folder, &arguments);
     assert!(output.status.success(), "{output:?}");
     let csv = std::fs::read_to_string(folder.path().join("r/samples.csv")).unwrap();
@@ -66,6 +66,8 @@ fn bench_writes_every_file_with_every_field() {
             "median_ns",
             "p05_ns",
             "p95_ns",
+            "median_low_ns",
+            "median_high_ns",
             "gflops",
             "gbytes_per_s",
             "percent_of_ceiling",
@@ -84,6 +86,35 @@ fn bench_writes_every_file_with_every_field() {
     let page = ordito(&folder, &["report", "r/samples.json", "r/samples.json", "-o", "both.html"]);
     assert!(page.status.success(), "{page:?}");
     assert!(std::fs::read_to_string(folder.path().join("both.html")).unwrap().contains("stencil5:20"));
+}
+
+#[test]
+fn runs_are_compared_with_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    for out in ["before", "after"] {
+        let bench = ["bench", "spmm", "stencil5:6", "--k", "2", "--threads", "1", "--samples", "7"];
+        let only = ["--variant", "csr-*", "--bars", "--out", out];
+        let output = ordito(&folder, &[&bench[..], &only].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("best GFLOP/s of each variant\n  csr-serial") && text.contains('#'), "{text}");
+    }
+    let files = ["report", "before/samples.json", "after/samples.json"];
+    let text = String::from_utf8(ordito(&folder, &files).stdout).unwrap();
+    assert!(text.starts_with("after against before, spmm, on cpu, k = 2, f64, 1 thread\n"), "{text}");
+    assert!(text.contains("(geometric mean of 3)"), "{text}");
+
+    let output = ordito(&folder, &[&files[..], &["--json", "-o", "page.html"]].concat());
+    let lines = json_lines(&output);
+    assert_eq!(lines.len(), 3 + 1);
+    for line in &lines[..3] {
+        assert_eq!((&line["schema"], &line["kind"]), (&1.into(), &"comparison".into()));
+        let (before, after) = (&line["runs"][0], &line["runs"][1]);
+        assert_eq!((&before["label"], &after["label"]), (&"before".into(), &"after".into()));
+        assert!(before.get("ratio").is_none() && after["ratio"].as_f64() > Some(0.0), "{line}");
+        assert!(after["ratio_interval"][0].as_f64() <= after["ratio"].as_f64(), "{line}");
+    }
+    assert!(lines[3]["runs"][1]["geometric_mean"].as_f64() > Some(0.0), "{}", lines[3]);
+    assert!(folder.path().join("page.html").exists());
 }
 
 #[test]

@@ -3,11 +3,13 @@
 
 mod bars;
 mod by_tile;
+mod comparison;
 mod layout;
 mod product;
 
 pub use bars::bars;
 pub use by_tile::by_tile;
+pub use comparison::comparison;
 pub use product::one;
 
 use super::{Outcome, Record};
