@@ -87,7 +87,7 @@ def charts_are_drawn(page, at_least):
            .map(svg => svg.querySelectorAll('path, rect, circle, polyline, line').length)"""
     )
     assert max(marks) > 10, marks
-    bad = page.evaluate("document.body.innerHTML.match(/NaN|Infinity|undefined/g)")
+    bad = page.evaluate("document.querySelector('main').innerHTML.match(/NaN|Infinity|undefined/g)")
     assert not bad, bad
 
 

@@ -31,6 +31,7 @@ pub(super) fn rates(count: usize) -> Figure {
                 point(k, top * k / (k + 12.0) * (0.9 + 0.2 * noise(number * 7 + step)))
             })
             .collect(),
+        look: None,
     });
     Figure::Plot(Plot {
         title: "Rate over K, stencil27:128, f32".to_owned(),
@@ -52,7 +53,12 @@ fn roofline() -> Figure {
         let x = 0.18 + 0.1 * number as f64;
         let y = 30.0 * 2.3f64.powi(number as i32);
         let range = Some((y * 0.8, y * 1.2));
-        Series { name: (*name).to_owned(), style: Style::Dots, points: vec![Point { range, ..point(x, y) }] }
+        Series {
+            name: (*name).to_owned(),
+            style: Style::Dots,
+            points: vec![Point { range, ..point(x, y) }],
+            look: None,
+        }
     });
     let roof = |label: &str, bandwidth: f64, peak: f64| Guide {
         label: label.to_owned(),
@@ -173,6 +179,7 @@ fn time_curve() -> Figure {
                 Point { range: Some((y * 0.93, y * 1.07)), ..point(f64::from(step) * 0.5, y) }
             })
             .collect(),
+        look: None,
     };
     Figure::Plot(Plot {
         title: "Time of a sample since the start".to_owned(),
@@ -195,6 +202,7 @@ fn hostile() -> Figure {
         name: name.to_owned(),
         style: Style::Dots,
         points: vec![point(-3.0 * number as f64, 1e7 * (number as f64 - 1.0))],
+        look: None,
     });
     Figure::Plot(Plot {
         title: long.clone(),

@@ -40,7 +40,8 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
                     Style::Curve => Sample::Line { marks: false },
                     Style::Dots => Sample::Mark,
                 };
-                Entry { name: named(number, &series.name, "series"), look: look(number), sample }
+                let look = look(series.look.unwrap_or(number));
+                Entry { name: named(number, &series.name, "series"), look, sample }
             })
             .collect(),
         Figure::Bars(bars) => (0..bars::part_count(bars))

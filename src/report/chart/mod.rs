@@ -3,7 +3,7 @@
 
 pub(crate) mod page;
 pub(crate) mod paper;
-pub(crate) mod png;
+pub mod png;
 
 mod axes;
 mod bars;
@@ -109,6 +109,8 @@ pub struct Series {
     pub name: String,
     /// How its points are joined.
     pub style: Style,
+    /// Which of the looks it has, so that it can be the same in several figures; none: by its place.
+    pub look: Option<usize>,
     /// Those whose coordinates are not finite, or not positive on a logarithmic axis, are left out.
     pub points: Vec<Point>,
 }

@@ -27,7 +27,7 @@ pub(crate) fn render(figure: &Figure, id: &str) -> String {
         escape(&description(figure)),
         drawing.body,
         buttons(&legend::entries(figure)),
-        table(&numbers::of(figure)),
+        table(figure.title(), &numbers::of(figure)),
     )
 }
 
@@ -78,7 +78,7 @@ fn buttons(entries: &[Entry]) -> String {
     html
 }
 
-fn table(numbers: &Numbers) -> String {
+fn table(title: &str, numbers: &Numbers) -> String {
     if numbers.rows.is_empty() {
         return String::new();
     }
@@ -94,7 +94,8 @@ fn table(numbers: &Numbers) -> String {
     let head = row(&numbers.titles, "th scope=\"col\"", "th scope=\"col\"");
     let body: String = numbers.rows.iter().map(|cells| row(cells, "th scope=\"row\"", "td")).collect();
     format!(
-        "<details><summary>Numbers</summary><div class=\"table\"><table>\n<thead>{head}</thead>\n\
-         <tbody>\n{body}</tbody></table></div></details>\n"
+        "<details><summary>Numbers</summary><div class=\"table\"><table>\n<caption>{}</caption>\n\
+         <thead>{head}</thead>\n<tbody>\n{body}</tbody></table></div></details>\n",
+        escape(title)
     )
 }

@@ -45,8 +45,9 @@ pub(super) fn draw(plot: &Plot, medium: Medium) -> Drawing {
         field.block(series, &mut room);
     }
     for (number, series) in plot.series.iter().enumerate() {
-        pen.begin_series(number, look(number));
-        field.series(&mut pen, series, look(number));
+        let look = look(series.look.unwrap_or(number));
+        pen.begin_series(number, look);
+        field.series(&mut pen, series, look);
         field.lone_name(&mut pen, series, &mut room);
         pen.end_series();
     }

@@ -69,7 +69,7 @@ fn inside(text: &str) {
 
 fn plot(scale: Scale, style: Style, name: &str, points: Vec<Point>, guide: (f64, f64)) -> Figure {
     let axis = Axis { label: name.to_owned(), scale, ..Axis::default() };
-    let series = Series { name: name.to_owned(), style, points };
+    let series = Series { name: name.to_owned(), style, points, look: None };
     Figure::Plot(Plot {
         title: name.to_owned(),
         note: name.to_owned(),

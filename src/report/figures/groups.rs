@@ -1,7 +1,8 @@
 //! Records that belong into one chart, and what its lines are called.
 
 use crate::report::chart::{Point, Series};
-use crate::report::{Record, Run, table};
+use crate::report::setting::Setting;
+use crate::report::{Record, Run};
 use crate::units;
 use std::collections::BTreeSet;
 
@@ -86,7 +87,7 @@ fn place_of(record: &Record) -> (String, Sweep) {
     if record.n.is_some() && record.n == record.m && record.m == record.p {
         return (with_dtype(format!("{} of square matrices", record.op)), Sweep::Size);
     }
-    (with_dtype(table::input_text(record)), Sweep::K)
+    (with_dtype(format!("{} {}", record.op, Setting::of(record).input())), Sweep::K)
 }
 
 impl<'a> Group<'a> {

@@ -2,6 +2,7 @@
 
 mod errors;
 mod groups;
+mod looks;
 mod matrices;
 mod roofline;
 mod speed;
@@ -43,7 +44,7 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
         (
             "speed",
             "Speed",
-            "Higher is better. Points are medians; the band reaches from the 5 % to the 95 % quantile of the runs.",
+            "Higher is better. Points are medians; where lines are few, a band reaches from the 5 % to the 95 % quantile of the runs.",
             of_groups(speed::rates),
         ),
         (
@@ -102,6 +103,7 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
             sections.push(Section { title, intro, figures });
         }
     }
+    looks::assign(&mut sections);
     sections
 }
 

@@ -87,7 +87,8 @@ fn draw(name: &str, roof: &Roof, points: &[(&Record, f64, f64)]) -> Figure {
         match series.iter_mut().find(|series| series.name == record.variant) {
             Some(series) => series.points.push(point),
             None => {
-                series.push(Series { name: record.variant.clone(), style: Style::Dots, points: vec![point] });
+                let name = record.variant.clone();
+                series.push(Series { name, style: Style::Dots, points: vec![point], ..Series::default() });
             }
         }
     }
@@ -133,7 +134,6 @@ mod tests {
             copy_gbytes_per_s: 1000.0,
             peak_gflops_f64: peak,
             peak_gflops_f32: None,
-            ..DeviceCeilings::default()
         });
         run
     }

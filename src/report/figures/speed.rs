@@ -5,6 +5,9 @@ use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot, Scale};
 use crate::report::{Record, Run};
 use crate::units;
 
+/// Bands of more lines than this would only cover each other.
+const MOST_BANDS: usize = 6;
+
 /// GFLOP/s, or GB/s of what computes nothing.
 pub(super) fn rates(group: &Group<'_>) -> Option<Figure> {
     let rate = rate_of(group)?;
@@ -26,9 +29,12 @@ fn draw(group: &Group<'_>, rate: Rate, title: String) -> Option<Figure> {
     }
     let value = |member: Member<'_>| rate_value(group, member, rate);
     let place = |record: &Record| group.sweep.of(record).map(|at| at as f64);
-    let series = group.series(|member| group.name_of(member), place, value);
+    let mut series = group.series(|member| group.name_of(member), place, value);
     if series.is_empty() {
         return None;
+    }
+    if series.len() > MOST_BANDS {
+        series.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.range = None);
     }
     let ticks = match group.sweep {
         Sweep::Bytes => Vec::new(),
@@ -108,7 +114,7 @@ mod tests {
         assert_eq!((plot.x.scale, plot.x.ticks, plot.series.len()), (Scale::Log2, vec![4.0, 8.0], 1));
         let runs = [run("a", vec![timed("slow", 8, 1, 2.0), timed("fast", 8, 1, 8.0)])];
         let Some(Figure::Bars(bars)) = rates(&grouped(&runs)[0]) else { panic!("no bars") };
-        assert_eq!(bars.title, "GFLOP/s: m, f64, K = 8");
+        assert_eq!(bars.title, "GFLOP/s: spmm m, f64, K = 8");
         let names: Vec<&str> = bars.rows.iter().map(|bar| bar.name.as_str()).collect();
         assert_eq!(names, ["fast", "slow"]);
     }

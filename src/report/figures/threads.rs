@@ -51,7 +51,7 @@ mod tests {
         ];
         let runs = [run("a", records)];
         let Some(Figure::Plot(plot)) = rates(&grouped(&runs)[0]) else { panic!("no plot") };
-        assert_eq!(plot.title, "GFLOP/s over threads: m, f64, K = 8");
+        assert_eq!(plot.title, "GFLOP/s over threads: spmm m, f64, K = 8");
         assert_eq!((plot.series.len(), plot.series[0].name.as_str()), (1, "x"));
         assert_eq!(plot.x.ticks, [1.0, 2.0]);
         let runs = [run("a", vec![timed("x", 8, 1, 2.0)])];

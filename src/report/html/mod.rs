@@ -12,7 +12,7 @@ mod summary;
 
 use super::chart::page;
 use super::figures::{self, Section};
-use super::{MatrixFacts, Run};
+use super::{MatrixFacts, Run, labels};
 use crate::io::{WriteError, write_atomically};
 use frame::{Contents, escape};
 use std::fmt::Write;
@@ -30,6 +30,7 @@ pub fn write_matrices(path: &Path, matrices: &[MatrixFacts]) -> Result<(), Write
 
 /// The page for one or more runs, which may come from different machines.
 pub fn render(runs: &[Run]) -> String {
+    let runs = &shortly_named(runs);
     let mut contents = Contents::default();
     contents.add("Verdicts", &summary::verdicts(runs));
     contents.add("Comparison", &comparison::section(runs));
@@ -53,6 +54,12 @@ pub fn render_matrices(matrices: &[MatrixFacts]) -> String {
     }
     let names: Vec<String> = matrices.iter().map(|facts| escape(&facts.matrix)).collect();
     frame::page("Ordito matrices", &format!("<p>{}</p>\n", names.join(", ")), &contents)
+}
+
+/// The runs under names as short as tell them apart: they stand in every legend.
+fn shortly_named(runs: &[Run]) -> Vec<Run> {
+    let labels = labels::shortened(runs.iter().map(|run| run.label.as_str()));
+    runs.iter().zip(labels).map(|(run, label)| Run { label, ..run.clone() }).collect()
 }
 
 fn drawn(section: &Section) -> String {
@@ -133,9 +140,9 @@ mod tests {
     fn wrong_comes_first() {
         let page = render(&[run("a.json")]);
         let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
-        assert!(at("Wrong or failed") < at("<h2>Machines"));
+        assert!(at("Wrong or failed") < at(">Machines</h2>"));
         assert!(at("class=\"verdict bad\"") < at("Wrong or failed"));
-        let table = &page[at("<h2>All results")..];
+        let table = &page[at(">All results</h2>")..];
         assert!(table.find("csr-wrong").unwrap() < table.find("csr-cuda-sub-warp").unwrap());
         assert!(table.contains("<tr class=\"bad\">"));
         let mut good = run("a.json");

@@ -1,7 +1,9 @@
 //! The top of the page: is everything right, what was run, on what.
 
 use super::frame::{Cell, escape, row, table};
+use crate::report::setting::Setting;
 use crate::report::{Outcome, Record, Run, table as terminal};
+use crate::units;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -44,7 +46,7 @@ fn what(records: &[Record]) -> String {
     let ops = several(records, |record| Some(record.op.clone())).join(", ");
     let mut inputs: Vec<String> = Vec::new();
     for record in records {
-        let input = terminal::input_text(record);
+        let input = Setting::of(record).input();
         if !input.is_empty() && !inputs.contains(&input) {
             inputs.push(input);
         }
@@ -74,26 +76,58 @@ pub(super) fn verdicts(runs: &[Run]) -> String {
         ("Refused or not verified", [Outcome::Refused, Outcome::NotVerified]),
     ];
     for (caption, outcomes) in parts {
-        let mut rows = String::new();
+        let mut rows: Vec<Verdict> = Vec::new();
         for (label, record) in all().filter(|(_, record)| outcomes.contains(&record.outcome)) {
-            let settings = [record.k.map(|k| format!("K = {k}")), Some(record.dtype.clone())];
-            let settings: Vec<String> = settings.into_iter().flatten().filter(|s| !s.is_empty()).collect();
-            let cells = [
-                record.outcome.to_string(),
-                record.variant.clone(),
-                terminal::input_text(record),
-                settings.join(", "),
-                label.clone(),
-                record.note(),
-            ];
-            rows.push_str(&row(record.outcome.is_bad(), &cells.map(Cell::wide)));
+            let verdict = Verdict::of(label, record);
+            match rows.iter_mut().find(|known| known.is_but_for_the_setting(&verdict)) {
+                Some(known) => known.settings.extend(verdict.settings),
+                None => rows.push(verdict),
+            }
         }
         if !rows.is_empty() {
-            let titles = ["outcome", "variant", "input", "setting", "file", "what"].map(|title| (title, ""));
+            let titles = ["outcome", "variant", "input", "file", "what", "setting"].map(|title| (title, ""));
+            let rows: String = rows.iter().map(Verdict::row).collect();
             html.push_str(&table(caption, &titles, &rows));
         }
     }
     html
+}
+
+/// The same said of several settings of a variant.
+struct Verdict {
+    outcome: Outcome,
+    /// Outcome, variant, input, file, what.
+    cells: [String; 5],
+    settings: Vec<String>,
+}
+
+impl Verdict {
+    fn of(label: &str, record: &Record) -> Self {
+        let parts = [
+            record.k.map(|k| format!("K = {k}")),
+            Some(record.dtype.clone()),
+            record.threads.map(units::threads),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        let cells = [
+            record.outcome.to_string(),
+            record.variant.clone(),
+            Setting::of(record).input(),
+            label.to_owned(),
+            record.note(),
+        ];
+        Verdict { outcome: record.outcome, cells, settings: vec![parts.join(", ")] }
+    }
+
+    fn is_but_for_the_setting(&self, other: &Self) -> bool {
+        self.cells == other.cells
+    }
+
+    fn row(&self) -> String {
+        let settings = self.settings.join("; ");
+        let cells: Vec<Cell> = self.cells.iter().cloned().chain([settings]).map(Cell::wide).collect();
+        row(self.outcome.is_bad(), &cells)
+    }
 }
 
 #[cfg(test)]
