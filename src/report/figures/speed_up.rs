@@ -1,14 +1,18 @@
 //! How many times as fast as the baseline every variant is.
 
 use super::groups::{Group, Member, Sweep, Value};
-use crate::report::Record;
 use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot, Scale};
 use crate::report::speed_up::{SpeedUp, speed_ups};
+use crate::report::{Record, Run};
 use crate::units;
+use std::collections::HashMap;
 
 /// Lines over what was varied, or bars where nothing was; nothing where there is only the baseline.
 pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
-    let found: Vec<(Member<'_>, SpeedUp)> = group.members.iter().filter_map(|&m| Some((m, of(m)?))).collect();
+    let known = of_runs(group);
+    let of = |record: &Record| known.get(&std::ptr::from_ref(record));
+    let found: Vec<(Member<'_>, &SpeedUp)> =
+        group.members.iter().filter_map(|&member| Some((member, of(member.record)?))).collect();
     let baseline = found.first()?.1.baseline.clone();
     if found.iter().all(|(member, _)| member.record.variant == baseline) {
         return None;
@@ -31,7 +35,7 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
     }
     let value = |member: Member<'_>| {
         let at = group.sweep.of(member.record).map(|at| group.sweep.say(at)).unwrap_or_default();
-        let ratio = found.iter().find(|(known, _)| std::ptr::eq(known.record, member.record))?.1.ratio;
+        let ratio = of(member.record)?.ratio;
         Some(Value { value: ratio, range: None, text: format!("{} × at {at}", units::number(ratio)) })
     };
     let place = |record: &Record| group.sweep.of(record).map(|at| at as f64);
@@ -51,10 +55,20 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
     }))
 }
 
-fn of(member: Member<'_>) -> Option<SpeedUp> {
-    let records = &member.run.records;
-    let is_member = |speed_up: &SpeedUp| std::ptr::eq(&records[speed_up.record], member.record);
-    speed_ups(records).into_iter().find(is_member)
+/// The speed-ups of all records of the runs that the group is from, by where the records are.
+fn of_runs(group: &Group<'_>) -> HashMap<*const Record, SpeedUp> {
+    let mut runs: Vec<&Run> = Vec::new();
+    for member in &group.members {
+        if !runs.iter().any(|run| std::ptr::eq(*run, member.run)) {
+            runs.push(member.run);
+        }
+    }
+    let of_run = |run: &&Run| {
+        let records = run.records.as_slice();
+        let placed = move |speed_up: SpeedUp| (std::ptr::from_ref(&records[speed_up.record]), speed_up);
+        speed_ups(records).into_iter().map(placed).collect::<Vec<_>>()
+    };
+    runs.iter().flat_map(of_run).collect()
 }
 
 #[cfg(test)]

@@ -98,17 +98,16 @@ struct Verdict {
     outcome: Outcome,
     /// Outcome, variant, input, file, what.
     cells: [String; 5],
-    settings: Vec<String>,
+    settings: Vec<[String; 3]>,
 }
 
 impl Verdict {
     fn of(label: &str, record: &Record) -> Self {
-        let parts = [
-            record.k.map(|k| format!("K = {k}")),
-            Some(record.dtype.clone()),
-            record.threads.map(units::threads),
+        let setting = [
+            record.k.map(|k| format!("K = {k}")).unwrap_or_default(),
+            record.dtype.clone(),
+            record.threads.map(units::threads).unwrap_or_default(),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         let cells = [
             record.outcome.to_string(),
             record.variant.clone(),
@@ -116,15 +115,38 @@ impl Verdict {
             label.to_owned(),
             record.note(),
         ];
-        Verdict { outcome: record.outcome, cells, settings: vec![parts.join(", ")] }
+        Verdict { outcome: record.outcome, cells, settings: vec![setting] }
     }
 
     fn is_but_for_the_setting(&self, other: &Self) -> bool {
         self.cells == other.cells
     }
 
+    /// Every part once where all combinations of them are meant, else all of them in full.
+    fn settings_in_words(&self) -> String {
+        let of_part = |part: usize| {
+            let mut values: Vec<&str> = Vec::new();
+            for value in self.settings.iter().map(|setting| setting[part].as_str()) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            values
+        };
+        let parts = [0, 1, 2].map(of_part);
+        let joined = |parts: &[String], between: &str| {
+            let said: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+            said.join(between)
+        };
+        if parts.iter().map(Vec::len).product::<usize>() == self.settings.len() {
+            return joined(&parts.map(|values| values.join(", ")), "; ");
+        }
+        let each: Vec<String> = self.settings.iter().map(|setting| joined(setting, ", ")).collect();
+        joined(&each, "; ")
+    }
+
     fn row(&self) -> String {
-        let settings = self.settings.join("; ");
+        let settings = self.settings_in_words();
         let cells: Vec<Cell> = self.cells.iter().cloned().chain([settings]).map(Cell::wide).collect();
         row(self.outcome.is_bad(), &cells)
     }
@@ -141,6 +163,18 @@ mod tests {
         let mut two = one.clone();
         (two.variant, two.k) = ("b".into(), Some(32));
         assert!(what(&[one, two]).ends_with("; K = 8, 32; f64; threads: 2; 2 variants."));
+    }
+
+    #[test]
+    fn settings_are_said_once() {
+        let verdict = |settings: &[[&str; 3]]| {
+            let settings = settings.iter().map(|setting| setting.map(str::to_owned)).collect();
+            Verdict { outcome: Outcome::Refused, cells: Default::default(), settings }.settings_in_words()
+        };
+        let (one, two) = (["K = 1", "f64", ""], ["K = 4", "f64", ""]);
+        assert_eq!(verdict(&[one, two]), "K = 1, K = 4; f64");
+        assert_eq!(verdict(&[one, ["K = 4", "f32", ""]]), "K = 1, f64; K = 4, f32");
+        assert_eq!(verdict(&[["", "", ""]]), "");
     }
 
     #[test]
