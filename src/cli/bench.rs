@@ -40,7 +40,8 @@ pub(super) struct BenchArgs {
     /// Empty the caches before every run
     #[arg(long)]
     cold: bool,
-    /// Write samples.csv, samples.json and report.html into DIR
+    /// Write samples.csv, samples.json, report.html and its figures in plots/ into DIR; samples.json of an
+    /// earlier run is kept under a name with its date
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Draw the best rate of every variant below each table, as on a terminal

@@ -16,7 +16,7 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Shape, row lengths, symmetry, bytes in every format, what auto would choose and why.
@@ -42,8 +42,8 @@ pub(super) struct InfoArgs {
     json: bool,
     /// Write a page with row lengths and places of the entries as pictures [default file: named after the
     /// first matrix]
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    html: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    html: Option<Option<PathBuf>>,
     /// Draw bars with # on a terminal too
     #[arg(long)]
     ascii: bool,
@@ -73,7 +73,16 @@ pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
         }
     }
     if let (Some(file), Some(first)) = (&args.html, known.first()) {
-        let file = if file.as_os_str().is_empty() { page_of(&first.matrix) } else { file.clone() };
+        let file = file.clone().unwrap_or_else(|| page_of(&first.matrix));
+        let is_input = |name: &String| {
+            file.canonicalize()
+                .is_ok_and(|file| Path::new(name).canonicalize().is_ok_and(|input| input == file))
+        };
+        anyhow::ensure!(
+            !args.matrices.iter().any(is_input),
+            "{}: would be overwritten by the page",
+            file.display()
+        );
         html::write_matrices(&file, &known)?;
         console.note(&format!("written: {}", file.display()));
     }

@@ -2,6 +2,7 @@
 
 use super::console::Console;
 use super::instruments::Instruments;
+use super::interrupt;
 use crate::machine::CpuInfo;
 use crate::machine::gpu::GpuFingerprint;
 use crate::report::{Fingerprint, MatrixFacts, Record, Run, csv, figures, html, json, plots};
@@ -35,7 +36,7 @@ impl ResultsFolder {
         Ok(ResultsFolder { path, written: None })
     }
 
-    /// Writes all files but the figures. Without records nothing is touched: whatever lies there stays.
+    /// Writes the numbers. Without records nothing is touched: whatever lies there stays.
     pub(super) fn write(&mut self, measured: &Measured<'_>, console: &Console) -> anyhow::Result<()> {
         let Measured { cpu, instruments, matrices, records } = *measured;
         if records.is_empty() {
@@ -50,24 +51,25 @@ impl ResultsFolder {
             ceilings: instruments.ceilings.clone(),
             gpu: instruments.gpu.as_ref().map(GpuFingerprint::closed),
             device_ceilings: instruments.device_ceilings.clone(),
+            interrupted: interrupt::interrupted(),
             ..Fingerprint::new(cpu, &command)
         };
         csv::write_samples(&self.path.join("samples.csv"), records)?;
         let label = self.path.display().to_string();
         let run = Run { label, fingerprint, matrices: matrices.to_vec(), records: records.to_vec() };
         json::write_samples(&self.path.join("samples.json"), &run)?;
-        html::write(&self.path.join("report.html"), std::slice::from_ref(&run))?;
         self.written = Some(run);
         Ok(())
     }
 
-    /// Writes the figures, once at the end: pixels take longer than numbers.
-    pub(super) fn draw(&self) -> anyhow::Result<()> {
-        let Some(run) = &self.written else { return Ok(()) };
-        let folder = self.path.join("plots");
-        plots::write(&folder, &figures::sections(std::slice::from_ref(run))).with_context(|| {
-            format!("--out {}: all results are kept, but not all figures", self.path.display())
-        })
+    /// Writes the page and the figures, once at the end: pictures take longer than numbers.
+    pub(super) fn draw(&self, console: &Console) -> anyhow::Result<()> {
+        let Some(run) = self.written.as_ref().map(std::slice::from_ref) else { return Ok(()) };
+        let explain = || format!("--out {}: all results are kept, but not all pictures", self.path.display());
+        html::write(&self.path.join("report.html"), run).with_context(explain)?;
+        let notes = plots::write(&self.path.join("plots"), &figures::sections(run)).with_context(explain)?;
+        notes.iter().for_each(|note| console.note(note));
+        Ok(())
     }
 
     /// Samples of an earlier run get a name with their date: nobody's measurements are overwritten.
@@ -75,9 +77,10 @@ impl ResultsFolder {
         let samples = self.path.join("samples.json");
         if samples.exists() {
             let date = json::read_samples(&samples).map_or("older".into(), |run| run.fingerprint.date);
+            let date: String = date.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
             let name = |count: usize| match count {
-                1 => format!("samples-{}.json", date.replace(':', "")),
-                _ => format!("samples-{}-{count}.json", date.replace(':', "")),
+                1 => format!("samples-{date}.json"),
+                _ => format!("samples-{date}-{count}.json"),
             };
             let free = (1..).map(|count| self.path.join(name(count))).find(|path| !path.exists());
             let aside = free.context("no name is free for the earlier samples")?;

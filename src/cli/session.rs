@@ -265,11 +265,16 @@ impl<'a> Session<'a> {
             }
             console.line(table::summary(&records))?;
         }
+        let mut code = exit_code(&records);
         if let Some(results) = results {
-            results.draw()?;
-            results.note(console);
+            match results.draw(console) {
+                Ok(()) => results.note(console),
+                Err(error) => {
+                    console.error(&error);
+                    code = 1;
+                }
+            }
         }
-        let code = exit_code(&records);
         if interrupt::interrupted() {
             console.error(&anyhow::anyhow!("interrupted: what was taken until then is kept"));
             return Ok(1);

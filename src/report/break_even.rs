@@ -1,8 +1,10 @@
 //! After how many products has preparing paid for itself?
 
 use super::Record;
+use super::compare::{Ratio, Verdict};
 use super::setting::Setting;
 use super::timed::Timed;
+use std::collections::HashMap;
 
 /// A record against the plainest way to do the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,16 +22,17 @@ pub struct BreakEven {
 pub enum Products {
     /// It is not faster: it never is ahead, or does not stay so.
     Never,
+    /// The difference is within what is known of the times.
+    NoDifference,
     /// It is faster and was ready no later.
     AtOnce,
     /// So many.
     After(u64),
 }
 
-/// For every product of one run that passed and whose preparing was timed. Records of the same input, dtype, K, place and
-/// number of threads are held against one of them: of spmm the fastest that multiplies plain CSR (its name begins with
-/// `csr-`), of gemm, where nothing is converted, the one that is ready first. It has no entry itself, and where there is
-/// none, nobody has.
+/// For every sparse product of one run that passed and whose preparing was timed, and that multiplies another format than
+/// CSR (its name does not begin with `csr-`): held against the fastest that multiplies plain CSR on the same input, in the
+/// same dtype, K, place and number of threads. Where there is none, there is nothing to say.
 ///
 /// ```
 /// use ordito::report::{Outcome, Record, break_even::{Products, break_even}};
@@ -44,16 +47,16 @@ pub enum Products {
 pub fn break_even(records: &[Record]) -> Vec<BreakEven> {
     let costs: Vec<Cost> =
         records.iter().enumerate().filter_map(|(index, record)| Cost::of(index, record)).collect();
+    let mut plainest: HashMap<&Setting, &Cost> = HashMap::new();
+    for cost in costs.iter().filter(|cost| is_plain(&records[cost.record])) {
+        let best = plainest.entry(&cost.setting).or_insert(cost);
+        if cost.timed.median_ns < best.timed.median_ns {
+            *best = cost;
+        }
+    }
     let mut found = Vec::new();
-    for cost in &costs {
-        let same = costs.iter().filter(|other| other.setting == cost.setting);
-        let plain = if records[cost.record].op == "spmm" {
-            same.filter(|other| records[other.record].variant.starts_with("csr-"))
-                .min_by(|a, b| a.run_ns.total_cmp(&b.run_ns))
-        } else {
-            same.min_by(|a, b| a.prepare_ns.total_cmp(&b.prepare_ns))
-        };
-        if let Some(plain) = plain.filter(|plain| plain.record != cost.record) {
+    for cost in costs.iter().filter(|cost| !is_plain(&records[cost.record])) {
+        if let Some(plain) = plainest.get(&cost.setting) {
             let against = records[plain.record].variant.clone();
             found.push(BreakEven { record: cost.record, against, products: products(cost, plain) });
         }
@@ -61,31 +64,38 @@ pub fn break_even(records: &[Record]) -> Vec<BreakEven> {
     found
 }
 
+/// Does it multiply the matrix as it came? `auto` does what another does.
+fn is_plain(record: &Record) -> bool {
+    record.variant.starts_with("csr-") || record.variant == "auto"
+}
+
 /// What a product costs: once, and every time.
 struct Cost {
     record: usize,
     setting: Setting,
     prepare_ns: f64,
-    run_ns: f64,
+    timed: Timed,
 }
 
 impl Cost {
     fn of(index: usize, record: &Record) -> Option<Self> {
-        let is_product = ["spmm", "gemm"].contains(&record.op.as_str());
-        let prepare_ns = record.prepare_ns.filter(|ns| is_product && ns.is_finite())?;
-        let run_ns = Timed::of(record)?.median_ns;
-        Some(Cost { record: index, setting: Setting::of_any_variant(record), prepare_ns, run_ns })
+        let prepare_ns = record.prepare_ns.filter(|ns| record.op == "spmm" && ns.is_finite())?;
+        let timed = Timed::of(record)?;
+        Some(Cost { record: index, setting: Setting::of_any_variant(record), prepare_ns, timed })
     }
 }
 
 fn products(cost: &Cost, plain: &Cost) -> Products {
-    let (lost, gained) = (cost.prepare_ns - plain.prepare_ns, plain.run_ns - cost.run_ns);
-    if gained <= 0.0 {
+    let (lost, gained) = (cost.prepare_ns - plain.prepare_ns, plain.timed.median_ns - cost.timed.median_ns);
+    if Ratio::of(plain.timed, cost.timed).verdict == Verdict::NoDifference {
+        Products::NoDifference
+    } else if gained <= 0.0 {
         Products::Never
     } else if lost <= 0.0 {
         Products::AtOnce
     } else {
-        Products::After((lost / gained).ceil() as u64)
+        // After an exact quotient they are even; one more, and it is ahead.
+        Products::After((lost / gained).floor() as u64 + 1)
     }
 }
 
@@ -117,23 +127,12 @@ mod tests {
         let found: Vec<(usize, String, Products)> =
             break_even(&records).into_iter().map(|one| (one.record, one.against, one.products)).collect();
         let expected = [
-            (1, "csr-serial", Products::After(100)),
+            (1, "csr-serial", Products::After(101)), // even after 100
             (2, "csr-serial", Products::AtOnce),
-            (3, "csr-threads-nnz", Products::Never),
             (5, "csr-threads-nnz", Products::After(10)), // 290 / 30 = 9.67
             (6, "csr-threads-nnz", Products::Never),
         ];
         assert_eq!(found, expected.map(|(record, against, products)| (record, against.to_owned(), products)));
-    }
-
-    #[test]
-    fn dense_products_are_held_against_what_is_ready_first() {
-        let records = [
-            timed("gemm", "dense-serial-loops", 1, 1.0, 100.0),
-            timed("gemm", "dense-serial-blocked", 1, 101.0, 50.0),
-        ];
-        let found = break_even(&records);
-        assert_eq!((found.len(), found[0].record, found[0].products), (1, 1, Products::After(2)));
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use super::setting::Setting;
 use super::timed::Timed;
-use super::{Run, labels};
+use super::{Outcome, Run, labels};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
 /// What the numbers mean and how it is decided, for those who read them.
 pub const TEST: &str = "Ratio: the median time of the first run over that of the other; above 1 the other is faster. \
     Its interval reaches from the least to the largest ratio that the 95 % confidence intervals of both medians allow; \
-    where it holds 1, no difference can be told. It knows how much the samples of a run differ among themselves, not how \
+    where it holds 1, no difference can be told. (Of fewer than six samples the median has none: Student's interval of \
+    the mean stands in.) It knows how much the samples of a run differ among themselves, not how \
     much a machine differs from one day to the next.";
 
 /// All that several runs have in common.
@@ -23,6 +24,17 @@ pub struct Comparisons {
     pub overall: Vec<Overall>,
     /// Settings that were timed, but not by the first run and another.
     pub unmatched: usize,
+    /// What ended otherwise than in the first run.
+    pub changed: Vec<Changed>,
+}
+
+/// A setting that did not end alike in all runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// What was run.
+    pub setting: Setting,
+    /// How it ended in each run, where it was run.
+    pub outcomes: Vec<Option<Outcome>>,
 }
 
 /// One setting in all runs.
@@ -130,7 +142,26 @@ pub fn compare(runs: &[Run]) -> Comparisons {
         overall: overall.collect(),
         unmatched: all.len() - rows.len(),
         rows,
+        changed: changed(runs),
     }
+}
+
+/// Everything of the first run that another ended otherwise.
+fn changed(runs: &[Run]) -> Vec<Changed> {
+    let ends = |run: &Run| -> HashMap<Setting, Outcome> {
+        run.records.iter().rev().map(|record| (Setting::of(record), record.outcome)).collect()
+    };
+    let ends: Vec<HashMap<Setting, Outcome>> = runs.iter().map(ends).collect();
+    let mut done = HashSet::new();
+    let mut found = Vec::new();
+    for setting in runs.iter().take(1).flat_map(|run| run.records.iter().map(Setting::of)) {
+        let outcomes: Vec<Option<Outcome>> = ends.iter().map(|ends| ends.get(&setting).copied()).collect();
+        let differs = outcomes.iter().flatten().any(|outcome| Some(*outcome) != outcomes[0]);
+        if differs && done.insert(setting.clone()) {
+            found.push(Changed { setting, outcomes });
+        }
+    }
+    found
 }
 
 /// What was measured twice counts as it was measured first.

@@ -42,6 +42,13 @@ pub struct Fingerprint {
     /// What the GPU can do at best, where one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_ceilings: Option<DeviceCeilings>,
+    /// Was it ended before everything that was asked for had run?
+    #[serde(skip_serializing_if = "is_false")]
+    pub interrupted: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The value of [`Fingerprint::kind`].
@@ -81,6 +88,7 @@ impl Fingerprint {
             ceilings: Vec::new(),
             gpu: None,
             device_ceilings: None,
+            interrupted: false,
         }
     }
 }

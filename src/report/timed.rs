@@ -34,7 +34,8 @@ fn interval_of_median(record: &Record) -> Option<(f64, f64)> {
 /// the times to be distributed as errors are, which they are not quite.
 fn interval_of_mean(record: &Record) -> Option<(f64, f64)> {
     let (samples, mean) = (record.samples.filter(|&samples| samples >= 2)?, record.mean_ns?);
-    let half = student_t(samples - 1) * record.stddev_ns? / (samples as f64).sqrt();
+    let deviation = record.stddev_ns.filter(|deviation| *deviation >= 0.0)?;
+    let half = student_t(samples - 1) * deviation / (samples as f64).sqrt();
     Some((mean - half, mean + half))
 }
 

@@ -25,7 +25,7 @@ pub(super) fn draw(bars: &Bars, medium: Medium) -> Drawing {
     let row_height = letters * 1.55;
     let widest = |texts: Vec<String>| texts.iter().map(|text| text::width(text, letters)).fold(0.0, f64::max);
     let names: Vec<String> =
-        bars.rows.iter().map(|row| text::cut(&row.name, letters, width * 0.45)).collect();
+        bars.rows.iter().map(|row| text::cut_middle(&row.name, letters, width * 0.45)).collect();
     let values: Vec<String> = bars.rows.iter().map(|row| value_text(row, letters, width * 0.28)).collect();
     let left = widest(names.clone()) + 10.0;
     let right = width - (widest(values.clone()) + 8.0).max(letters * 1.5);

@@ -3,7 +3,7 @@
 
 pub(crate) mod page;
 pub(crate) mod paper;
-pub mod png;
+pub(crate) mod png;
 
 mod axes;
 mod bars;
@@ -25,6 +25,11 @@ mod ticks;
 mod gallery;
 #[cfg(test)]
 mod tests;
+
+/// Colours of the palette.
+pub(crate) const COLOURS: usize = palette::ON_WHITE.len();
+/// How many looks there are before they begin again.
+pub(crate) const LOOKS: usize = COLOURS * palette::DASHES.len();
 
 /// How figures look in a page; goes after the page's own style sheet.
 pub(crate) const STYLE: &str = include_str!("chart.css");

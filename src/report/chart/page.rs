@@ -4,8 +4,9 @@
 use super::drawing;
 use super::legend::{self, Entry, SWATCH_HEIGHT, SWATCH_WIDTH};
 use super::pen::{Medium, px};
-use super::text::{cut, escape};
+use super::text::cut;
 use super::{Figure, Numbers, numbers};
+use crate::report::markup::escape;
 use std::fmt::Write;
 
 /// Names that a description lists.
@@ -21,7 +22,7 @@ pub(crate) fn render(figure: &Figure, id: &str) -> String {
     format!(
         "<figure class=\"chart\" id=\"{id}\">\n\
          <figcaption><span class=\"chart-title\">{title}</span>{note}</figcaption>\n\
-         <div class=\"picture\"><svg viewBox=\"0 0 {width} {height}\" width=\"100%\" role=\"img\" \
+         <div class=\"picture\" tabindex=\"0\"><svg viewBox=\"0 0 {width} {height}\" width=\"100%\" role=\"img\" \
          aria-labelledby=\"{id}-title {id}-desc\">\n\
          <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{}</svg></div>\n{}{}</figure>\n",
         escape(&description(figure)),
@@ -94,7 +95,7 @@ fn table(title: &str, numbers: &Numbers) -> String {
     let head = row(&numbers.titles, "th scope=\"col\"", "th scope=\"col\"");
     let body: String = numbers.rows.iter().map(|cells| row(cells, "th scope=\"row\"", "td")).collect();
     format!(
-        "<details><summary>Numbers</summary><div class=\"table\"><table>\n<caption>{}</caption>\n\
+        "<details><summary>Numbers</summary><div class=\"table\" tabindex=\"0\"><table>\n<caption>{}</caption>\n\
          <thead>{head}</thead>\n<tbody>\n{body}</tbody></table></div></details>\n",
         escape(title)
     )

@@ -6,7 +6,7 @@ pub(super) const ON_WHITE: [&str; 8] =
     ["#0072b2", "#c94a00", "#008a64", "#b0508a", "#a87400", "#2f8fcb", "#6e6400", "#4a4f55"];
 
 /// Patterns of lines, in their order of use; the first is solid.
-const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
+pub(super) const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
 
 /// Shapes of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

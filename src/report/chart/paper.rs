@@ -2,8 +2,9 @@
 
 use super::legend::{self, Entry, SWATCH_HEIGHT, SWATCH_WIDTH};
 use super::pen::{Medium, px};
-use super::text::{cut, escape, width, wrap};
+use super::text::{cut, width, wrap};
 use super::{Figure, drawing};
+use crate::report::markup::escape;
 use std::fmt::Write;
 
 /// Those of the PNG files first, then what most machines have.

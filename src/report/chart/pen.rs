@@ -3,7 +3,7 @@
 
 use super::frame::Place;
 use super::palette::{Look, ON_WHITE};
-use super::text::escape;
+use crate::report::markup::escape;
 use std::fmt::Write;
 
 /// Where a picture will be seen.

@@ -12,7 +12,7 @@ const MOST_PIXELS: f64 = 64e6;
 
 /// Why there is no PNG file.
 #[derive(Debug, thiserror::Error)]
-pub enum PngError {
+pub(crate) enum PngError {
     /// Not SVG.
     #[error("the picture is no SVG that can be drawn: {0}")]
     Svg(#[from] usvg::Error),

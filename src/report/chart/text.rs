@@ -1,25 +1,4 @@
-//! Text in a picture: made harmless, measured, cut and wrapped.
-
-/// Text that is safe in HTML and SVG, as content and in attributes. Characters XML does not know are replaced.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\n' | '\t' => escaped.push(character),
-            '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
-            // Marks that turn the direction of what follows would turn the rest of the page, too.
-            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => escaped.push('\u{FFFD}'),
-            other if other.is_control() => escaped.push('\u{FFFD}'),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
+//! Text in a picture: measured, cut and wrapped.
 
 /// About how wide a text is, in the unit of the font's size. Which font a reader has is not known: rather too wide
 /// than too narrow.
@@ -54,6 +33,28 @@ pub(super) fn cut(text: &str, size: f64, room: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// On one line, and without its middle where it would be wider than `room`: names often differ at their end.
+pub(super) fn cut_middle(text: &str, size: f64, room: f64) -> String {
+    let line = one_line(text);
+    if width(&line, size) <= room {
+        return line;
+    }
+    let half = (room - width("…", size)) / 2.0;
+    let fitting = |characters: &mut dyn Iterator<Item = char>| {
+        let mut kept = String::new();
+        for character in characters {
+            kept.push(character);
+            if width(&kept, size) > half {
+                kept.pop();
+                break;
+            }
+        }
+        kept
+    };
+    let (first, last) = (fitting(&mut line.chars()), fitting(&mut line.chars().rev()));
+    format!("{}…{}", first.trim_end(), last.chars().rev().collect::<String>().trim_start())
+}
+
 /// In lines no wider than `room`, at most `most` of them.
 pub(super) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -81,9 +82,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_text_is_harmless() {
-        assert_eq!(escape("<script>'\"&"), "&lt;script&gt;&#39;&quot;&amp;");
-        assert_eq!(escape("a\0b\u{202E}c\nd"), "a\u{FFFD}b\u{FFFD}c\nd");
+    fn the_end_of_a_name_stays() {
+        let cut = cut_middle("ell-padded-threads-elements, 2 threads", 10.0, 150.0);
+        assert!(cut.starts_with("ell-p") && cut.ends_with("threads") && cut.contains('…'), "{cut}");
+        assert!(width(&cut, 10.0) <= 150.0);
+        assert_eq!(cut_middle("short", 10.0, 150.0), "short");
     }
 
     #[test]

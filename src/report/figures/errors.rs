@@ -6,9 +6,10 @@ use crate::units;
 
 /// The largest error over its bound of every variant, over all that was varied.
 pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
+    // A wrong result may have no ratio: its error, or the bound, is no number.
     let mut worst: Vec<(String, f64)> = Vec::new();
     for &member in &group.members {
-        let Some(ratio) = member.record.bound_ratio.filter(|ratio| ratio.is_finite()) else { continue };
+        let ratio = member.record.bound_ratio.unwrap_or(f64::INFINITY);
         let name = group.name_of(member);
         match worst.iter_mut().find(|(known, _)| *known == name) {
             Some((_, largest)) => *largest = largest.max(ratio),
@@ -17,11 +18,18 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
     }
     worst.sort_by(|a, b| b.1.total_cmp(&a.1));
     let bar = |(name, ratio): (String, f64)| {
-        let text = if ratio == 0.0 { "exact".into() } else { units::number(ratio) };
+        let text = match ratio {
+            0.0 => "exact".into(),
+            ratio if ratio.is_infinite() => "wrong: no number".into(),
+            ratio if ratio > 1.0 => format!("{}: wrong", units::number(ratio)),
+            ratio => units::number(ratio),
+        };
         Bar { name, values: vec![ratio], text }
     };
-    let rows: Vec<Bar> = worst.into_iter().map(bar).collect();
-    (!rows.is_empty()).then(|| {
+    let all_exact = worst.iter().all(|(_, ratio)| *ratio == 0.0);
+    let limit = Bar { name: "(the limit)".into(), values: vec![1.0], text: "1".into() };
+    let rows: Vec<Bar> = [limit].into_iter().chain(worst.into_iter().map(bar)).collect();
+    (!all_exact).then(|| {
         Figure::Bars(Bars {
             title: format!("Largest error over its bound: {}", group.title),
             label: "error / bound".into(),
@@ -35,7 +43,7 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::grouped;
+    use super::super::groups::timed as grouped;
     use super::super::tests::{run, timed};
     use super::*;
 
@@ -48,6 +56,6 @@ mod tests {
         let runs = [run("a", vec![exact, timed("x", 8, 1, 1.0), other])];
         let Some(Figure::Bars(bars)) = ratios(&grouped(&runs)[0]) else { panic!("no bars") };
         let rows: Vec<(&str, &str)> = bars.rows.iter().map(|b| (b.name.as_str(), b.text.as_str())).collect();
-        assert_eq!(rows, [("x", "0.500"), ("y", "exact")]);
+        assert_eq!(rows, [("(the limit)", "1"), ("x", "0.500"), ("y", "exact")]);
     }
 }

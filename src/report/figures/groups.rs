@@ -4,7 +4,7 @@ use crate::report::chart::{Point, Series};
 use crate::report::setting::Setting;
 use crate::report::{Record, Run};
 use crate::units;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Everything that was timed of one input in one dtype; square dense products of all sizes together, and copies of all
 /// lengths.
@@ -12,6 +12,29 @@ pub(super) struct Group<'a> {
     pub(super) title: String,
     pub(super) sweep: Sweep,
     pub(super) members: Vec<Member<'a>>,
+    differs: Differs,
+}
+
+/// What differs between members, and is therefore part of their names.
+#[derive(Clone, Copy)]
+struct Differs {
+    place: bool,
+    threads: bool,
+    run: bool,
+}
+
+impl Differs {
+    fn between(members: &[Member<'_>]) -> Self {
+        let Some(first) = members.first() else {
+            return Differs { place: false, threads: false, run: false };
+        };
+        let any = |differs: &dyn Fn(&Member<'_>) -> bool| members.iter().any(differs);
+        Differs {
+            place: any(&|member| member.record.place != first.record.place),
+            threads: any(&|member| member.record.threads != first.record.threads),
+            run: any(&|member| member.run.label != first.run.label),
+        }
+    }
 }
 
 /// A record and the run that it is from.
@@ -60,20 +83,46 @@ impl Sweep {
     }
 }
 
-/// Groups in the order in which they were measured.
-pub(super) fn grouped(runs: &[Run]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+/// Groups of what was timed, in the order in which it was measured. The emulator's times are no measure of anything, and
+/// how fast a wrong result was is nobody's business.
+pub(super) fn timed(runs: &[Run]) -> Vec<Group<'_>> {
+    let is_timed = |record: &Record| {
+        record.median_ns.is_some() && record.place != "emulator" && !record.outcome.is_bad()
+    };
+    grouped(runs, is_timed)
+}
+
+/// Groups of the records that `wanted` says. A name alone may stand for two matrices: the shape then tells them apart.
+pub(super) fn grouped<'a>(runs: &'a [Run], wanted: impl Fn(&Record) -> bool) -> Vec<Group<'a>> {
+    type Key = (String, [Option<u64>; 3]);
+    let (mut order, mut found) = (Vec::<Key>::new(), HashMap::<Key, (Sweep, Vec<Member<'a>>)>::new());
     for run in runs {
-        for record in run.records.iter().filter(|record| record.median_ns.is_some()) {
+        for record in run.records.iter().filter(|record| wanted(record)) {
             let (title, sweep) = place_of(record);
+            let key = (title, [record.rows, record.cols, record.nnz]);
             let member = Member { run, record };
-            match groups.iter_mut().find(|group| group.title == title) {
-                Some(group) => group.members.push(member),
-                None => groups.push(Group { title, sweep, members: vec![member] }),
+            match found.get_mut(&key) {
+                Some((_, members)) => members.push(member),
+                None => {
+                    order.push(key.clone());
+                    found.insert(key, (sweep, vec![member]));
+                }
             }
         }
     }
-    groups
+    let ambiguous = |title: &String| order.iter().filter(|(other, _)| other == title).count() > 1;
+    let named = |key: &Key| match (ambiguous(&key.0), key.1) {
+        (true, [Some(rows), Some(cols), Some(nnz)]) => {
+            let [rows, cols, nnz] = [rows, cols, nnz].map(units::count);
+            format!("{} ({rows} × {cols}, {nnz} entries)", key.0)
+        }
+        _ => key.0.clone(),
+    };
+    let group = |key: &Key| {
+        let (sweep, members) = found.remove(key)?;
+        Some(Group::new(named(key), sweep, members))
+    };
+    order.iter().filter_map(group).collect()
 }
 
 fn place_of(record: &Record) -> (String, Sweep) {
@@ -91,6 +140,10 @@ fn place_of(record: &Record) -> (String, Sweep) {
 }
 
 impl<'a> Group<'a> {
+    pub(super) fn new(title: String, sweep: Sweep, members: Vec<Member<'a>>) -> Self {
+        Group { title, sweep, differs: Differs::between(&members), members }
+    }
+
     /// What was varied, at the different places, ascending.
     pub(super) fn places(&self) -> Vec<u64> {
         let places: BTreeSet<u64> =
@@ -114,30 +167,25 @@ impl<'a> Group<'a> {
 
     /// The variant, and what else differs within the group: where it ran, threads, the file.
     pub(super) fn name_of(&self, member: Member<'_>) -> String {
-        self.name_without_threads(member, |record| record.threads)
+        self.name_with(member, self.differs.threads)
     }
 
     /// The same without the threads, for figures over them.
     pub(super) fn name_over_threads(&self, member: Member<'_>) -> String {
-        self.name_without_threads(member, |_| None)
+        self.name_with(member, false)
     }
 
-    fn name_without_threads(&self, member: Member<'_>, threads: fn(&Record) -> Option<u64>) -> String {
-        let differs = |of: &dyn Fn(&Member<'_>) -> String| {
-            self.members.iter().map(of).collect::<BTreeSet<String>>().len() > 1
-        };
+    fn name_with(&self, member: Member<'_>, threads: bool) -> String {
         let record = member.record;
         let mut parts = vec![record.variant.clone()];
         // Every other variant says in its name where it runs.
         let tells_place = record.chosen.is_some() || record.place == "emulator";
-        if tells_place && differs(&|other| other.record.place.clone()) {
+        if tells_place && self.differs.place {
             parts.push(format!("on {}", record.place));
         }
-        if differs(&|other| format!("{:?}", threads(other.record))) {
-            parts.extend(threads(record).map(units::threads));
-        }
+        parts.extend(record.threads.filter(|_| threads).map(units::threads));
         parts.extend(record.cold.then(|| "cold".to_owned()));
-        if differs(&|other| other.run.label.clone()) {
+        if self.differs.run {
             parts.push(member.run.label.clone());
         }
         parts.join(", ")
@@ -191,7 +239,7 @@ pub(super) fn rate_of(group: &Group<'_>) -> Option<Rate> {
 /// A rate of a record, with the rates of its slower and faster runs.
 pub(super) fn rate_value(group: &Group<'_>, member: Member<'_>, rate: Rate) -> Option<Value> {
     let record = member.record;
-    let value = rate.1(record).filter(|value| value.is_finite())?;
+    let value = rate.1(record).filter(|value| value.is_finite() && *value > 0.0)?;
     let at = group.sweep.of(record).map(|at| format!(" at {}", group.sweep.say(at))).unwrap_or_default();
     let time = record.median_ns.map(units::duration).unwrap_or_default();
     let quantiles = record.median_ns.zip(record.p05_ns.zip(record.p95_ns));
@@ -203,7 +251,8 @@ pub(super) fn rate_value(group: &Group<'_>, member: Member<'_>, rate: Rate) -> O
 #[cfg(test)]
 mod tests {
     use super::super::tests::{run, timed};
-    use super::*;
+    use super::timed as timed_groups;
+    use super::{Group, Member, RATES, Sweep, rate_value};
 
     fn names(group: &Group<'_>) -> Vec<String> {
         let value = |member: Member<'_>| rate_value(group, member, RATES[0]);
@@ -214,24 +263,36 @@ mod tests {
     #[test]
     fn names_hold_what_differs() {
         let runs = [run("a", vec![timed("x", 8, 1, 2.0), timed("x", 4, 1, 1.0), timed("y", 8, 1, 3.0)])];
-        let groups = grouped(&runs);
+        let groups = timed_groups(&runs);
         assert_eq!((groups.len(), groups[0].places()), (1, vec![4, 8]));
         assert_eq!(names(&groups[0]), ["x", "y"]);
         let runs = [
             run("a", vec![timed("x", 8, 1, 2.0), timed("x", 8, 2, 4.0)]),
             run("b", vec![timed("x", 8, 1, 1.0)]),
         ];
-        assert_eq!(names(&grouped(&runs)[0]), ["x, 1 thread, a", "x, 2 threads, a", "x, 1 thread, b"]);
+        assert_eq!(names(&timed_groups(&runs)[0]), ["x, 1 thread, a", "x, 2 threads, a", "x, 1 thread, b"]);
     }
 
     #[test]
     fn a_range_holds_the_rates_of_slow_and_fast_runs() {
         let runs = [run("a", vec![timed("x", 8, 1, 2.0)])];
-        let group = &grouped(&runs)[0];
+        let group = &timed_groups(&runs)[0];
         let value = rate_value(group, group.members[0], RATES[0]).unwrap();
         let (low, high) = value.range.unwrap();
         assert!(low < 2.0 && 2.0 < high, "{low} {high}");
         assert_eq!(value.text, "2.00 GFLOP/s at K = 8 (500 µs)");
+    }
+
+    #[test]
+    fn matrices_of_one_name_are_told_apart_by_their_shape() {
+        let of_shape = |rows: u64| {
+            let mut record = timed("x", 8, 1, 2.0);
+            (record.rows, record.cols, record.nnz) = (Some(rows), Some(9), Some(20));
+            record
+        };
+        let runs = [run("a", vec![of_shape(3), of_shape(4)])];
+        let titles: Vec<String> = timed_groups(&runs).into_iter().map(|group| group.title).collect();
+        assert_eq!(titles, ["spmm m, f64 (3 × 9, 20 entries)", "spmm m, f64 (4 × 9, 20 entries)"]);
     }
 
     #[test]
@@ -245,7 +306,7 @@ mod tests {
         (copy.op, copy.bytes, copy.matrix, copy.k, copy.dtype) =
             ("transfer".into(), Some(1000), None, None, String::new());
         let runs = [run("a", vec![square, other, copy])];
-        let groups = grouped(&runs);
+        let groups = timed_groups(&runs);
         let found: Vec<(&str, Sweep)> = groups.iter().map(|g| (g.title.as_str(), g.sweep)).collect();
         assert_eq!(found[0], ("gemm of square matrices, f64", Sweep::Size));
         assert_eq!(found[1].1, Sweep::K);

@@ -1,10 +1,8 @@
 //! The same variant looks the same in every figure: its colour by its name, its dashes by what else its series' name says.
 
 use super::Section;
-use crate::report::chart::Figure;
-
-/// Colours of the palette.
-const COLOURS: usize = 8;
+use crate::report::chart::{COLOURS, Figure, LOOKS};
+use std::collections::BTreeSet;
 
 /// Gives every series of the plots its look.
 pub(super) fn assign(sections: &mut [Section]) {
@@ -22,15 +20,26 @@ pub(super) fn assign(sections: &mut [Section]) {
     for section in sections {
         for named in &mut section.figures {
             let Figure::Plot(plot) = &mut named.figure else { continue };
+            let mut taken = BTreeSet::new();
             for series in &mut plot.series {
                 let (variant, suffix) = parts(&series.name);
                 let place =
                     |list: &[String], what: &str| list.iter().position(|known| known == what).unwrap_or(0);
                 let (variant, suffix) = (place(&variants, variant), place(&suffixes, suffix));
-                series.look = Some(variant % COLOURS + COLOURS * (variant / COLOURS + rounds * suffix));
+                let wanted = variant % COLOURS + COLOURS * (variant / COLOURS + rounds * suffix);
+                let look = free_look(wanted % LOOKS, &taken);
+                taken.insert(look);
+                series.look = Some(look);
             }
         }
     }
+}
+
+/// The one that is wanted, else one of the same colour, else any; where all are taken, they begin again.
+fn free_look(wanted: usize, taken: &BTreeSet<usize>) -> usize {
+    let same_colour = (0..LOOKS / COLOURS).map(|round| (wanted + round * COLOURS) % LOOKS);
+    let others = (0..LOOKS).map(|step| (wanted + step) % LOOKS);
+    same_colour.chain(others).find(|look| !taken.contains(look)).unwrap_or(wanted)
 }
 
 /// `csr-serial` and `2 threads, cold` of `csr-serial, 2 threads, cold`.
@@ -52,6 +61,20 @@ mod tests {
     use super::super::sections;
     use super::super::tests::{run, timed};
     use super::*;
+
+    #[test]
+    fn lines_of_one_figure_never_look_alike() {
+        let variants: Vec<String> = (0..9).map(|number| format!("v{number}")).collect();
+        let records = |threads: u64| {
+            let of = move |variant: &String| [4, 8].map(|k| timed(variant, k, threads, 2.0));
+            variants.iter().flat_map(of).collect::<Vec<_>>()
+        };
+        let both = || [records(1), records(2)].concat();
+        let sections = sections(&[run("a", both()), run("b", both())]);
+        let Figure::Plot(plot) = &sections[0].figures[0].figure else { panic!("no plot") };
+        let looks: BTreeSet<Option<usize>> = plot.series.iter().map(|series| series.look).collect();
+        assert_eq!((plot.series.len(), looks.len()), (36, 36));
+    }
 
     #[test]
     fn a_variant_keeps_its_colour_and_threads_change_its_dashes() {

@@ -1,5 +1,6 @@
 //! Row lengths and places of the entries of every matrix.
 
+use crate::matrix::Spy;
 use crate::report::chart::{Bar, Bars, Edge, Figure, Grid, Shades};
 use crate::report::{MatrixFacts, Run};
 use crate::units;
@@ -8,7 +9,8 @@ use crate::units;
 pub(super) fn all(runs: &[Run]) -> Vec<(String, Figure)> {
     let mut seen: Vec<&MatrixFacts> = Vec::new();
     for facts in runs.iter().flat_map(|run| &run.matrices) {
-        if !seen.iter().any(|known| known.matrix == facts.matrix) {
+        let shape = |facts: &MatrixFacts| (facts.rows, facts.cols, facts.nnz);
+        if !seen.iter().any(|known| known.matrix == facts.matrix && shape(known) == shape(facts)) {
             seen.push(facts);
         }
     }
@@ -54,8 +56,7 @@ fn row_lengths(facts: &MatrixFacts) -> Option<Figure> {
 }
 
 fn spy(facts: &MatrixFacts) -> Option<Figure> {
-    let spy =
-        facts.spy.as_ref().filter(|spy| !spy.counts.is_empty() && spy.counts.len() == spy.rows * spy.cols)?;
+    let spy = facts.spy.as_ref().filter(|spy| is_drawable(spy))?;
     Some(Figure::Grid(Grid {
         title: format!("Where the entries lie: {}", facts.matrix),
         note: format!(
@@ -74,18 +75,27 @@ fn spy(facts: &MatrixFacts) -> Option<Figure> {
     }))
 }
 
+/// Files may say anything: only what has as many counts as cells, and not more cells than can be seen.
+fn is_drawable(spy: &Spy) -> bool {
+    const MOST_SIDE: usize = 1024;
+    !spy.counts.is_empty()
+        && spy.rows.max(spy.cols) <= MOST_SIDE
+        && spy.rows.checked_mul(spy.cols) == Some(spy.counts.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use crate::matrix::{LengthBin, Spy};
+    use crate::matrix::LengthBin;
 
     #[test]
     fn every_matrix_once_and_only_what_is_known() {
         let bins = vec![LengthBin { from: 1, to: 1, rows: 3 }, LengthBin { from: 2, to: 3, rows: 1 }];
         let spy = Some(Spy { rows: 1, cols: 2, counts: vec![3, 2] });
         let facts = MatrixFacts { matrix: "a".into(), row_lengths: bins, spy, ..MatrixFacts::default() };
-        let other = MatrixFacts { matrix: "b".into(), spy: Some(Spy::default()), ..MatrixFacts::default() };
+        let absurd = Spy { rows: (1 << 63) + 1, cols: 2, counts: vec![1, 1] };
+        let other = MatrixFacts { matrix: "b".into(), spy: Some(absurd), ..MatrixFacts::default() };
         let runs = [Run { matrices: vec![facts.clone(), other, facts], ..run("x", Vec::new()) }];
         let found = all(&runs);
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();

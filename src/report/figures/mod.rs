@@ -12,7 +12,7 @@ mod time_split;
 
 use super::Run;
 use super::chart::Figure;
-use groups::{Group, grouped};
+use groups::{Group, grouped, timed};
 
 /// A figure and the name of its files.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,10 +36,12 @@ pub struct Section {
 
 /// All sections that have anything to show.
 pub fn sections(runs: &[Run]) -> Vec<Section> {
-    let groups = grouped(runs);
-    let of_groups = |draw: fn(&Group<'_>) -> Option<Figure>| -> Vec<(String, Figure)> {
+    let (timed, judged) =
+        (timed(runs), grouped(runs, |record| record.bound_ratio.is_some() || record.outcome.is_bad()));
+    let of = |groups: &[Group<'_>], draw: fn(&Group<'_>) -> Option<Figure>| -> Vec<(String, Figure)> {
         groups.iter().filter_map(|group| Some((group.title.clone(), draw(group)?))).collect()
     };
+    let of_groups = |draw| of(&timed, draw);
     let all = [
         (
             "speed",
@@ -56,28 +58,28 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
         (
             "speed-up",
             "Speed-up",
-            "How many times as fast as the baseline on the same input with the same setting; 1 is the baseline itself.",
+            "How many times as fast as the baseline of the same run on the same input, in the same dtype and at the same K, however many threads it has; 1 is the baseline itself.",
             of_groups(speed_up::ratios),
         ),
         (
             "roofline",
             "Roofline",
             "What the machine allows: the slope is its measured bandwidth times the flops per byte that must move at \
-             least, the flat part its measured peak. A point near the roof can only be made faster by moving less.",
+             least, the flat part its measured peak. A point near the slope can only be made faster by moving less, one near the flat part by computing less.",
             roofline::all(runs),
         ),
         (
             "bandwidth",
             "Bytes moved",
             "The least bytes that must move (every operand once) over the median time, against what the machine was \
-             measured to move.",
+             measured to move from its memory: what lies in caches may be above that.",
             of_groups(speed::bandwidths),
         ),
         (
             "time-split",
             "Where the time of one product goes",
-            "Operands travel to a GPU and back with every product that starts and ends in the host's memory; what is \
-             prepared once is not part of it.",
+            "What happens in every product that starts and ends in the host's memory; preparing, which happens once, \
+             stands behind the bar.",
             of_groups(time_split::parts),
         ),
         (
@@ -85,12 +87,12 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
             "Error",
             "The largest error of an element over the largest that rounding alone can cause: 1 is the limit, and \
              more is a wrong result.",
-            of_groups(errors::ratios),
+            of(&judged, errors::ratios),
         ),
         (
             "matrix",
             "Matrices",
-            "How long the rows are, and where the entries lie: darker cells hold more of them.",
+            "How long the rows are, and where the entries lie: the stronger a cell, the more of them it holds.",
             matrices::all(runs),
         ),
     ];

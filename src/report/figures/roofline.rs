@@ -25,9 +25,13 @@ pub(super) fn all(runs: &[Run]) -> Vec<(String, Figure)> {
     for run in runs {
         let settings: BTreeSet<(&str, Option<u64>, &str)> = run.records.iter().map(setting_of).collect();
         for setting in settings {
-            let of_setting = run.records.iter().filter(|record| setting_of(record) == setting);
+            let of_setting =
+                run.records.iter().filter(|record| setting_of(record) == setting && !record.outcome.is_bad());
             let points: Vec<(&Record, f64, f64)> = of_setting.filter_map(place_of).collect();
-            let Some(roof) = roof_of(run, setting).filter(|_| !points.is_empty()) else { continue };
+            let is_known =
+                |roof: &Roof| roof.bandwidths.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0);
+            let roof = roof_of(run, setting).filter(is_known).filter(|_| !points.is_empty());
+            let Some(roof) = roof else { continue };
             let name = match runs.len() {
                 1 => roof.place.clone(),
                 _ => format!("{}, {}", roof.place, run.label),

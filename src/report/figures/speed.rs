@@ -98,12 +98,12 @@ fn measured_bandwidth(run: &Run, record: &Record) -> Option<(String, f64)> {
     } else {
         run.fingerprint.device_ceilings.as_ref()?.copy_gbytes_per_s
     };
-    Some((format!("copy on the GPU: {} GB/s", units::number(rate)), rate))
+    Some((format!("copy on the GPU: {} GB/s", units::number(rate)), rate)).filter(|_| rate.is_finite())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::grouped;
+    use super::super::groups::timed as grouped;
     use super::super::tests::{run, timed};
     use super::*;
 

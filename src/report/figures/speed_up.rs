@@ -17,6 +17,9 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
     if found.iter().all(|(member, _)| member.record.variant == baseline) {
         return None;
     }
+    // Without a serial variant it is the slowest, which may be another one at every place.
+    let is_one = found.iter().all(|(_, speed_up)| speed_up.baseline == baseline);
+    let baseline = if is_one { baseline } else { "the slowest".to_owned() };
     let title = format!("Times as fast as {baseline}: {}", group.title);
     let label = format!("speed-up over {baseline}");
     let places = group.places();
@@ -31,6 +34,7 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
             .collect();
         rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
         let parts = vec![String::new()];
+        let title = format!("Times as fast as {baseline}: {}", group.title_at_the_last_place());
         return Some(Figure::Bars(Bars { title, label, parts, rows, ..Bars::default() }));
     }
     let value = |member: Member<'_>| {
@@ -73,7 +77,7 @@ fn of_runs(group: &Group<'_>) -> HashMap<*const Record, SpeedUp> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::grouped;
+    use super::super::groups::timed as grouped;
     use super::super::tests::{run, timed};
     use super::*;
 

@@ -8,11 +8,7 @@ use std::collections::BTreeSet;
 /// The rate over threads at the last place of what was varied, of variants that ran with several numbers of them.
 pub(super) fn rates(group: &Group<'_>) -> Option<Figure> {
     let rate = rate_of(group)?;
-    let last = Group {
-        title: group.title_at_the_last_place(),
-        sweep: group.sweep,
-        members: group.at_the_last_place().collect(),
-    };
+    let last = Group::new(group.title_at_the_last_place(), group.sweep, group.at_the_last_place().collect());
     let value = |member: Member<'_>| rate_value(&last, member, rate);
     let threads = |record: &Record| record.threads.map(|threads| threads as f64);
     let mut series = last.series(|member| last.name_over_threads(member), threads, value);
@@ -37,7 +33,7 @@ pub(super) fn rates(group: &Group<'_>) -> Option<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::grouped;
+    use super::super::groups::timed as grouped;
     use super::super::tests::{run, timed};
     use super::*;
 

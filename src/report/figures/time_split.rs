@@ -25,19 +25,23 @@ pub(super) fn parts(group: &Group<'_>) -> Option<Figure> {
     if !members.iter().any(|member| is_split(member.record)) {
         return None;
     }
+    let has = |(_, of): &&Part| members.iter().any(|member| of(member.record).is_some());
+    let parts: Vec<&Part> = PARTS.iter().filter(has).collect();
     let longest = members.iter().filter_map(|member| total(member.record)).fold(0.0, f64::max);
     let (unit, size) = unit_for(longest);
     let mut rows: Vec<Bar> = Vec::new();
     for member in members {
         let Some(total) = total(member.record) else { continue };
-        let values = PARTS.map(|(_, of)| of(member.record).unwrap_or(0.0) / size).to_vec();
-        rows.push(Bar { name: group.name_of(member), values, text: units::duration(total) });
+        let values = parts.iter().map(|(_, of)| of(member.record).unwrap_or(0.0) / size).collect();
+        let prepare = member.record.prepare_ns.map(|ns| format!("; prepare {}", units::duration(ns)));
+        let text = units::duration(total) + &prepare.unwrap_or_default();
+        rows.push(Bar { name: group.name_of(member), values, text });
     }
     rows.sort_by(|a, b| a.values.iter().sum::<f64>().total_cmp(&b.values.iter().sum()));
     Some(Figure::Bars(Bars {
         title: format!("Time of one product: {}", group.title_at_the_last_place()),
         label: format!("time in {unit}"),
-        parts: PARTS.map(|(name, _)| name.to_owned()).to_vec(),
+        parts: parts.iter().map(|(name, _)| (*name).to_owned()).collect(),
         rows,
         ..Bars::default()
     }))
@@ -56,7 +60,7 @@ fn unit_for(ns: f64) -> (&'static str, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::grouped;
+    use super::super::groups::timed as grouped;
     use super::super::tests::{run, timed};
     use super::*;
 

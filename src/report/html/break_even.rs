@@ -44,8 +44,8 @@ pub(super) fn section(runs: &[Run]) -> String {
         }
         rows.push_str(&row(false, &cells));
     }
-    let caption = "Products after which a variant is ahead of the plainest one with the same setting, preparing \
-                   (conversion, compilation, upload of A) included; never: it is not faster";
+    let caption = "Products after which another format is ahead of the fastest variant on plain CSR with the same \
+                   setting, preparing (conversion, compilation, upload of A) included; never: it is not faster";
     table(caption, &titles, &rows)
 }
 
@@ -58,6 +58,7 @@ fn lines(runs: &[Run]) -> Vec<Line> {
             let same = |line: &&mut Line| line.setting == setting && line.label == run.label;
             let products = match found.products {
                 Products::Never => "never".to_owned(),
+                Products::NoDifference => "no difference".to_owned(),
                 Products::AtOnce => "at once".to_owned(),
                 Products::After(products) => units::count(products),
             };

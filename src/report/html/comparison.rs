@@ -1,8 +1,10 @@
 //! Several runs held against the first: ratios with their intervals, and what they say.
 
-use super::frame::{Cell, escape, row, table};
-use crate::report::Run;
-use crate::report::compare::{Overall, Ratio, TEST, Verdict, compare};
+use super::frame::{Cell, row, table};
+use crate::report::compare::{Comparisons, Ratio, TEST, Verdict, compare};
+use crate::report::markup::escape;
+use crate::report::table::overall_text;
+use crate::report::{Outcome, Run};
 use crate::units;
 use std::fmt::Write;
 
@@ -14,8 +16,17 @@ pub(super) fn section(runs: &[Run]) -> String {
     let found = compare(runs);
     let mut html = format!("<p>{}</p>\n", escape(TEST));
     for (label, overall) in found.labels.iter().skip(1).zip(&found.overall) {
-        let _ = writeln!(html, "<p>{}: {}</p>", escape(label), escape(&in_words(overall))); // cannot fail
+        let _ = writeln!(html, "<p>{}</p>", escape(&overall_text(label, &found.labels[0], overall))); // cannot fail
     }
+    if found.unmatched > 0 {
+        let _ = writeln!(
+            html,
+            "<p>{} more settings (variant, input, K, dtype, threads) were not timed by {} and another.</p>",
+            units::count(found.unmatched as u64),
+            escape(&found.labels[0])
+        );
+    }
+    html.push_str(&changed(&found));
     if found.rows.is_empty() {
         return html + "<p>Nothing was timed in the first run and another with the same setting.</p>\n";
     }
@@ -46,32 +57,33 @@ pub(super) fn section(runs: &[Run]) -> String {
     html + &table("Ratio of median times and its 95 % interval", &titles, &rows)
 }
 
-/// `1.24 times as fast in the geometric mean; 3 faster, 1 slower, 2 without difference`
-fn in_words(overall: &Overall) -> String {
-    let mean = overall
-        .geometric_mean
-        .map(|mean| format!("{} times as fast in the geometric mean", units::number(mean)));
-    let counted = [
-        (overall.faster, "faster"),
-        (overall.slower, "slower"),
-        (overall.no_difference, "without difference"),
-        (overall.unknown, "unknown"),
-    ];
-    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
-    let counted: Vec<String> = counted.map(|(count, what)| format!("{count} {what}")).collect();
-    [mean, Some(counted.join(", "))]
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("; ")
+/// What ended otherwise than in the first run; red where it is wrong now.
+fn changed(found: &Comparisons) -> String {
+    let mut rows = String::new();
+    for changed in &found.changed {
+        let mut cells =
+            vec![Cell::text(changed.setting.variant.clone()), Cell::wide(changed.setting.words())];
+        let said = |outcome: &Option<Outcome>| {
+            Cell::text(outcome.map(|outcome| outcome.to_string()).unwrap_or_default())
+        };
+        cells.extend(changed.outcomes.iter().map(said));
+        let bad = changed.outcomes.iter().flatten().any(|outcome| outcome.is_bad());
+        rows.push_str(&row(bad, &cells));
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    let mut titles = vec![("variant", ""), ("setting", "")];
+    titles.extend(found.labels.iter().map(|label| (label.as_str(), "")));
+    table("Ended otherwise than in the first run", &titles, &rows)
 }
 
 /// `1.24 (1.10 to 1.38)`
 fn ratio_text(ratio: &Ratio) -> String {
     let number = units::number(ratio.ratio);
     match ratio.interval {
-        Some((low, high)) => format!("{number} ({} to {})", units::number(low), units::number(high)),
+        // Digits enough to see on which side of 1 its ends are.
+        Some((low, high)) => format!("{number} ({low:.3} to {high:.3})"),
         None => number,
     }
 }

@@ -1,6 +1,7 @@
 //! What every page has: the head, the way through its sections, tables.
 
 use crate::report::chart;
+use crate::report::markup::escape;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -8,22 +9,6 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-
-/// Text that cannot be taken for markup, in elements and in quoted attributes.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
 
 /// The sections of a page, in order.
 #[derive(Default)]

@@ -25,6 +25,7 @@ const FACTS: &[Fact] = &[
     }),
     ("rows without any", |m| units::count(m.empty_rows)),
     ("explicit zeros", |m| units::count(m.explicit_zeros)),
+    ("duplicates", |m| units::count(m.duplicates)),
     ("on the diagonal", |m| units::count(m.diagonal_entries)),
 ];
 

@@ -4,6 +4,7 @@
 
 mod break_even;
 mod comparison;
+mod fastest;
 mod frame;
 mod machines;
 mod matrices;
@@ -12,9 +13,10 @@ mod summary;
 
 use super::chart::page;
 use super::figures::{self, Section};
+use super::markup::escape;
 use super::{MatrixFacts, Run, labels};
 use crate::io::{WriteError, write_atomically};
-use frame::{Contents, escape};
+use frame::Contents;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -33,6 +35,7 @@ pub fn render(runs: &[Run]) -> String {
     let runs = &shortly_named(runs);
     let mut contents = Contents::default();
     contents.add("Verdicts", &summary::verdicts(runs));
+    contents.add("Fastest", &fastest::section(runs));
     contents.add("Comparison", &comparison::section(runs));
     for section in figures::sections(runs) {
         contents.add(section.title, &drawn(&section));

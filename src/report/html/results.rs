@@ -1,6 +1,7 @@
 //! Every record, wrong ones on top; the columns of the terminal's table. The script sorts and filters it.
 
 use super::frame::{Cell, row, whole_table};
+use crate::report::setting::Setting;
 use crate::report::{Record, Run, table};
 
 /// What a column is sorted by whose text does not begin with the number in one unit.
@@ -36,7 +37,7 @@ pub(super) fn section(runs: &[Run]) -> String {
     titles.push(("file", ""));
     let mut rows = String::new();
     for (label, record) in &all {
-        let mut cells = vec![Cell::text(table::input_text(record))];
+        let mut cells = vec![Cell::text(format!("{} {}", record.op, Setting::of(record).input()))];
         cells.extend(columns.iter().map(|column| Cell {
             text: (column.cell)(record),
             class: class(column),

@@ -66,12 +66,17 @@
   tip.className = "tip";
   tip.hidden = true;
   document.body.append(tip);
+  // The browser would show its own as well, later.
+  for (const title of document.querySelectorAll("figure.chart .point title")) {
+    title.parentElement.dataset.text = title.textContent;
+    title.remove();
+  }
   const pointed = (event) => {
     const mark = event.target.closest && event.target.closest("figure.chart .point");
-    const title = mark && mark.querySelector("title");
-    tip.hidden = !title;
-    if (!title) return;
-    tip.textContent = title.textContent;
+    const text = mark && mark.dataset.text;
+    tip.hidden = !text;
+    if (!text) return;
+    tip.textContent = text;
     const left = Math.min(event.clientX + 14, document.documentElement.clientWidth - tip.offsetWidth - 4);
     tip.style.left = `${Math.max(4, left)}px`;
     tip.style.top = `${event.clientY + 18}px`;

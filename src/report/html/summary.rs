@@ -1,6 +1,7 @@
 //! The top of the page: is everything right, what was run, on what.
 
-use super::frame::{Cell, escape, row, table};
+use super::frame::{Cell, row, table};
+use crate::report::markup::escape;
 use crate::report::setting::Setting;
 use crate::report::{Outcome, Record, Run, table as terminal};
 use crate::units;
@@ -26,6 +27,16 @@ pub(super) fn header(runs: &[Run]) -> String {
     if !records.is_empty() {
         let _ = writeln!(html, "<p>{}.</p>", escape(&terminal::summary(&records))); // cannot fail
         let _ = writeln!(html, "<p>{}</p>", escape(&what(&records)));
+    }
+    for run in runs.iter().filter(|run| run.fingerprint.interrupted) {
+        let label = escape(&run.label);
+        let _ = writeln!(
+            html,
+            "<p class=\"verdict neutral\">{label} was interrupted: not all that was asked for is here.</p>"
+        );
+    }
+    if records.iter().any(|record| record.place == "emulator") {
+        html.push_str("<p>Times in the emulator are no measure of a GPU: they are not drawn.</p>\n");
     }
     for run in runs {
         let fingerprint = &run.fingerprint;

@@ -2,7 +2,8 @@
 
 use super::layout::{Printed, laid_out};
 use super::shown;
-use crate::report::compare::{Comparison, Comparisons, Overall, Ratio, TEST};
+use crate::report::Outcome;
+use crate::report::compare::{Changed, Comparison, Comparisons, Overall, Ratio, TEST};
 use crate::report::setting::Setting;
 use crate::units;
 
@@ -27,7 +28,8 @@ const SETTINGS: [SettingColumn; 6] = [
 pub fn comparison(found: &Comparisons) -> String {
     let Some(first) = found.labels.first() else { return String::new() };
     if found.rows.is_empty() {
-        return format!("nothing to compare: {first} and the others timed nothing in common\n");
+        let nothing = format!("nothing to compare: {first} and the others timed nothing in common\n");
+        return changed_lines(found).into_iter().fold(nothing, |text, line| text + &line + "\n");
     }
     let (heading, columns) = columns(found);
     let mut lines = vec![heading];
@@ -42,9 +44,27 @@ pub fn comparison(found: &Comparisons) -> String {
             units::count(found.unmatched as u64)
         ));
     }
+    lines.extend(changed_lines(found));
     // A sentence on each line.
     lines.extend(TEST.split_inclusive(". ").map(|sentence| sentence.trim_end().to_owned()));
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// How many settings ended otherwise than in the first run, for every run and outcome.
+fn changed_lines(found: &Comparisons) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (run, label) in found.labels.iter().enumerate().skip(1) {
+        for outcome in Outcome::ALL {
+            let became = |changed: &&Changed| {
+                changed.outcomes[run] == Some(outcome) && changed.outcomes[0] != Some(outcome)
+            };
+            let count = found.changed.iter().filter(became).count();
+            if count > 0 {
+                lines.push(format!("{label}: {count} {outcome}, otherwise in {}", found.labels[0]));
+            }
+        }
+    }
+    lines
 }
 
 /// The heading says what all rows have in common.
@@ -83,10 +103,11 @@ fn columns(found: &Comparisons) -> (String, Vec<Printed<'_>>) {
 }
 
 fn interval_text(ratio: Ratio) -> String {
-    shown(ratio.interval, |(low, high)| format!("{}–{}", units::number(low), units::number(high)))
+    // Digits enough to see on which side of 1 its ends are.
+    shown(ratio.interval, |(low, high)| format!("{low:.3}–{high:.3}"))
 }
 
-fn overall_text(label: &str, first: &str, overall: &Overall) -> String {
+pub(in crate::report) fn overall_text(label: &str, first: &str, overall: &Overall) -> String {
     let Some(mean) = overall.geometric_mean else {
         return format!("{label}: nothing in common with {first}");
     };
@@ -113,8 +134,8 @@ mod tests {
 new against old, spmm, on cpu, k = 8, f64, 1 thread
 variant  input           old      new  ratio         95 %  verdict
 ─────────────────────────────────────────────────────────────────────────
-a        stencil5:4   200 ns   100 ns   2.00    1.64–2.44  faster
-b        stencil5:4   100 ns   102 ns  0.980   0.922–1.04  no difference
+a        stencil5:4   200 ns   100 ns   2.00  1.636–2.444  faster
+b        stencil5:4   100 ns   102 ns  0.980  0.922–1.040  no difference
 c        stencil5:4  50.0 ns   100 ns  0.500  0.490–0.510  slower
 d        stencil5:4   100 ns  50.0 ns   2.00               unknown
 

@@ -10,6 +10,7 @@ mod product;
 pub use bars::bars;
 pub use by_tile::by_tile;
 pub use comparison::comparison;
+pub(in crate::report) use comparison::overall_text;
 pub use product::one;
 
 use super::{Outcome, Record};
