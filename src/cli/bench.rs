@@ -44,6 +44,9 @@ pub(super) struct BenchArgs {
     /// earlier run is kept under a name with its date
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The variant that the report's speed-ups are held against [default: the serial one]
+    #[arg(long, value_name = "VARIANT", requires = "out")]
+    baseline: Option<String>,
     /// Draw the best rate of every variant below each table, as on a terminal
     #[arg(long)]
     bars: bool,
@@ -55,6 +58,12 @@ pub(super) struct BenchArgs {
 pub(super) fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<u8> {
     let rule = StopRule::from_options(args.samples.map(NonZeroUsize::get), args.time);
     let bars = (args.bars || console.is_terminal()).then(|| console.ink(args.ascii));
-    let measure = MeasureRequest { rule, cold: args.cold, out: args.out.clone(), bars };
+    let measure = MeasureRequest {
+        rule,
+        cold: args.cold,
+        out: args.out.clone(),
+        baseline: args.baseline.clone(),
+        bars,
+    };
     args.run.run(&[8, 32], &[Dtype::F64], Some(measure), console)
 }

@@ -26,6 +26,9 @@ pub(super) struct ReportArgs {
     /// Where to write the page; may be left out where there is something to compare
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
+    /// The variant that the page's speed-ups are held against [default: the serial one]
+    #[arg(long, value_name = "VARIANT", requires = "output")]
+    baseline: Option<String>,
     /// The comparison as one JSON object per line
     #[arg(long)]
     json: bool,
@@ -36,8 +39,16 @@ pub(super) fn run(args: &ReportArgs, console: &Console) -> anyhow::Result<u8> {
         args.output.is_some() || args.files.len() > 1,
         "nothing to do: name the page (-o FILE.html), or another file to compare with"
     );
-    let results: Vec<Run> =
+    let mut results: Vec<Run> =
         args.files.iter().map(|file| read(file, args.output.as_deref())).collect::<anyhow::Result<_>>()?;
+    if let Some(baseline) = &args.baseline {
+        let has_it = |run: &Run| run.records.iter().any(|record| record.variant == *baseline);
+        anyhow::ensure!(
+            results.iter().any(has_it),
+            "--baseline {baseline}: no variant of that name in the files"
+        );
+        results.iter_mut().for_each(|run| run.baseline = Some(baseline.clone()));
+    }
     if let Some(output) = &args.output {
         html::write(output, &results)?;
         console.note(&format!("written: {}", output.display()));

@@ -21,19 +21,21 @@ pub(super) struct Measured<'a> {
 /// A folder that results are written to, again and again while they grow.
 pub(super) struct ResultsFolder {
     path: PathBuf,
+    /// The variant that speed-ups are held against.
+    baseline: Option<String>,
     /// What was written last.
     written: Option<Run>,
 }
 
 impl ResultsFolder {
     /// Makes the folder, and sees that it can be written before hours are spent.
-    pub(super) fn make(path: PathBuf) -> anyhow::Result<Self> {
+    pub(super) fn make(path: PathBuf, baseline: Option<String>) -> anyhow::Result<Self> {
         let made = std::fs::create_dir_all(&path).and_then(|()| tempfile::tempfile_in(&path));
         // The error's own text names a temporary file, which means nothing to anybody.
         let explain =
             |error: io::Error| anyhow::anyhow!("--out {}: {}", path.display(), io::Error::from(error.kind()));
         made.map(drop).map_err(explain)?;
-        Ok(ResultsFolder { path, written: None })
+        Ok(ResultsFolder { path, baseline, written: None })
     }
 
     /// Writes the numbers. Without records nothing is touched: whatever lies there stays.
@@ -56,7 +58,8 @@ impl ResultsFolder {
         };
         csv::write_samples(&self.path.join("samples.csv"), records)?;
         let label = self.path.display().to_string();
-        let run = Run { label, fingerprint, matrices: matrices.to_vec(), records: records.to_vec() };
+        let (matrices, records) = (matrices.to_vec(), records.to_vec());
+        let run = Run { label, fingerprint, matrices, records, baseline: self.baseline.clone() };
         json::write_samples(&self.path.join("samples.json"), &run)?;
         self.written = Some(run);
         Ok(())
@@ -66,6 +69,10 @@ impl ResultsFolder {
     pub(super) fn draw(&self, console: &Console) -> anyhow::Result<()> {
         let Some(run) = self.written.as_ref().map(std::slice::from_ref) else { return Ok(()) };
         let explain = || format!("--out {}: all results are kept, but not all pictures", self.path.display());
+        if let Some(baseline) = &self.baseline {
+            let timed = run[0].records.iter().any(|record| record.variant == *baseline);
+            anyhow::ensure!(timed, "--baseline {baseline}: no variant of that name was run");
+        }
         html::write(&self.path.join("report.html"), run).with_context(explain)?;
         let notes = plots::write(&self.path.join("plots"), &figures::sections(run)).with_context(explain)?;
         notes.iter().for_each(|note| console.note(note));

@@ -41,6 +41,8 @@ pub(super) struct MeasureRequest {
     pub(super) rule: StopRule,
     pub(super) cold: bool,
     pub(super) out: Option<PathBuf>,
+    /// The variant that speed-ups are held against.
+    pub(super) baseline: Option<String>,
     /// What to draw bars of rates with, if they are wanted.
     pub(super) bars: Option<Ink>,
 }
@@ -95,7 +97,8 @@ impl<'a> Session<'a> {
         let bar = console.progress(cases * machines);
         let (mut instruments, mut results) = (Instruments::default(), None);
         if let Some(measure) = &request.measure {
-            results = measure.out.clone().map(ResultsFolder::make).transpose()?;
+            let make = |path| ResultsFolder::make(path, measure.baseline.clone());
+            results = measure.out.clone().map(make).transpose()?;
             instruments =
                 Instruments::new(&request.targets, measure.cold, request.limited_by_products, &|what| {
                     bar.say(what)

@@ -52,7 +52,7 @@ pub fn parse_samples(text: impl BufRead, name: &Path) -> Result<Run, ReportError
     }
     let missing = || fault(1, "the file is empty: a fingerprint is expected first".to_owned());
     let fingerprint = found.ok_or_else(missing)?;
-    Ok(Run { label: name.display().to_string(), fingerprint, matrices, records })
+    Ok(Run { label: name.display().to_string(), fingerprint, matrices, records, baseline: None })
 }
 
 fn is_matrix(text: &str) -> bool {
@@ -89,7 +89,7 @@ mod tests {
         let records = vec![full(), Record::new("gemm", "serial", Outcome::Refused)];
         let matrices =
             vec![MatrixFacts { kind: matrix_facts::KIND.into(), matrix: "m".into(), ..Default::default() }];
-        let run = Run { label: path.display().to_string(), fingerprint, matrices, records };
+        let run = Run { label: path.display().to_string(), fingerprint, matrices, records, baseline: None };
         write_samples(&path, &run).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 4);
         assert_eq!(read_samples(&path).unwrap(), run);

@@ -39,6 +39,8 @@ pub struct Run {
     pub matrices: Vec<MatrixFacts>,
     /// What came out.
     pub records: Vec<Record>,
+    /// The variant that speed-ups are held against, where one was chosen.
+    pub baseline: Option<String>,
 }
 
 /// Why kept results cannot be read.

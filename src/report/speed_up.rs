@@ -18,7 +18,8 @@ pub struct SpeedUp {
 
 /// The speed-up of every record of one run that passed and was timed. Records of the same input, dtype and K share a
 /// baseline, wherever they run and with however many threads: the first serial variant among them (records stand in the
-/// order in which variants are registered: `csr-serial` of spmm, `dense-serial-loops` of gemm), else the slowest record.
+/// order in which variants are registered: `csr-serial` of spmm, `dense-serial-loops` of gemm), else the slowest record; or
+/// the chosen variant, where it was timed.
 ///
 /// ```
 /// use ordito::report::{Outcome, Record, speed_up::speed_ups};
@@ -27,10 +28,10 @@ pub struct SpeedUp {
 ///     record.median_ns = Some(ns);
 ///     record
 /// };
-/// let found = speed_ups(&[timed("csr-threads-rows", 100.0), timed("csr-serial", 400.0)]);
+/// let found = speed_ups(&[timed("csr-threads-rows", 100.0), timed("csr-serial", 400.0)], None);
 /// assert_eq!((found[0].ratio, found[0].baseline.as_str()), (4.0, "csr-serial"));
 /// ```
-pub fn speed_ups(records: &[Record]) -> Vec<SpeedUp> {
+pub fn speed_ups(records: &[Record], chosen: Option<&str>) -> Vec<SpeedUp> {
     let timed: Vec<(usize, Setting, f64)> = records
         .iter()
         .enumerate()
@@ -40,7 +41,8 @@ pub fn speed_ups(records: &[Record]) -> Vec<SpeedUp> {
         })
         .collect();
     let mut baselines: HashMap<&Setting, (usize, f64)> = HashMap::new();
-    for (index, setting, ns) in &timed {
+    let may_be_baseline = |index: usize| chosen.is_none_or(|chosen| records[index].variant == chosen);
+    for (index, setting, ns) in timed.iter().filter(|(index, ..)| may_be_baseline(*index)) {
         let better = |&(known, known_ns): &(usize, f64)| {
             let (is_serial, known_is_serial) = (is_serial(&records[*index]), is_serial(&records[known]));
             !known_is_serial && (is_serial || *ns > known_ns)
@@ -85,9 +87,9 @@ mod tests {
             timed("csr-cuda-warp", "emulator", 8, 1e9),
         ];
         let found: Vec<(usize, f64)> =
-            speed_ups(&records).iter().map(|found| (found.record, found.ratio)).collect();
+            speed_ups(&records, None).iter().map(|found| (found.record, found.ratio)).collect();
         assert_eq!(found, [(0, 40.0), (2, 1.0), (3, 0.5), (4, 4.0)]);
-        assert!(speed_ups(&records).iter().all(|found| found.baseline == "csr-serial"));
+        assert!(speed_ups(&records, None).iter().all(|found| found.baseline == "csr-serial"));
     }
 
     #[test]
@@ -95,8 +97,21 @@ mod tests {
         let records =
             [timed("x", "cuda", 8, 10.0), timed("y", "cuda", 8, 30.0), timed("x", "cuda", 16, 50.0)];
         let found: Vec<(String, f64)> =
-            speed_ups(&records).into_iter().map(|found| (found.baseline, found.ratio)).collect();
+            speed_ups(&records, None).into_iter().map(|found| (found.baseline, found.ratio)).collect();
         assert_eq!(found, [("y".to_owned(), 3.0), ("y".to_owned(), 1.0), ("x".to_owned(), 1.0)]);
-        assert!(speed_ups(&[]).is_empty());
+        assert!(speed_ups(&[], None).is_empty());
+    }
+
+    #[test]
+    fn a_chosen_variant_is_the_baseline_where_it_was_timed() {
+        let timed = |variant: &str, k: u64, ns: f64| {
+            let mut record = Record::new("spmm", variant, crate::report::Outcome::Passed);
+            (record.k, record.median_ns) = (Some(k), Some(ns));
+            record
+        };
+        let records = [timed("csr-serial", 8, 40.0), timed("b", 8, 10.0), timed("csr-serial", 16, 40.0)];
+        let found: Vec<(usize, f64)> =
+            speed_ups(&records, Some("b")).into_iter().map(|found| (found.record, found.ratio)).collect();
+        assert_eq!(found, [(0, 0.25), (1, 1.0)]);
     }
 }

@@ -1,7 +1,7 @@
 //! How far every variant is from the limit of its error.
 
 use super::groups::Group;
-use crate::report::chart::{Bar, Bars, Figure, Scale};
+use crate::report::chart::{Bar, Bars, Figure};
 use crate::units;
 
 /// The largest error over its bound of every variant, over all that was varied.
@@ -33,7 +33,6 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
         Figure::Bars(Bars {
             title: format!("Largest error over its bound: {}", group.title),
             label: "error / bound".into(),
-            scale: Scale::Log10,
             parts: vec![String::new()],
             rows,
             ..Bars::default()

@@ -70,7 +70,7 @@ fn of_runs(group: &Group<'_>) -> HashMap<*const Record, SpeedUp> {
     let of_run = |run: &&Run| {
         let records = run.records.as_slice();
         let placed = move |speed_up: SpeedUp| (std::ptr::from_ref(&records[speed_up.record]), speed_up);
-        speed_ups(records).into_iter().map(placed).collect::<Vec<_>>()
+        speed_ups(records, run.baseline.as_deref()).into_iter().map(placed).collect::<Vec<_>>()
     };
     runs.iter().flat_map(of_run).collect()
 }

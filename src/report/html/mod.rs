@@ -107,7 +107,8 @@ mod tests {
         other.k = Some(16);
         let records = vec![full(), other, wrong];
         let fingerprint = Fingerprint::new(&cpu, ["ordito", "bench", "a\"b"]);
-        Run { label: label.to_owned(), fingerprint, matrices: vec![facts("stencil27:10")], records }
+        let matrices = vec![facts("stencil27:10")];
+        Run { label: label.to_owned(), fingerprint, matrices, records, baseline: None }
     }
 
     #[test]
