@@ -6,7 +6,13 @@ use crate::matrix::Duplicates;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
+
+/// Do both names lead to one file that is there?
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
 
 /// A precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,6 @@
 //! `ordito info MATRIX…`
 
-use super::args::{ReadArgs, machine};
+use super::args::{ReadArgs, is_same_file, machine};
 use super::console::Console;
 use super::operations::to_csr;
 use crate::io::load;
@@ -74,10 +74,7 @@ pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
     }
     if let (Some(file), Some(first)) = (&args.html, known.first()) {
         let file = file.clone().unwrap_or_else(|| page_of(&first.matrix));
-        let is_input = |name: &String| {
-            file.canonicalize()
-                .is_ok_and(|file| Path::new(name).canonicalize().is_ok_and(|input| input == file))
-        };
+        let is_input = |name: &String| is_same_file(Path::new(name), &file);
         anyhow::ensure!(
             !args.matrices.iter().any(is_input),
             "{}: would be overwritten by the page",
@@ -184,11 +181,7 @@ impl Facts {
         glance
             .into_iter()
             .chain(bins.iter().map(|bin| {
-                let range = if bin.from == bin.to {
-                    bin.from.to_string()
-                } else {
-                    format!("{}–{}", bin.from, bin.to)
-                };
+                let range = bin.to_string();
                 let bar = bar(bin.rows as f64, most, WIDEST, ink);
                 format!("    {range:>15} {:>12} rows {bar}", count(bin.rows as u64)).trim_end().to_string()
             }))

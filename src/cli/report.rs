@@ -1,5 +1,6 @@
 //! `ordito report FILE.json… -o report.html`
 
+use super::args::is_same_file;
 use super::console::Console;
 use crate::report::compare::{Comparison, Comparisons, Overall, Ratio, compare};
 use crate::report::setting::Setting;
@@ -63,8 +64,7 @@ pub(super) fn run(args: &ReportArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn read(file: &Path, output: Option<&Path>) -> anyhow::Result<Run> {
-    let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
-    let overwritten = output.is_some_and(|output| same(file, output));
+    let overwritten = output.is_some_and(|output| is_same_file(file, output));
     anyhow::ensure!(!overwritten, "{}: would be overwritten by the page", file.display());
     let run = json::read_samples(file)?;
     anyhow::ensure!(!run.records.is_empty(), "{}: no records in it", file.display());

@@ -10,6 +10,7 @@ use crate::io::ReadOptions;
 use crate::machine::{Accelerator, Machine, Refusal};
 use crate::ops::{Op, Place};
 use crate::report::bar::Ink;
+use crate::report::setting::Setting;
 use crate::report::{MatrixFacts, Outcome, Record, table};
 use crate::sample::{StopRule, WallClock};
 use crate::units;
@@ -193,7 +194,7 @@ impl<'a> Session<'a> {
     fn run_on<O: Op>(&self, case: &Case<O>, selected: &[Selected<O>], machine: &Arc<Machine>) -> Vec<Record> {
         let progress = |variant: &str, samples: Option<crate::sample::Progress>| {
             let record = &case.record;
-            let input = input_name(record);
+            let input = Setting::of(record).input();
             let k = record.k.map_or(String::new(), |k| format!(" K={k}"));
             let dtype = &record.dtype;
             let stage = samples.map_or("verifying".into(), |now| {
@@ -295,15 +296,6 @@ impl<'a> Session<'a> {
             _ => {}
         }
         Ok(code)
-    }
-}
-
-/// What a case is about, in a word.
-fn input_name(record: &Record) -> String {
-    match (&record.matrix, record.n, record.m, record.p) {
-        (Some(matrix), ..) => matrix.clone(),
-        (None, Some(n), Some(m), Some(p)) => format!("{n}x{m}x{p}"),
-        _ => record.bytes.map(units::bytes).unwrap_or_default(),
     }
 }
 

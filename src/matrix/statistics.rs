@@ -52,6 +52,16 @@ pub struct LengthBin {
     pub rows: usize,
 }
 
+/// `7`, or `8–15`.
+impl std::fmt::Display for LengthBin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.from == self.to {
+            true => write!(f, "{}", self.from),
+            false => write!(f, "{}–{}", self.from, self.to),
+        }
+    }
+}
+
 /// What a matrix has in common with its transpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symmetry {

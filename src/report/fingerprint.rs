@@ -66,6 +66,11 @@ impl Fingerprint {
         Fingerprint::at(SystemTime::now(), cpu, arguments)
     }
 
+    /// What was measured of the CPU with so many threads.
+    pub fn ceilings_of(&self, threads: Option<u64>) -> Option<&Ceilings> {
+        self.ceilings.iter().find(|ceilings| Some(ceilings.threads as u64) == threads)
+    }
+
     /// The same at another moment, for tests.
     pub fn at<T: AsRef<str>>(
         moment: SystemTime,

@@ -255,17 +255,22 @@ pub(super) fn all() -> Vec<(&'static str, Figure)> {
     ]
 }
 
+/// Every figure in every way; in the folder `ORDITO_GALLERY`, where that is set, for the eye.
 #[test]
-#[ignore = "writes files for the eye"]
-fn gallery() {
-    let folder = std::path::PathBuf::from(std::env::var("ORDITO_GALLERY").unwrap());
+fn every_figure_can_be_drawn_in_every_way() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = std::env::var_os("ORDITO_GALLERY")
+        .map_or_else(|| scratch.path().to_owned(), std::path::PathBuf::from);
     std::fs::create_dir_all(&folder).unwrap();
     let mut body = String::new();
     for (name, figure) in all() {
         let svg = paper::render(&figure);
-        std::fs::write(folder.join(format!("{name}.png")), png::encode(&svg).unwrap()).unwrap();
+        let (pixels, part) = (png::encode(&svg).unwrap(), page::render(&figure, name));
+        assert!(pixels.starts_with(b"\x89PNG") && part.contains("<svg"), "{name}");
+        assert!(![&svg, &part].iter().any(|text| text.contains("NaN") || text.contains("<script")), "{name}");
+        std::fs::write(folder.join(format!("{name}.png")), pixels).unwrap();
         std::fs::write(folder.join(format!("{name}.svg")), svg).unwrap();
-        body.push_str(&page::render(&figure, name));
+        body.push_str(&part);
     }
     let sheets = format!("{}{STYLE}", include_str!("../html/style.css"));
     let head = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">";

@@ -1,6 +1,6 @@
 //! Records that belong into one chart, and what its lines are called.
 
-use crate::report::chart::{Point, Series};
+use crate::report::chart::{Axis, Point, Scale, Series};
 use crate::report::setting::Setting;
 use crate::report::{Record, Run};
 use crate::units;
@@ -149,6 +149,20 @@ impl<'a> Group<'a> {
         let places: BTreeSet<u64> =
             self.members.iter().filter_map(|member| self.sweep.of(member.record)).collect();
         places.into_iter().collect()
+    }
+
+    /// Where a record stands on the axis of what was varied.
+    pub(super) fn place_of(&self, record: &Record) -> Option<f64> {
+        self.sweep.of(record).map(|at| at as f64)
+    }
+
+    /// The axis of what was varied, with a mark at every place; copies have too many for that.
+    pub(super) fn axis(&self) -> Axis {
+        let (scale, ticks) = match self.sweep {
+            Sweep::Bytes => (Scale::Log10, Vec::new()),
+            Sweep::K | Sweep::Size => (Scale::Log2, self.places().iter().map(|&at| at as f64).collect()),
+        };
+        Axis { label: self.sweep.label().into(), scale, ticks, from_zero: false }
     }
 
     /// Only what was measured at the last place; everything where nothing was varied.

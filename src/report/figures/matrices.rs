@@ -25,10 +25,7 @@ pub(super) fn all(runs: &[Run]) -> Vec<(String, Figure)> {
 
 fn row_lengths(facts: &MatrixFacts) -> Option<Figure> {
     let rows = facts.row_lengths.iter().map(|bin| Bar {
-        name: match bin.from == bin.to {
-            true => bin.from.to_string(),
-            false => format!("{}–{}", bin.from, bin.to),
-        },
+        name: bin.to_string(),
         values: vec![bin.rows as f64],
         text: units::count(bin.rows as u64),
     });

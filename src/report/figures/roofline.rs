@@ -57,8 +57,7 @@ fn place_of(record: &Record) -> Option<(&Record, f64, f64)> {
 
 fn roof_of(run: &Run, (place, threads, dtype): (&str, Option<u64>, &str)) -> Option<Roof> {
     if place == "cpu" {
-        let fits = |ceilings: &&crate::sample::Ceilings| Some(ceilings.threads as u64) == threads;
-        let ceilings = run.fingerprint.ceilings.iter().find(fits)?;
+        let ceilings = run.fingerprint.ceilings_of(threads)?;
         return Some(Roof {
             place: format!("CPU, {}, {dtype}", units::threads(ceilings.threads as u64)),
             bandwidths: vec![

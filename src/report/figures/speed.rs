@@ -1,7 +1,7 @@
 //! How fast every variant is, over what was varied, or as bars where nothing was.
 
-use super::groups::{BANDWIDTH, Group, Member, Rate, Sweep, rate_of, rate_value};
-use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot, Scale};
+use super::groups::{BANDWIDTH, Group, Member, Rate, rate_of, rate_value};
+use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot};
 use crate::report::{Record, Run};
 use crate::units;
 
@@ -23,29 +23,22 @@ pub(super) fn bandwidths(group: &Group<'_>) -> Option<Figure> {
 }
 
 fn draw(group: &Group<'_>, rate: Rate, title: String) -> Option<Figure> {
-    let places = group.places();
-    if places.len() < 2 {
+    if group.places().len() < 2 {
         return bars(group, rate, title);
     }
     let value = |member: Member<'_>| rate_value(group, member, rate);
-    let place = |record: &Record| group.sweep.of(record).map(|at| at as f64);
-    let mut series = group.series(|member| group.name_of(member), place, value);
+    let mut series = group.series(|member| group.name_of(member), |record| group.place_of(record), value);
     if series.is_empty() {
         return None;
     }
     if series.len() > MOST_BANDS {
         series.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.range = None);
     }
-    let ticks = match group.sweep {
-        Sweep::Bytes => Vec::new(),
-        Sweep::K | Sweep::Size => places.iter().map(|&at| at as f64).collect(),
-    };
-    let scale = if group.sweep == Sweep::Bytes { Scale::Log10 } else { Scale::Log2 };
     let guides = if rate.0 == BANDWIDTH.0 { measured_bandwidths(group) } else { Vec::new() };
     Some(Figure::Plot(Plot {
         title,
         note: String::new(),
-        x: Axis { label: group.sweep.label().into(), scale, ticks, from_zero: false },
+        x: group.axis(),
         y: Axis { label: rate.0.into(), from_zero: true, ..Axis::default() },
         series,
         guides,
@@ -87,18 +80,13 @@ fn measured_bandwidths(group: &Group<'_>) -> Vec<Guide> {
 }
 
 fn measured_bandwidth(run: &Run, record: &Record) -> Option<(String, f64)> {
-    let rate = if record.place == "cpu" {
-        let of_threads =
-            |ceilings: &&crate::sample::Ceilings| Some(ceilings.threads as u64) == record.threads;
-        let rate = run.fingerprint.ceilings.iter().find(of_threads)?.bandwidth_for(u64::MAX);
-        return Some((
-            format!("memory, {}: {} GB/s", units::threads(record.threads?), units::number(rate)),
-            rate,
-        ));
+    let (what, rate) = if record.place == "cpu" {
+        let ceilings = run.fingerprint.ceilings_of(record.threads)?;
+        (format!("memory, {}", units::threads(record.threads?)), ceilings.bandwidth_for(u64::MAX))
     } else {
-        run.fingerprint.device_ceilings.as_ref()?.copy_gbytes_per_s
+        ("copy on the GPU".to_owned(), run.fingerprint.device_ceilings.as_ref()?.copy_gbytes_per_s)
     };
-    Some((format!("copy on the GPU: {} GB/s", units::number(rate)), rate)).filter(|_| rate.is_finite())
+    rate.is_finite().then(|| (format!("{what}: {} GB/s", units::number(rate)), rate))
 }
 
 #[cfg(test)]
@@ -111,7 +99,8 @@ mod tests {
     fn several_k_are_lines_and_one_is_bars_from_the_fastest() {
         let runs = [run("a", vec![timed("x", 4, 1, 1.0), timed("x", 8, 1, 2.0)])];
         let Some(Figure::Plot(plot)) = rates(&grouped(&runs)[0]) else { panic!("no plot") };
-        assert_eq!((plot.x.scale, plot.x.ticks, plot.series.len()), (Scale::Log2, vec![4.0, 8.0], 1));
+        assert_eq!((plot.x.ticks, plot.series.len()), (vec![4.0, 8.0], 1));
+        assert_eq!(plot.x.scale, crate::report::chart::Scale::Log2);
         let runs = [run("a", vec![timed("slow", 8, 1, 2.0), timed("fast", 8, 1, 8.0)])];
         let Some(Figure::Bars(bars)) = rates(&grouped(&runs)[0]) else { panic!("no bars") };
         assert_eq!(bars.title, "GFLOP/s: spmm m, f64, K = 8");

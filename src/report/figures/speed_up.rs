@@ -1,7 +1,7 @@
 //! How many times as fast as the baseline every variant is.
 
-use super::groups::{Group, Member, Sweep, Value};
-use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot, Scale};
+use super::groups::{Group, Member, Value};
+use crate::report::chart::{Axis, Bar, Bars, Figure, Guide, Plot};
 use crate::report::speed_up::{SpeedUp, speed_ups};
 use crate::report::{Record, Run};
 use crate::units;
@@ -22,8 +22,7 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
     let baseline = if is_one { baseline } else { "the slowest".to_owned() };
     let title = format!("Times as fast as {baseline}: {}", group.title);
     let label = format!("speed-up over {baseline}");
-    let places = group.places();
-    if places.len() < 2 {
+    if group.places().len() < 2 {
         let mut rows: Vec<Bar> = found
             .iter()
             .map(|(member, speed_up)| Bar {
@@ -42,19 +41,13 @@ pub(super) fn ratios(group: &Group<'_>) -> Option<Figure> {
         let ratio = of(member.record)?.ratio;
         Some(Value { value: ratio, range: None, text: format!("{} × at {at}", units::number(ratio)) })
     };
-    let place = |record: &Record| group.sweep.of(record).map(|at| at as f64);
-    let scale = if group.sweep == Sweep::Bytes { Scale::Log10 } else { Scale::Log2 };
-    let ticks = match group.sweep {
-        Sweep::Bytes => Vec::new(),
-        Sweep::K | Sweep::Size => places.iter().map(|&at| at as f64).collect(),
-    };
     let one = vec![(f64::NEG_INFINITY, 1.0), (f64::INFINITY, 1.0)];
     Some(Figure::Plot(Plot {
         title,
         note: String::new(),
-        x: Axis { label: group.sweep.label().into(), scale, ticks, from_zero: false },
+        x: group.axis(),
         y: Axis { label, from_zero: true, ..Axis::default() },
-        series: group.series(|member| group.name_of(member), place, value),
+        series: group.series(|member| group.name_of(member), |record| group.place_of(record), value),
         guides: vec![Guide { label: String::new(), path: one }],
     }))
 }
