@@ -34,8 +34,8 @@ struct TransposingCopy {
         from = matrix + (first_row + row) * distance + first_term + term;
     }
 
-    __device__ __forceinline__ void whole(SCALAR* slab, u64 offset) const {
-        const SCALAR* next = from + offset;
+    __device__ __forceinline__ void whole(SCALAR* slab) const {
+        const SCALAR* next = from;
 #pragma unroll
         for (u32 time = 0; time < TIMES; ++time) {
             copy_async<sizeof(SCALAR)>(slab + term * COLUMN_OF_A + row + time * ROWS_AT_ONCE, next);
@@ -43,12 +43,12 @@ struct TransposingCopy {
         }
     }
 
-    __device__ __forceinline__ void part(SCALAR* slab, u64 offset, u32 rows, u32 terms) const {
+    __device__ __forceinline__ void part(SCALAR* slab, u32 rows, u32 terms) const {
 #pragma unroll
         for (u32 time = 0; time < TIMES; ++time) {
             const u32 skipped = time * ROWS_AT_ONCE;
             const bool valid = term < terms && row + skipped < rows;
-            const SCALAR* const place = valid ? from + offset + skipped * distance : matrix;
+            const SCALAR* const place = valid ? from + skipped * distance : matrix;
             copy_async<sizeof(SCALAR)>(slab + term * COLUMN_OF_A + row + skipped, place, valid ? u32(sizeof(SCALAR)) : 0);
         }
     }

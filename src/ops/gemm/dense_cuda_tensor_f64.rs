@@ -1,5 +1,5 @@
 //! Tensor cores in f64: a block adds up a tile of C, a warp a part of it by 16×8×8 multiplications.
-//! Touches A and B once per tile, by asynchronous copies into shared memory that run up to three (32×32: five) slabs ahead.
+//! Touches A and B once per tile, by asynchronous copies into shared memory that run two to five slabs ahead.
 //! Loses where C has few tiles, and where the matrices are so thin that memory is the limit.
 
 use super::tiled::Tiled;
@@ -45,7 +45,7 @@ pub(super) const TENSOR_F64: [Tiled; 5] = [
     tensor(
         "dense-cuda-tensor-f64-128x64",
         "f64 tensor cores: a block 128×64 elements, a warp 64×32",
-        Tiling { rows: 128, cols: 64, blocks_per_multiprocessor: 2, ..COMMON },
+        Tiling { rows: 128, cols: 64, stages: 3, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-64x64",

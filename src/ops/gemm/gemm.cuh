@@ -88,28 +88,30 @@ struct ChunkCopy {
         from = matrix + (first_row + row) * distance + first_col + chunk * CHUNK;
     }
 
-    // What lies `offset` numbers further on.
-    __device__ __forceinline__ void whole(SCALAR* slab, u64 offset) const {
+    // Where all of it lies in the matrix.
+    __device__ __forceinline__ void whole(SCALAR* slab) const {
+        const SCALAR* next = from;
 #pragma unroll
         for (u32 time = 0; time < TIMES; ++time) {
-            const u32 skipped = time * ROWS_AT_ONCE;
-            copy_async<16>(slab + Place::of(row + skipped, chunk), from + offset + skipped * distance);
+            copy_async<16>(slab + Place::of(row + time * ROWS_AT_ONCE, chunk), next);
+            next += ROWS_AT_ONCE * distance;
         }
     }
 
-    // The same where only so many rows and columns are left; zeros stand for the others, which are not read.
-    __device__ __forceinline__ void part(SCALAR* slab, u64 offset, u32 rows, u32 cols) const {
+    // Where only so many rows and columns are left; zeros stand for the others, which are not read.
+    __device__ __forceinline__ void part(SCALAR* slab, u32 rows, u32 cols) const {
         const u32 col = chunk * CHUNK, valid_cols = col < cols ? min(cols - col, CHUNK) : 0;
-#pragma unroll
+#pragma unroll 1
         for (u32 time = 0; time < TIMES; ++time) {
             const u32 skipped = time * ROWS_AT_ONCE, valid = row + skipped < rows ? valid_cols : 0;
-            const SCALAR* const place = valid ? from + offset + skipped * distance : matrix;
+            const SCALAR* const place = valid ? from + skipped * distance : matrix;
             copy_async<16>(slab + Place::of(row + skipped, chunk), place, valid * u32(sizeof(SCALAR)));
         }
     }
 };
 
-// The copies of whole slabs: A's part by CopyOfA, B's by CopyOfB, first all stages of A in shared memory, then those of B.
+// The copies of slabs, one after the other: A's part by CopyOfA, B's by CopyOfB, first all stages of A in shared memory,
+// then those of B.
 template <typename CopyOfA, typename CopyOfB>
 struct SlabCopies {
     const Product& product;
@@ -124,19 +126,31 @@ struct SlabCopies {
           a(product.a, product.a_distance, work.row, work.first_term),
           b(product.b, product.b_distance, work.first_term, work.col), inside(work.is_inside(product)) {}
 
-    __device__ __forceinline__ void start(u32 slab) const {
-        SCALAR* const to_a = stages_of_a + slab % STAGES * CopyOfA::SLAB;
-        SCALAR* const to_b = stages_of_b + slab % STAGES * CopyOfB::SLAB;
-        const u64 first_term = slab * DEPTH;
-        if (inside && slab < work.whole_slabs()) {
-            a.whole(to_a, first_term);
-            b.whole(to_b, first_term * product.b_distance);
-        } else {
-            const u32 terms_left = work.terms - slab * DEPTH;
-            a.part(to_a, first_term, product.n - work.row, terms_left);
-            b.part(to_b, first_term * product.b_distance, terms_left, product.p - work.col);
-        }
+    // How many of the tile's slabs lie in A and B from edge to edge.
+    __device__ __forceinline__ u32 whole_slabs() const { return inside ? work.whole_slabs() : 0; }
+
+    // The next slab, of this number, at the edge too.
+    __device__ __forceinline__ void start(u32 slab) {
+        const u32 terms_left = work.terms - slab * DEPTH;
+        a.part(stage_of_a(slab % STAGES), product.n - work.row, terms_left);
+        b.part(stage_of_b(slab % STAGES), terms_left, product.p - work.col);
+        advance();
     }
+
+    // The next slab, a whole one, into this stage.
+    __device__ __forceinline__ void start_whole(u32 stage) {
+        a.whole(stage_of_a(stage));
+        b.whole(stage_of_b(stage));
+        advance();
+    }
+
+    __device__ __forceinline__ void advance() {
+        a.from += DEPTH;
+        b.from += DEPTH * product.b_distance;
+    }
+
+    __device__ __forceinline__ SCALAR* stage_of_a(u32 stage) const { return stages_of_a + stage * CopyOfA::SLAB; }
+    __device__ __forceinline__ SCALAR* stage_of_b(u32 stage) const { return stages_of_b + stage * CopyOfB::SLAB; }
 };
 
 // ---- the pipeline ------------------------------------------------------------------------------------------------------
@@ -154,7 +168,7 @@ __device__ __forceinline__ void start_slab(Copies& copies, u32 slab, u32 slabs) 
 
 template <typename Copies>
 __device__ __forceinline__ void start_first_slabs(Copies& copies, u32 slabs) {
-#pragma unroll
+#pragma unroll 1
     for (u32 slab = 0; slab < STAGES - 1; ++slab) start_slab(copies, slab, slabs);
 }
 
@@ -165,28 +179,44 @@ __device__ __forceinline__ void await_slab() {
 }
 
 // Registers hold two steps: one is read, also across the end of a slab, while the other is multiplied.
+template <u32 Steps, typename Sums>
+__device__ __forceinline__ void multiply_slab(Sums& sums, u32 stage, u32 next_stage) {
+    static_assert(Steps % 2 == 0, "every slab begins with the same buffer");
+#pragma unroll
+    for (u32 step = 0; step < Steps; ++step) {
+        if (step + 1 < Steps) {
+            sums.read((step + 1) % 2, stage, step + 1);
+        } else {
+            await_slab();
+            sums.read(0, next_stage, 0);
+        }
+        sums.multiply(step % 2);
+    }
+    sums.end_slab();
+}
+
+// There are two loops since little is multiplied while warps work out what to copy: as long as whole slabs follow, no edge
+// has to be looked for (4096 in f64 on an H200: 2.24 ms instead of 2.40). What is not in the first loop is not unrolled, which
+// leaves it enough registers.
 template <u32 Steps, typename Copies, typename Sums>
 __device__ __forceinline__ void multiply_slabs(Copies& copies, Sums& sums, u32 slabs) {
-    static_assert(Steps % 2 == 0, "every slab begins with the same buffer");
     if (slabs == 0) return;
     start_first_slabs(copies, slabs);
     await_slab();
     sums.read(0, 0, 0);
-    for (u32 slab = 0; slab < slabs; ++slab) {
+    const u32 whole = copies.whole_slabs(), quick = whole < STAGES ? 0 : whole - STAGES + 1;
+    u32 slab = 0;
+#pragma unroll 1
+    for (; slab < quick; ++slab) {
+        copies.start_whole((slab + STAGES - 1) % STAGES);
+        copy_async_commit();
+        multiply_slab<Steps>(sums, slab % STAGES, (slab + 1) % STAGES);
+    }
+#pragma unroll 1
+    for (; slab < slabs; ++slab) {
+        start_slab(copies, slab + STAGES - 1, slabs);
         // Behind the last slab there is nothing to read: the last one is read again, and not used.
-        const u32 stage = slab % STAGES, next_stage = slab + 1 < slabs ? (slab + 1) % STAGES : stage;
-#pragma unroll
-        for (u32 step = 0; step < Steps; ++step) {
-            if (step == 0) start_slab(copies, slab + STAGES - 1, slabs);
-            if (step + 1 < Steps) {
-                sums.read((step + 1) % 2, stage, step + 1);
-            } else {
-                await_slab();
-                sums.read(0, next_stage, 0);
-            }
-            sums.multiply(step % 2);
-        }
-        sums.end_slab();
+        multiply_slab<Steps>(sums, slab % STAGES, slab + 1 < slabs ? (slab + 1) % STAGES : slab % STAGES);
     }
 }
 
