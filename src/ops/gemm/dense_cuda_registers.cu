@@ -102,17 +102,17 @@ struct Sums {
 
     __device__ __forceinline__ void end_slab() {}
 
-    __device__ __forceinline__ void store_all(const Product& product, const Work& work) const {
+    static constexpr u32 CHUNKS_ACROSS = THREAD_COLS / CHUNK, CHUNKS = THREAD_ROWS * CHUNKS_ACROSS;
+    __device__ __forceinline__ u32 row_of(u32 i) const {
+        const u32 of_thread = i / CHUNKS_ACROSS;
+        return row + of_thread / CHUNK * LANES_DOWN * CHUNK + of_thread % CHUNK;
+    }
+    __device__ __forceinline__ u32 col_of(u32 i) const { return col + i % CHUNKS_ACROSS * LANES_ACROSS * CHUNK; }
+    __device__ __forceinline__ Chunk chunk(u32 i) const {
+        Chunk chunk;
 #pragma unroll
-        for (u32 i = 0; i < THREAD_ROWS; ++i)
-#pragma unroll
-            for (u32 j = 0; j < THREAD_COLS / CHUNK; ++j) {
-                Chunk chunk;
-#pragma unroll
-                for (u32 e = 0; e < CHUNK; ++e) chunk.at[e] = sums[i][j * CHUNK + e];
-                const u32 row_of_tile = row + i / CHUNK * LANES_DOWN * CHUNK + i % CHUNK;
-                store(product, work, row_of_tile, col + j * LANES_ACROSS * CHUNK, chunk);
-            }
+        for (u32 e = 0; e < CHUNK; ++e) chunk.at[e] = sums[i / CHUNKS_ACROSS][i % CHUNKS_ACROSS * CHUNK + e];
+        return chunk;
     }
 };
 

@@ -80,17 +80,14 @@ struct Sums {
 
     __device__ __forceinline__ void end_slab() {}
 
-    __device__ __forceinline__ void store_all(const Product& product, const Work& work) const {
-#pragma unroll
-        for (u32 i = 0; i < GROUPS_DOWN; ++i)
-#pragma unroll
-            for (u32 e = 0; e < 2; ++e)
-#pragma unroll
-                for (u32 j = 0; j < GROUPS_ACROSS; ++j) {
-                    const Chunk chunk = {{sums[i][j][e], sums[i][j][2 + e]}};
-                    const u32 row_of_tile = row + i * GROUP_ROWS + 2 * t + e, col_of_tile = col + j * GROUP_COLS + 2 * g;
-                    store(product, work, row_of_tile, col_of_tile, chunk);
-                }
+    // Two rows of every group, 2t and 2t + 1, of two columns each.
+    static constexpr u32 CHUNKS = GROUPS_DOWN * 2 * GROUPS_ACROSS;
+    __device__ __forceinline__ u32 row_of(u32 i) const { return row + i / (2 * GROUPS_ACROSS) * GROUP_ROWS + 2 * t + i / GROUPS_ACROSS % 2; }
+    __device__ __forceinline__ u32 col_of(u32 i) const { return col + i % GROUPS_ACROSS * GROUP_COLS + 2 * g; }
+    __device__ __forceinline__ Chunk chunk(u32 i) const {
+        const SCALAR(&group)[4] = sums[i / (2 * GROUPS_ACROSS)][i % GROUPS_ACROSS];
+        const u32 of_row = i / GROUPS_ACROSS % 2;
+        return {{group[of_row], group[2 + of_row]}};
     }
 };
 

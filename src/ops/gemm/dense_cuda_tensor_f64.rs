@@ -45,7 +45,7 @@ pub(super) const TENSOR_F64: [Tiled; 5] = [
     tensor(
         "dense-cuda-tensor-f64-128x64",
         "f64 tensor cores: a block 128×64 elements, a warp 64×32",
-        Tiling { rows: 128, cols: 64, stages: 3, blocks_per_multiprocessor: 2, ..COMMON },
+        Tiling { rows: 128, cols: 64, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-64x64",

@@ -123,23 +123,17 @@ struct Sums {
         });
     }
 
-    // Column 2t + e of the tensor core is chunk_of(2t + e) = t + 4e, and its four multiplications are that chunk.
-    __device__ __forceinline__ void store_all(const Product& product, const Work& work) const {
+    // Of every group two rows, g and g + 8, and two chunks: column 2t + e of the tensor core is chunk_of(2t + e) = t + 4e, and
+    // its four multiplications are that chunk.
+    static constexpr u32 CHUNKS_ACROSS = GROUPS_ACROSS * 2, CHUNKS = GROUPS_DOWN * 2 * CHUNKS_ACROSS;
+    __device__ __forceinline__ u32 row_of(u32 i) const { return row + i / (2 * CHUNKS_ACROSS) * GROUP_ROWS + i / CHUNKS_ACROSS % 2 * 8 + g; }
+    __device__ __forceinline__ u32 col_of(u32 i) const { return col + i % CHUNKS_ACROSS / 2 * GROUP_COLS + (t + i % 2 * 4) * CHUNK; }
+    __device__ __forceinline__ Chunk chunk(u32 i) const {
+        const u32 half = i / CHUNKS_ACROSS % 2, e = i % 2;
+        Chunk chunk;
 #pragma unroll
-        for (u32 i = 0; i < GROUPS_DOWN; ++i)
-#pragma unroll
-            for (u32 half = 0; half < 2; ++half)
-#pragma unroll
-                for (u32 j = 0; j < GROUPS_ACROSS; ++j)
-#pragma unroll
-                    for (u32 e = 0; e < 2; ++e) {
-                        Chunk chunk;
-#pragma unroll
-                        for (u32 v = 0; v < CHUNK; ++v) chunk.at[v] = sums[i][j][v][2 * half + e];
-                        const u32 row_of_tile = row + i * GROUP_ROWS + half * 8 + g;
-                        const u32 col_of_tile = col + j * GROUP_COLS + (t + 4 * e) * CHUNK;
-                        store(product, work, row_of_tile, col_of_tile, chunk);
-                    }
+        for (u32 v = 0; v < CHUNK; ++v) chunk.at[v] = sums[i / (2 * CHUNKS_ACROSS)][i % CHUNKS_ACROSS / 2][v][2 * half + e];
+        return chunk;
     }
 };
 

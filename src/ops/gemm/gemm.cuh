@@ -157,7 +157,7 @@ struct SlabCopies {
 //
 // `copies.start(slab)` starts the copies of a slab into its stage, slab % STAGES. `sums.read(buffer, stage, step)` takes
 // a step from shared memory into registers, `sums.multiply(buffer)` adds its products, `sums.end_slab()` comes after the
-// last step of a slab. STAGES − 1 slabs are under way while one is multiplied.
+// last step of a slab. In the end a thread has CHUNKS chunks of sums: `chunk(i)` at `row_of(i)` and `col_of(i)`. STAGES − 1 slabs are under way while one is multiplied.
 
 // One group of copies per slab, empty behind the last one, so that they can be counted.
 template <typename Copies>
@@ -222,9 +222,18 @@ __device__ __forceinline__ void multiply_slabs(Copies& copies, Sums& sums, u32 s
 
 // ---- registers to global memory ----------------------------------------------------------------------------------------
 
-// A chunk of finished sums at a row and column of the tile, a multiple of CHUNK: into C, or as they are into their slice.
+// What stood before the product in a chunk of C, at a row and column of the tile, a multiple of CHUNK; 0 where `store` does not
+// ask for it.
+__device__ __forceinline__ Chunk read_old(const Product& product, const Work& work, u32 row_of_tile, u32 col_of_tile) {
+    const u32 row = work.row + row_of_tile, col = work.col + col_of_tile;
+    const bool asked = product.beta != SCALAR(0) && gridDim.z == 1 && work.owns(product, row, col) && col + CHUNK <= product.p;
+    if (!asked) return Chunk{};
+    return read_chunk(product.c + row * product.c_distance + col);
+}
+
+// A chunk of finished sums: into C, or as they are into their slice.
 __device__ __forceinline__ void store(const Product& product, const Work& work, u32 row_of_tile, u32 col_of_tile,
-                                      const Chunk& sums) {
+                                      const Chunk& sums, Chunk old) {
     const u32 row = work.row + row_of_tile, col = work.col + col_of_tile;
     if (!work.owns(product, row, col)) return;
     const u64 place = row * product.c_distance + col;
@@ -235,15 +244,30 @@ __device__ __forceinline__ void store(const Product& product, const Work& work, 
     }
     SCALAR* const c = product.c + place;
     if (col + CHUNK <= product.p) {
-        Chunk updated = {};
-        if (product.beta != SCALAR(0)) updated = read_chunk(c);
 #pragma unroll
-        for (u32 i = 0; i < CHUNK; ++i) update(updated.at[i], product.alpha, sums.at[i], product.beta);
-        write_chunk(c, updated);
+        for (u32 i = 0; i < CHUNK; ++i) update(old.at[i], product.alpha, sums.at[i], product.beta);
+        write_chunk(c, old);
     } else {
 #pragma unroll
         for (u32 i = 0; i < CHUNK; ++i)
             if (col + i < product.p) update(c[i], product.alpha, sums.at[i], product.beta);
+    }
+}
+
+// All chunks of a thread. C is read for several of them at once, since a thread that waits for each has nothing else to do:
+// at 2048 in f64 on an H200 that took 30 µs of 320.
+template <typename Sums>
+__device__ __forceinline__ void store_all(const Product& product, const Work& work, const Sums& sums) {
+    constexpr u32 AT_ONCE = Sums::CHUNKS < 16 ? Sums::CHUNKS : 16;
+    static_assert(Sums::CHUNKS % AT_ONCE == 0, "batches divide a thread's chunks");
+#pragma unroll
+    for (u32 first = 0; first < Sums::CHUNKS; first += AT_ONCE) {
+        Chunk old[AT_ONCE];
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE; ++i) old[i] = read_old(product, work, sums.row_of(first + i), sums.col_of(first + i));
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE; ++i)
+            store(product, work, sums.row_of(first + i), sums.col_of(first + i), sums.chunk(first + i), old[i]);
     }
 }
 
@@ -257,5 +281,5 @@ __device__ __forceinline__ void multiply_tile(const Product& product, SCALAR* sh
     Sums sums(copies);
     multiply_slabs<Steps>(copies, sums, work.slabs());
     copy_async_wait<0>();
-    sums.store_all(product, work);
+    store_all(product, work, sums);
 }
