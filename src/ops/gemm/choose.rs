@@ -42,10 +42,12 @@ fn on_cpu(machine: &Machine, shape: Shape) -> Choice {
 const FEW_TERMS: usize = 256;
 /// Terms from which slicing a sum pays where C alone has too few tiles.
 const MANY_TERMS: usize = 4096;
-/// 128×128 elements of C for every multiprocessor from which the last, half empty wave of large tiles no longer weighs more
-/// than what they save, and terms that such a tile needs until its beginning and end no longer count.
+/// Tiles of 128×128, alone on a multiprocessor, and of 128×64, two on each, from which their last, half empty wave no longer
+/// weighs more than what they save, and terms that they need until their beginning and end no longer count.
 const MANY_WAVES: usize = 7;
 const TERMS_OF_LARGE_TILES: usize = 2048;
+const MANY_HALF_WAVES: usize = 3;
+const TERMS_OF_LONG_TILES: usize = 1024;
 
 /// f32: terms of so short a sum that the error of splitting numbers into TF32 halves would stand out.
 const SHORT_SUM: usize = 4;
@@ -86,16 +88,16 @@ impl Cover {
 /// multiprocessors busy.
 fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
     let multiprocessors = limits.multiprocessors as usize;
-    let [large, medium, small] =
-        [(128, 64), (64, 64), (64, 32)].map(|(rows, cols)| Cover::new(shape, rows, cols));
+    let [large, long, medium, small] =
+        [(128, 128), (128, 64), (64, 64), (64, 32)].map(|(rows, cols)| Cover::new(shape, rows, cols));
     let enough = |cover: &Cover| 2 * cover.tiles >= 3 * multiprocessors && cover.close;
     let (variant, tile, why) = if shape.m <= FEW_TERMS && 2 * small.tiles >= 3 * multiprocessors {
         ("dense-cuda-tensor-f64-64x32", "64×32", "short sums, small ones wait best for memory")
-    } else if large.tiles >= 2 * MANY_WAVES * multiprocessors
-        && large.close
-        && shape.m >= TERMS_OF_LARGE_TILES
+    } else if large.tiles >= MANY_WAVES * multiprocessors && large.close && shape.m >= TERMS_OF_LARGE_TILES {
+        ("dense-cuda-tensor-f64-128x128", "128×128", "many for every multiprocessor")
+    } else if long.tiles >= MANY_HALF_WAVES * multiprocessors && long.close && shape.m >= TERMS_OF_LONG_TILES
     {
-        ("dense-cuda-tensor-f64-128x64", "128×64", "many for every multiprocessor")
+        ("dense-cuda-tensor-f64-128x64", "128×64", "several for every multiprocessor")
     } else if enough(&medium) {
         ("dense-cuda-tensor-f64-64x64", "64×64", "enough for every multiprocessor")
     } else if shape.m >= MANY_TERMS {
@@ -162,8 +164,9 @@ mod tests {
         let f64_chosen = |n| f64_chosen(n, n, n);
         assert_eq!([100, 256, 512].map(f64_chosen), ["tensor-f64-32x32"; 3]);
         assert_eq!(f64_chosen(768), "tensor-f64-64x32");
-        assert_eq!([1000, 1024, 1536, 3000].map(f64_chosen), ["tensor-f64-64x64"; 4]);
-        assert_eq!([4096, 8192, 10_000].map(f64_chosen), ["tensor-f64-128x64"; 3]);
+        assert_eq!([1000, 1024, 1536].map(f64_chosen), ["tensor-f64-64x64"; 3]);
+        assert_eq!([2048, 3000].map(f64_chosen), ["tensor-f64-128x64"; 2]);
+        assert_eq!([4096, 8192, 10_000].map(f64_chosen), ["tensor-f64-128x128"; 3]);
         let f32_chosen = |n| f32_chosen(n, n, n);
         assert_eq!(f32_chosen(100), "tile-by-column-16");
         assert_eq!([128, 256].map(f32_chosen), ["registers-64x64"; 2]);
@@ -176,6 +179,7 @@ mod tests {
         assert_eq!([f64_chosen(1_000_000, 64, 64), f64_chosen(4096, 256, 4096)], ["tensor-f64-64x32"; 2]);
         assert_eq!(f64_chosen(1_000_000, 8, 8), "tensor-f64-64x32");
         assert_eq!(f64_chosen(4096, 512, 4096), "tensor-f64-64x64");
+        assert_eq!(f64_chosen(4096, 1024, 4096), "tensor-f64-128x64");
         assert_eq!([f64_chosen(64, 1_000_000, 64), f64_chosen(500, 5000, 500)], ["tensor-f64-64x64"; 2]);
         assert_eq!([f64_chosen(10_000, 1000, 10), f64_chosen(1, 1000, 1000)], ["tensor-f64-32x32"; 2]);
         assert_eq!([f32_chosen(1_000_000, 64, 64), f32_chosen(4096, 64, 4096)], ["registers-64x64"; 2]);
