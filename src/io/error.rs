@@ -56,6 +56,54 @@ pub enum ReadError {
         /// What is wrong and what was expected.
         problem: String,
     },
+    /// A text file is no matrix of numbers as a whole: empty, binary, in another spelling.
+    #[error("{}: {problem}", printable(.path))]
+    Text {
+        /// Which file.
+        path: PathBuf,
+        /// What it is instead, or what it lacks.
+        problem: String,
+    },
+    /// A row of a text matrix does not have as many numbers as the first one.
+    #[error("{}: row {row}{} has {found} number{}, {expected} expected", printable(.path), line_text(*.row, *.line),
+        if *.found == 1 { "" } else { "s" })]
+    RaggedRow {
+        /// Which file.
+        path: PathBuf,
+        /// Which row, counted from 1.
+        row: u64,
+        /// The line it stands on, counted from 1: comments and headers are no rows.
+        line: u64,
+        /// How many numbers it has.
+        found: u64,
+        /// How many the first row has.
+        expected: u64,
+    },
+    /// A line between two rows of a text matrix is empty.
+    #[error("{}: row {row}{} is an empty line, and more rows follow; remove it, or write its numbers",
+        printable(.path), line_text(*.row, *.line))]
+    EmptyLine {
+        /// Which file.
+        path: PathBuf,
+        /// The row that it would be, counted from 1.
+        row: u64,
+        /// Which line, counted from 1.
+        line: u64,
+    },
+    /// A field of a text matrix is not a number that can be taken.
+    #[error("{}: row {row}{}, column {column}: {problem}", printable(.path), line_text(*.row, *.line))]
+    Field {
+        /// Which file.
+        path: PathBuf,
+        /// Which row, counted from 1.
+        row: u64,
+        /// The line it stands on, counted from 1.
+        line: u64,
+        /// Which column, counted from 1.
+        column: u64,
+        /// Its text, and what is wrong with it.
+        problem: String,
+    },
     /// The name is neither a file nor a synthetic matrix.
     #[error("no matrix {name:?}: {tried}; synthetic matrices are {kinds}{suggestion}")]
     UnknownName {
@@ -169,6 +217,21 @@ pub(super) fn quoted(text: &[u8]) -> String {
     }
 }
 
+/// The same with the quotes of code: how a single word of a file is shown.
+pub(super) fn ticked(word: &[u8]) -> String {
+    let quoted = quoted(word);
+    let (inside, more) = match quoted.strip_suffix('…') {
+        Some(inside) => (inside, "…"),
+        None => (quoted.as_str(), ""),
+    };
+    format!("`{}`{more}", inside.trim_matches('"'))
+}
+
+/// The line, where it is not told by the row.
+fn line_text(row: u64, line: u64) -> String {
+    if line == row { String::new() } else { format!(" (line {line})") }
+}
+
 fn limit_text(limit: Option<u64>) -> String {
     match limit {
         Some(limit) => format!("more than the limit of {}", units::bytes(limit)),
@@ -186,6 +249,13 @@ mod tests {
         assert_eq!(quoted(b"a\nb\x07\xff"), "\"a\\nb\\u{7}\u{fffd}\"");
         assert_eq!(quoted(&[b'7'; 1000]), format!("\"{}\"…", "7".repeat(40)));
         assert_eq!(quoted("ä".repeat(41).as_bytes()), format!("\"{}\"…", "ä".repeat(40)));
+    }
+
+    #[test]
+    fn words_are_shown_as_code() {
+        assert_eq!(ticked(b"1.2.3"), "`1.2.3`");
+        assert_eq!(ticked(b"a\x00\"b"), r#"`a\0\"b`"#);
+        assert_eq!(ticked(&[b'7'; 1000]), format!("`{}`…", "7".repeat(40)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod matrix_market;
 pub mod npy;
 pub mod random;
 pub mod synthetic;
+pub mod text_matrix;
 
 pub use crate::matrix::Duplicates;
 pub use atomic_file::{remove_unfinished_files, write_atomically};
@@ -19,6 +20,7 @@ pub use load::{Loaded, MATRICES_VARIABLE, Origin, load};
 pub use matrix_market::{read_matrix_market, read_matrix_market_from, write_matrix_market};
 pub use npy::{read_npy, read_npy_dtype, write_npy};
 pub use random::{Random, random_dense};
+pub use text_matrix::{NonFinite, TextFacts, TextMatrix, TextOptions, read_text_blocks, read_text_matrix};
 
 /// How matrices are read and made.
 ///

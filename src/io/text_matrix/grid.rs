@@ -1,0 +1,244 @@
+//! A piece of text, cut on a fixed grid of bytes into chunks of whole lines that threads read at once. Neither the
+//! numbers nor the error depend on the grid or on the threads: every row is read by itself, and of all faults the first
+//! in the file is reported.
+
+use super::row::{RowFault, RowForm, is_line_end, next_line, read_row, skip_blanks};
+use crate::Scalar;
+use rayon::prelude::*;
+
+/// How many bytes are worked on at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grain {
+    /// Of the text that all threads share before they wait for each other: enough work for many, and still in the
+    /// cache when it is read after its lines were counted.
+    pub(super) segment_bytes: usize,
+    /// Of what one thread takes at a time.
+    pub(super) chunk_bytes: usize,
+}
+
+impl Default for Grain {
+    fn default() -> Self {
+        Grain { segment_bytes: 16 << 20, chunk_bytes: 256 << 10 }
+    }
+}
+
+/// How far a file was read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Progress {
+    /// Rows so far.
+    pub(super) rows: u64,
+    /// Lines so far, those without a row too.
+    pub(super) lines: u64,
+    /// An empty line after the last row: the end of the file, or a fault when another row follows.
+    empty_line: Option<u64>,
+}
+
+/// A fault and where it is, both counted from 0 at the start of the file.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) row: u64,
+    pub(super) line: u64,
+    pub(super) what: FaultKind,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub(super) enum FaultKind {
+    Row(RowFault),
+    EmptyLine,
+    /// There are fewer rows than when they were counted a moment ago.
+    FileChanged,
+}
+
+/// What a line holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Row,
+    Comment,
+    Empty,
+}
+
+/// Judged by its first character.
+#[inline(always)]
+pub(super) fn line_kind(text: &[u8], at: usize) -> LineKind {
+    let first = skip_blanks(text, at);
+    match text.get(first) {
+        Some(b'#' | b'%') => LineKind::Comment,
+        _ if is_line_end(text, first) => LineKind::Empty,
+        _ => LineKind::Row,
+    }
+}
+
+/// Chunks, and where the rows of each belong.
+#[derive(Debug)]
+pub(super) struct Grid<'a> {
+    chunks: Vec<Chunk<'a>>,
+    /// Rows of all chunks together.
+    pub(super) rows: usize,
+    empty_line: Option<Fault>,
+}
+
+#[derive(Debug)]
+struct Chunk<'a> {
+    text: &'a [u8],
+    start: Progress,
+    rows: usize,
+}
+
+impl<'a> Grid<'a> {
+    /// Counts the rows of `text`, whole lines that follow on what `progress` counted, and moves `progress` to its end.
+    pub(super) fn new(text: &'a [u8], chunk_bytes: usize, progress: &mut Progress) -> Self {
+        let texts = cut(text, chunk_bytes);
+        let counts: Vec<Lines> = texts.par_iter().map(|text| Lines::count(text)).collect();
+        let (first_row, mut empty_line) = (progress.rows, None);
+        let chunks = texts.into_iter().zip(counts).map(|(text, lines)| {
+            let start = *progress;
+            if empty_line.is_none() {
+                empty_line = lines.fault_after(&start);
+            }
+            progress.rows += lines.rows as u64;
+            progress.lines += lines.lines;
+            if lines.rows > 0 {
+                progress.empty_line = None;
+            }
+            if progress.empty_line.is_none() {
+                progress.empty_line = lines.empty_at_end.map(|line| start.lines + line);
+            }
+            Chunk { text, start, rows: lines.rows }
+        });
+        let chunks = chunks.collect();
+        Grid { chunks, rows: (progress.rows - first_row) as usize, empty_line }
+    }
+
+    /// Reads every row, `rows · cols` numbers. The first fault in the file, if there is one.
+    pub(super) fn read<S: Scalar>(self, form: &RowForm, mut numbers: &mut [S]) -> Result<(), Fault> {
+        let mut shares = Vec::with_capacity(self.chunks.len());
+        for chunk in self.chunks {
+            let (share, rest) = numbers.split_at_mut(chunk.rows * form.cols);
+            numbers = rest;
+            shares.push((chunk, share));
+        }
+        let faults = shares.into_par_iter().filter_map(|(chunk, share)| chunk.read(form, share).err());
+        let first = faults.min_by_key(|fault| fault.line);
+        match first.into_iter().chain(self.empty_line).min_by_key(|fault| fault.line) {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Chunk<'_> {
+    fn read<S: Scalar>(&self, form: &RowForm, numbers: &mut [S]) -> Result<(), Fault> {
+        let (mut at, mut line) = (0, 0);
+        for (index, row) in numbers.chunks_exact_mut(form.cols).enumerate() {
+            let fault = |line: u64, what| Fault {
+                row: self.start.rows + index as u64,
+                line: self.start.lines + line,
+                what,
+            };
+            while at < self.text.len() && line_kind(self.text, at) != LineKind::Row {
+                at = next_line(self.text, at);
+                line += 1;
+            }
+            if at >= self.text.len() {
+                return Err(fault(line, FaultKind::FileChanged));
+            }
+            let end = read_row(self.text, at, form, row).map_err(|what| fault(line, FaultKind::Row(what)))?;
+            at = next_line(self.text, end);
+            line += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Whole lines of about so many bytes each. Long lines are searched for their end once only.
+fn cut(text: &[u8], chunk_bytes: usize) -> Vec<&[u8]> {
+    let mut chunks = Vec::with_capacity(text.len() / chunk_bytes.max(1) + 1);
+    let mut start = 0;
+    while start < text.len() {
+        let grid_line = (start / chunk_bytes + 1) * chunk_bytes;
+        let end = if grid_line < text.len() { next_line(text, grid_line - 1) } else { text.len() };
+        chunks.push(&text[start..end]);
+        start = end;
+    }
+    chunks
+}
+
+/// What the lines of a chunk are. Lines are counted from the chunk's start.
+#[derive(Debug, PartialEq, Eq, Default)]
+struct Lines {
+    rows: usize,
+    lines: u64,
+    /// The first empty line that a row of the chunk follows, and the rows before it.
+    empty_before_row: Option<(u64, u64)>,
+    /// The first empty line after the last row.
+    empty_at_end: Option<u64>,
+}
+
+impl Lines {
+    fn count(text: &[u8]) -> Self {
+        let mut counted = Lines::default();
+        let mut at = 0;
+        while at < text.len() {
+            match line_kind(text, at) {
+                LineKind::Row => {
+                    if let Some(line) = counted.empty_at_end.take() {
+                        counted.empty_before_row.get_or_insert((line, counted.rows as u64));
+                    }
+                    counted.rows += 1;
+                }
+                LineKind::Empty => _ = counted.empty_at_end.get_or_insert(counted.lines),
+                LineKind::Comment => {}
+            }
+            counted.lines += 1;
+            at = next_line(text, at);
+        }
+        counted
+    }
+
+    /// The first empty line between rows, of this chunk or left over from those before it.
+    fn fault_after(&self, start: &Progress) -> Option<Fault> {
+        let what = FaultKind::EmptyLine;
+        if let Some(line) = start.empty_line
+            && self.rows > 0
+        {
+            return Some(Fault { row: start.rows, line, what });
+        }
+        let (line, rows) = self.empty_before_row?;
+        Some(Fault { row: start.rows + rows, line: start.lines + line, what })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_whole_lines_and_together_the_text() {
+        let text = b"1\n\n22\n333\n4444\n55555\n666666666666666666\n7";
+        for chunk_bytes in 1..50 {
+            let chunks = cut(text, chunk_bytes);
+            assert_eq!(chunks.concat(), text);
+            assert!(chunks.iter().rev().skip(1).all(|chunk| chunk.ends_with(b"\n")));
+            assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
+        }
+        assert_eq!(cut(text, 1).len(), 8);
+        assert_eq!(cut(b"", 5), [b""; 0]);
+    }
+
+    #[test]
+    fn empty_lines_are_faults_only_between_rows() {
+        let fault = |text: &str, chunk_bytes| {
+            let mut progress = Progress::default();
+            let grid = Grid::new(text.as_bytes(), chunk_bytes, &mut progress);
+            assert_eq!(progress.lines as usize, text.lines().count());
+            assert_eq!(progress.rows as usize, grid.rows);
+            grid.empty_line.map(|fault| (fault.row, fault.line))
+        };
+        for chunk_bytes in 1..30 {
+            assert_eq!(fault("1\n# x\n2\n\n \t\r\n% y\n\n", chunk_bytes), None);
+            assert_eq!(fault("1\n#\n2\n\n\n3\n\n4\n", chunk_bytes), Some((2, 3)));
+            assert_eq!(fault("1\n\n#\n#\n3", chunk_bytes), Some((1, 1)));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Matrices as plain text, the way measuring programs, MATLAB and `numpy.savetxt` write them: a row per line.
+//!
+//! Numbers may be whole, plain or with an exponent (`12`, `-.5`, `5.`, `+1.5e-3`, Fortran's `1.5D+03`), with any count of
+//! digits; each is rounded once, correctly, to f32 or f64. They are separated by blanks and tabs, by commas or by semicolons;
+//! the first row decides which. Lines end in `\n` or `\r\n`; the last may lack it. Lines that start with `#` or `%` are
+//! comments, a first line without any number is a header of names, a byte order mark is skipped. Gzip is known by its
+//! first bytes. What is refused, each with its place:
+//!
+//! - rows of different lengths, empty fields (`1,,2`), empty lines between rows (before and after them they are harmless);
+//! - `inf` and `nan`, unless [`NonFinite::Allow`] is set, and numbers too large for the type, always;
+//! - decimal commas, binary files, UTF-16.
+//!
+//! A file is mapped into memory and read where it lies: it is never there twice. Chunks of whole lines, on a fixed grid
+//! of bytes, are read by the threads of the current rayon pool; neither numbers nor errors depend on how many there are.
+
+mod decimal;
+mod grid;
+mod number;
+mod opening;
+mod reader;
+mod row;
+mod source;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use super::ReadError;
+use crate::Scalar;
+use crate::matrix::Dense;
+use grid::Grain;
+use std::path::Path;
+
+/// What becomes of `inf` and `nan`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NonFinite {
+    /// They are errors that say where they are.
+    #[default]
+    Refuse,
+    /// They are numbers like others.
+    Allow,
+}
+
+/// How text is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextOptions {
+    /// What becomes of `inf` and `nan`.
+    pub non_finite: NonFinite,
+    /// More bytes of numbers than this at once are refused before they are stored.
+    pub max_bytes: u64,
+}
+
+impl Default for TextOptions {
+    /// Only finite numbers, as many as there are.
+    fn default() -> Self {
+        TextOptions { non_finite: NonFinite::Refuse, max_bytes: u64::MAX }
+    }
+}
+
+/// What a text file held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextMatrix<S> {
+    /// The numbers.
+    pub matrix: Dense<S>,
+    /// The names above the columns, one for each.
+    pub header: Option<Vec<String>>,
+    /// Bytes of text, after decompression.
+    pub bytes: u64,
+    /// Time to open the file and to wait for what cannot be mapped; a `.gz` is decompressed while it is parsed.
+    pub read_ns: f64,
+    /// Time to make numbers of the text.
+    pub parse_ns: f64,
+}
+
+/// What is known of a text file once all its blocks were handed out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextFacts {
+    /// Rows of all blocks together.
+    pub rows: u64,
+    /// Columns of each.
+    pub cols: usize,
+    /// The names above the columns, one for each.
+    pub header: Option<Vec<String>>,
+    /// Bytes of text, after decompression.
+    pub bytes: u64,
+    /// Time to open the file and to wait for what cannot be mapped.
+    pub read_ns: f64,
+    /// Time to make numbers of the text.
+    pub parse_ns: f64,
+}
+
+/// Reads a whole file, or what comes through a pipe.
+///
+/// The file must not be shortened by another program meanwhile: the system ends a process that looks at the missing pages.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("ordito-text-{}.txt", std::process::id()));
+/// # std::fs::write(&path, "# two epochs\n-1.32063e+01 4.5\n 2 1.5D+03\n")?;
+/// use ordito::io::{TextOptions, read_text_matrix};
+/// let text = read_text_matrix::<f64>(&path, &TextOptions::default())?;
+/// assert_eq!(text.matrix.view().row(1), &[2.0, 1500.0]);
+/// # std::fs::write(&path, "1 2 3\n4 5\n")?;
+/// let error = read_text_matrix::<f64>(&path, &TextOptions::default()).unwrap_err(); // another file
+/// assert!(error.to_string().ends_with("row 2 has 2 numbers, 3 expected"));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_text_matrix<S: Scalar>(path: &Path, options: &TextOptions) -> Result<TextMatrix<S>, ReadError> {
+    reader::read_whole(path, options, Grain::default())
+}
+
+/// Reads block after block of whole rows, in order, so that a file larger than memory can be reduced. All blocks have
+/// `rows_per_block` rows but the last, which may have fewer. `take` may stop with an error of its own; an error of the
+/// file comes after the blocks before it.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("ordito-blocks-{}.txt", std::process::id()));
+/// # std::fs::write(&path, "1 2\n3 4\n5 6\n")?;
+/// use ordito::io::{ReadError, TextOptions, read_text_blocks};
+/// let mut sum = 0.0;
+/// let facts = read_text_blocks::<f64, ReadError>(&path, &TextOptions::default(), 2, |block| {
+///     sum += block.data().iter().sum::<f64>();
+///     Ok(())
+/// })?;
+/// assert_eq!((facts.rows, facts.cols, sum), (3, 2, 21.0));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_text_blocks<S: Scalar, E: From<ReadError>>(
+    path: &Path,
+    options: &TextOptions,
+    rows_per_block: usize,
+    take: impl FnMut(Dense<S>) -> Result<(), E>,
+) -> Result<TextFacts, E> {
+    reader::read_blocks(path, options, Grain::default(), rows_per_block, take)
+}

@@ -1,0 +1,273 @@
+//! One row of numbers: where fields begin and end, and what is wrong where a row is not as it should be.
+
+use super::NonFinite;
+use super::number::{self, NumberFault};
+use crate::Scalar;
+use memchr::memchr;
+
+/// What stands between two numbers. The first row decides, and holds for the whole file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// Spaces and tabs, as many as there are.
+    Blanks,
+    /// One comma or one semicolon, with or without blanks around it. One more at the end of a line is no number.
+    Byte(u8),
+}
+
+impl Separator {
+    /// The one that a line uses.
+    pub(super) fn of(line: &[u8]) -> Self {
+        line.iter().find(|byte| matches!(byte, b',' | b';')).map_or(Separator::Blanks, |&byte| Separator::Byte(byte))
+    }
+
+    /// The byte to look for after blanks were skipped; a space never stands there.
+    #[inline(always)]
+    fn byte(self) -> u8 {
+        match self {
+            Separator::Blanks => b' ',
+            Separator::Byte(byte) => byte,
+        }
+    }
+}
+
+/// What every row must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowForm {
+    pub(super) separator: Separator,
+    pub(super) cols: usize,
+    pub(super) non_finite: NonFinite,
+}
+
+/// What is wrong with a row. Columns are counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum RowFault {
+    /// Too many or too few numbers.
+    Count { found: u64 },
+    /// A field that holds nothing, between two separators.
+    EmptyField { column: usize },
+    /// A field that holds something else than a number.
+    NotANumber { column: usize, field: Vec<u8> },
+    /// A number that is infinite once it is rounded.
+    TooLarge { column: usize, field: Vec<u8> },
+    /// `inf` or `nan`, and they were not asked for.
+    NotFinite { column: usize, field: Vec<u8> },
+}
+
+#[inline(always)]
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The first place from `at` on that is not blank.
+#[inline(always)]
+pub(super) fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(|&byte| is_blank(byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// Does the line end here? In `\n`, `\r\n`, or with the text.
+#[inline(always)]
+pub(super) fn is_line_end(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        None | Some(b'\n') => true,
+        Some(b'\r') => matches!(text.get(at + 1), None | Some(b'\n')),
+        _ => false,
+    }
+}
+
+/// The place after the `\n` that ends the line, or the end of the text.
+#[inline(always)]
+pub(super) fn next_line(text: &[u8], at: usize) -> usize {
+    match memchr(b'\n', &text[at.min(text.len())..]) {
+        Some(length) => at + length + 1,
+        None => text.len(),
+    }
+}
+
+/// Reads the numbers of the line that starts at `at` into `row`, and says where the line ends.
+#[inline(always)]
+pub(super) fn read_row<S: Scalar>(
+    text: &[u8],
+    at: usize,
+    form: &RowForm,
+    row: &mut [S],
+) -> Result<usize, RowFault> {
+    let separator = form.separator.byte();
+    let mut at = skip_blanks(text, at);
+    for (column, slot) in row.iter_mut().enumerate() {
+        let end = match number::usual(text, at) {
+            Some((value, end)) if ends_number(text, end, separator) => {
+                *slot = value;
+                end
+            }
+            _ => {
+                let (value, end) = read_unusual(text, at, form, column)?;
+                *slot = value;
+                end
+            }
+        };
+        at = skip_blanks(text, end);
+        match text.get(at) {
+            // A space was skipped: this is a comma or a semicolon.
+            Some(&byte) if byte == separator => at = skip_blanks(text, at + 1),
+            _ if separator == b' ' || is_line_end(text, at) => {}
+            _ => return Err(not_a_number(text, end, form.separator, column)),
+        }
+    }
+    if is_line_end(text, at) {
+        return Ok(at);
+    }
+    let more = count_fields(&text[at..next_line(text, at)], form.separator);
+    Err(RowFault::Count { found: row.len() as u64 + more })
+}
+
+/// May a number end here?
+#[inline(always)]
+fn ends_number(text: &[u8], at: usize, separator: u8) -> bool {
+    match text.get(at) {
+        Some(&byte) => is_blank(byte) || byte == separator || is_line_end(text, at),
+        None => true,
+    }
+}
+
+/// A field that is not read the fast way: an unusual number, or a fault.
+#[cold]
+#[inline(never)]
+fn read_unusual<S: Scalar>(
+    text: &[u8],
+    at: usize,
+    form: &RowForm,
+    column: usize,
+) -> Result<(S, usize), RowFault> {
+    if is_line_end(text, at) {
+        return Err(RowFault::Count { found: column as u64 });
+    }
+    let separator = form.separator.byte();
+    if text[at] == separator {
+        return Err(RowFault::EmptyField { column });
+    }
+    let mut end = at;
+    while !ends_number(text, end, separator) {
+        end += 1;
+    }
+    let word = &text[at..end];
+    match number::unusual::<S>(word) {
+        Ok(value) if form.non_finite == NonFinite::Refuse && !Scalar::is_finite(value) => {
+            Err(RowFault::NotFinite { column, field: word.to_vec() })
+        }
+        Ok(value) => Ok((value, end)),
+        Err(NumberFault::TooLarge) => Err(RowFault::TooLarge { column, field: word.to_vec() }),
+        Err(NumberFault::NotANumber) => Err(not_a_number(text, at, form.separator, column)),
+    }
+}
+
+/// The fault of the field that `at` lies in, with its whole text.
+#[cold]
+fn not_a_number(text: &[u8], at: usize, separator: Separator, column: usize) -> RowFault {
+    let bounds = |place: usize| match separator {
+        Separator::Blanks => ends_number(text, place, b' '),
+        Separator::Byte(byte) => text.get(place) == Some(&byte) || is_line_end(text, place),
+    };
+    let mut start = at;
+    while start > 0 && !bounds(start - 1) {
+        start -= 1;
+    }
+    let mut end = at;
+    while !bounds(end) {
+        end += 1;
+    }
+    RowFault::NotANumber { column, field: text[start..end].trim_ascii().to_vec() }
+}
+
+/// The fields of a line, without the blanks around them. An empty one after the last separator is none.
+pub(super) fn fields(line: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> {
+    let mut rest = line.trim_ascii();
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let ends = |&byte: &u8| match separator {
+            Separator::Blanks => is_blank(byte),
+            Separator::Byte(separator) => byte == separator,
+        };
+        let length = rest.iter().position(ends).unwrap_or(rest.len());
+        let field = &rest[..length];
+        rest = rest[(length + 1).min(rest.len())..].trim_ascii_start();
+        Some(field.trim_ascii_end())
+    })
+}
+
+/// How many fields a line has.
+pub(super) fn count_fields(line: &[u8], separator: Separator) -> u64 {
+    fields(line, separator).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, cols: usize) -> Result<Vec<f64>, RowFault> {
+        let separator = Separator::of(text.lines().next().unwrap_or_default().as_bytes());
+        let form = RowForm { separator, cols, non_finite: NonFinite::Refuse };
+        let mut row = vec![0.0; cols];
+        // Once with room behind the row, where numbers are read the fast way, and once without.
+        let mut padded = vec![0.0; cols];
+        let result = read_row(text.as_bytes(), 0, &form, &mut row);
+        let with_room = format!("{text}\n999999999999999");
+        let other = read_row(with_room.as_bytes(), 0, &form, &mut padded);
+        assert_eq!(result, other, "{text:?}");
+        result.map(|end| {
+            assert!(is_line_end(text.as_bytes(), end));
+            assert_eq!(row, padded);
+            row
+        })
+    }
+
+    #[test]
+    fn separators_may_have_blanks_around_them() {
+        for text in [
+            "1 2 3", "  1\t2   3  ", "1,2,3", "1 , 2\t, 3 ", "1;2;3", "1 2 3\r", "1,2,3,", "1;2;3 ; ", "1.0e0 +2 3.",
+        ] {
+            assert_eq!(read(text, 3), Ok(vec![1.0, 2.0, 3.0]), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn too_few_and_too_many_are_counted() {
+        for (text, found) in [("1 2", 2), ("1,2", 2), ("1,2,", 2), ("1 2 3 4 x", 5), ("1,2,3,,5", 5), ("1;2;3;4;", 4)] {
+            assert_eq!(read(text, 3), Err(RowFault::Count { found }), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn faults_name_their_column_and_text() {
+        let not = |text: &str, column, field: &str| {
+            assert_eq!(read(text, 3), Err(RowFault::NotANumber { column, field: field.into() }), "{text:?}");
+        };
+        not("1 1.2.3 3", 1, "1.2.3");
+        not("1 2 x", 2, "x");
+        not("1 2,3", 0, "1 2");
+        not("1,2 3,4", 1, "2 3");
+        not("1 2\r3 4", 1, "2\r3");
+        not("1 # 3", 1, "#");
+        not("1 2 3e", 2, "3e");
+        not("1 2 3\u{0}", 2, "3\u{0}");
+        assert_eq!(read("1,,3", 3), Err(RowFault::EmptyField { column: 1 }));
+        assert_eq!(read(",2,3", 3), Err(RowFault::EmptyField { column: 0 }));
+        assert_eq!(read("1 2 -inf", 3), Err(RowFault::NotFinite { column: 2, field: "-inf".into() }));
+        assert_eq!(read("1 1e999 3", 3), Err(RowFault::TooLarge { column: 1, field: "1e999".into() }));
+    }
+
+    #[test]
+    fn fields_of_a_line() {
+        let split = |line: &str| -> Vec<String> {
+            let line = line.as_bytes();
+            fields(line, Separator::of(line)).map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+        };
+        assert_eq!(split(" a  b\tc \r\n"), ["a", "b", "c"]);
+        assert_eq!(split("a b, c ,,d,"), ["a b", "c", "", "d"]);
+        assert_eq!(split(""), [""; 0]);
+    }
+}

@@ -1,0 +1,156 @@
+//! Where the text comes from: a file mapped into memory, or bytes that arrive one after the other (pipes, `.gz`). Either
+//! way it is handed on in segments of whole lines.
+
+use super::row::next_line;
+use crate::io::ReadError;
+use flate2::read::MultiGzDecoder;
+use memchr::memrchr;
+use memmap2::Mmap;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::time::Instant;
+
+/// The first bytes of every gzip stream.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Text to be read.
+pub(super) enum Source {
+    /// All of it, in the pages of the file.
+    Mapped(Mmap),
+    /// As it comes.
+    Stream(Box<dyn Read + Send>),
+}
+
+/// How reading went.
+#[derive(Debug, Default)]
+pub(super) struct Delivered {
+    /// Bytes of text, after decompression.
+    pub(super) bytes: u64,
+    /// Time spent waiting for them.
+    pub(super) read_ns: f64,
+    /// Why the text ends before its end.
+    pub(super) failure: Option<io::Error>,
+}
+
+impl Source {
+    /// Opens a file, decompressed if it starts like a gzip stream, whatever its name.
+    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
+        Source::try_open(path).map_err(|reason| ReadError::Io { path: path.to_owned(), reason })
+    }
+
+    fn try_open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        // Files that the system makes up while they are read (/proc) have no length and cannot be mapped.
+        if metadata.is_file() && metadata.len() > 0
+            && let Some(map) = map(&file)
+        {
+            return Ok(match map.starts_with(&GZIP_MAGIC) {
+                true => Source::Stream(Box::new(MultiGzDecoder::new(Cursor::new(map)))),
+                false => Source::Mapped(map),
+            });
+        }
+        let mut start = Vec::with_capacity(GZIP_MAGIC.len());
+        file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
+        let is_gzip = start == GZIP_MAGIC;
+        let whole = Cursor::new(start).chain(file);
+        Ok(Source::Stream(if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
+    }
+
+    /// Bytes of text, where that is known before they are read.
+    pub(super) fn known_bytes(&self) -> Option<usize> {
+        match self {
+            Source::Mapped(map) => Some(map.len()),
+            Source::Stream(_) => None,
+        }
+    }
+
+    /// Calls `work` with segments of at least `segment_bytes` (the last may be shorter), each ending with a line, until
+    /// the text or an error ends it.
+    pub(super) fn for_each_segment<E>(
+        self,
+        segment_bytes: usize,
+        mut work: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Delivered, E> {
+        match self {
+            Source::Mapped(map) => {
+                let mut start = 0;
+                while start < map.len() {
+                    let nominal = start.saturating_add(segment_bytes);
+                    let end = if nominal < map.len() { next_line(&map, nominal - 1) } else { map.len() };
+                    work(&map[start..end])?;
+                    start = end;
+                }
+                Ok(Delivered { bytes: map.len() as u64, ..Delivered::default() })
+            }
+            Source::Stream(source) => Stream::new(source, segment_bytes).for_each_segment(work),
+        }
+    }
+}
+
+fn map(file: &File) -> Option<Mmap> {
+    // SAFETY: the bytes are only looked at, never taken as valid text or as a length. As with every mapping, another
+    // process may write to the file meanwhile: then rows are missing or wrong, and the reader, which checks every
+    // index against the mapping's length, reports a fault. One that shortens the file ends this process with SIGBUS;
+    // the documentation of `read_text_matrix` says so.
+    unsafe { Mmap::map(file) }.ok()
+}
+
+/// Bytes that arrive one after the other. While a segment is worked on the next one is fetched.
+struct Stream {
+    source: Box<dyn Read + Send>,
+    segment_bytes: usize,
+    ended: bool,
+    delivered: Delivered,
+}
+
+impl Stream {
+    fn new(source: Box<dyn Read + Send>, segment_bytes: usize) -> Self {
+        Stream { source, segment_bytes, ended: false, delivered: Delivered::default() }
+    }
+
+    fn for_each_segment<E>(mut self, mut work: impl FnMut(&[u8]) -> Result<(), E>) -> Result<Delivered, E> {
+        let (mut current, mut next) = (Vec::new(), Vec::new());
+        let mut lines_end = self.fetch(&mut current, &[]);
+        while lines_end > 0 {
+            let (lines, begun_line) = current.split_at(lines_end);
+            let (stream, next_end) = (&mut self, &mut lines_end);
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| *next_end = stream.fetch(&mut next, begun_line));
+                work(lines)
+            })?;
+            std::mem::swap(&mut current, &mut next);
+        }
+        Ok(self.delivered)
+    }
+
+    /// Puts `begun` and what follows it into `buffer`, and says where the last whole line ends; 0 at the end.
+    fn fetch(&mut self, buffer: &mut Vec<u8>, begun: &[u8]) -> usize {
+        let start = Instant::now();
+        buffer.clear();
+        buffer.extend_from_slice(begun);
+        let mut searched = 0;
+        let mut lines_end = None;
+        while lines_end.is_none() && !self.ended {
+            // As much again as there is already: a line of any length costs a few steps.
+            let wanted = self.segment_bytes.max(buffer.len());
+            match self.source.by_ref().take(wanted as u64).read_to_end(buffer) {
+                Ok(count) => self.ended = count < wanted,
+                Err(failure) => (self.ended, self.delivered.failure) = (true, Some(failure)),
+            }
+            lines_end = memrchr(b'\n', &buffer[searched..]).map(|newline| searched + newline + 1);
+            searched = buffer.len();
+        }
+        let lines_end = match self.ended && self.delivered.failure.is_none() {
+            true => buffer.len(),
+            false => lines_end.unwrap_or(0),
+        };
+        self.delivered.bytes += lines_end as u64;
+        self.delivered.read_ns += start.elapsed().as_nanos() as f64;
+        lines_end
+    }
+}

@@ -1,0 +1,97 @@
+//! Memory for numbers whose count is not known before the last row is read.
+
+use crate::Scalar;
+use crate::io::ReadError;
+use std::path::Path;
+
+/// Numbers that were read, and room for more.
+pub(super) struct Store<S> {
+    /// What lies behind `used` is room.
+    numbers: Vec<S>,
+    used: usize,
+    max_bytes: u64,
+}
+
+impl<S: Scalar> Store<S> {
+    pub(super) fn new(max_bytes: u64) -> Self {
+        Store { numbers: Vec::new(), used: 0, max_bytes }
+    }
+
+    /// Makes room for about so many numbers, if the system has it. Zeros that come from the system cost nothing before
+    /// they are overwritten, and what was too much is given back.
+    pub(super) fn expect(&mut self, count: usize) {
+        let bytes = (count as u64).saturating_mul(size_of::<S>() as u64);
+        if self.numbers.is_empty() && bytes <= self.max_bytes && Vec::<S>::new().try_reserve_exact(count).is_ok() {
+            self.numbers = vec![S::ZERO; count];
+        }
+    }
+
+    /// Room for `rows · cols` more numbers, all of which the caller fills.
+    pub(super) fn room(&mut self, rows: usize, cols: usize, path: &Path) -> Result<&mut [S], ReadError> {
+        let wanted = rows.checked_mul(cols).and_then(|count| count.checked_add(self.used));
+        let entries = wanted.unwrap_or(usize::MAX);
+        let bytes = (entries as u64).saturating_mul(size_of::<S>() as u64);
+        let too_large =
+            |limit| ReadError::TooLarge { name: path.to_string_lossy().into_owned(), entries: entries as u64, bytes, limit };
+        if bytes > self.max_bytes {
+            return Err(too_large(Some(self.max_bytes)));
+        }
+        if entries > self.numbers.len() {
+            self.numbers.try_reserve(entries - self.numbers.len()).map_err(|_| too_large(None))?;
+            self.numbers.resize(entries, S::ZERO);
+        }
+        let start = std::mem::replace(&mut self.used, entries);
+        Ok(&mut self.numbers[start..entries])
+    }
+
+    /// Everything.
+    pub(super) fn into_numbers(mut self) -> Vec<S> {
+        self.numbers.truncate(self.used);
+        self.numbers.shrink_to_fit();
+        self.numbers
+    }
+
+    /// Hands out the first numbers, so many at a time, until fewer are left.
+    pub(super) fn drain<E>(
+        &mut self,
+        at_a_time: usize,
+        mut take: impl FnMut(Vec<S>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let whole = self.used - self.used % at_a_time;
+        for numbers in self.numbers[..whole].chunks_exact(at_a_time) {
+            take(numbers.to_vec())?;
+        }
+        self.numbers.copy_within(whole..self.used, 0);
+        self.used -= whole;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_in_order_whatever_was_expected() {
+        for expected in [0, 3, 100] {
+            let mut store = Store::<f64>::new(u64::MAX);
+            store.expect(expected);
+            store.room(2, 2, Path::new("x")).unwrap().copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
+            store.room(1, 1, Path::new("x")).unwrap().copy_from_slice(&[5.0]);
+            let mut taken = Vec::new();
+            store.drain(2, |numbers| Ok::<_, ()>(taken.push(numbers))).unwrap();
+            assert_eq!(taken, [[1.0, 2.0], [3.0, 4.0]]);
+            store.room(1, 1, Path::new("x")).unwrap().copy_from_slice(&[6.0]);
+            assert_eq!(store.into_numbers(), [5.0, 6.0]);
+        }
+    }
+
+    #[test]
+    fn too_much_is_refused_before_it_is_taken() {
+        let mut store = Store::<f64>::new(80);
+        assert_eq!(store.room(5, 2, Path::new("x")).unwrap().len(), 10);
+        let error = store.room(1, 1, Path::new("x")).unwrap_err();
+        assert_eq!(error.to_string(), "x: 11 entries take 88 B, more than the limit of 80 B");
+        assert!(Store::<f64>::new(u64::MAX).room(usize::MAX, 2, Path::new("x")).is_err());
+    }
+}

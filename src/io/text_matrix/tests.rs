@@ -1,0 +1,1 @@
+//! The whole reader on tiny grids.
