@@ -91,8 +91,7 @@ pub(super) fn round<S: Scalar>(negative: bool, mantissa: u64, exponent: i64) -> 
     }
     rounded = (rounded + (rounded & 1)) >> 1;
     // ⌊exponent · log₂10⌋ + 63, exact for |exponent| ≤ 342.
-    let exponent_of_two =
-        ((exponent * 217_706) >> 16) + 63 + i64::from(top) - i64::from(leading_zeros);
+    let exponent_of_two = ((exponent * 217_706) >> 16) + 63 + i64::from(top) - i64::from(leading_zeros);
     if exponent_of_two < normal.0 || exponent_of_two > normal.1 {
         return None;
     }

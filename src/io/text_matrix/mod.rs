@@ -14,6 +14,7 @@
 //! of bytes, are read by the threads of the current rayon pool; neither numbers nor errors depend on how many there are.
 
 mod decimal;
+mod fixed;
 mod grid;
 mod number;
 mod opening;

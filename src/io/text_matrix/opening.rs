@@ -8,7 +8,8 @@ use std::borrow::Cow;
 /// So many bytes are looked at to tell text from something else.
 const LOOKED_AT: usize = 4096;
 
-const DECIMAL_COMMAS: &str = "its first row looks like numbers with decimal commas; write them with a decimal point";
+const DECIMAL_COMMAS: &str =
+    "its first row looks like numbers with decimal commas; write them with a decimal point";
 
 /// How files start that are taken for text by mistake, and what to do.
 const SIGNATURES: &[(&[u8], &str)] = &[
@@ -29,7 +30,9 @@ pub(super) fn start_of_text(file: &[u8]) -> Result<usize, Cow<'static, str>> {
     let start = if file.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let is_binary = |byte: &u8| matches!(byte, 0..=8 | 0x0e..=0x1f);
     match file.iter().take(LOOKED_AT).position(is_binary) {
-        Some(at) => Err(Cow::Owned(format!("this looks like a binary file (byte {} at position {at})", file[at]))),
+        Some(at) => {
+            Err(Cow::Owned(format!("this looks like a binary file (byte {} at position {at})", file[at])))
+        }
         None => Ok(start),
     }
 }
@@ -135,13 +138,17 @@ mod tests {
         assert_eq!(names("\"Fp 1\", 'Fz' ,\n1,2,\n").unwrap(), ["Fp 1", "Fz"]);
         assert_eq!(names("left ear\tright ear\n1\t2\n").unwrap(), ["left ear", "right ear"]);
         assert_eq!(names("time 1 2\n"), None, "a row with a mistake");
-        assert!(first("a b c\n1 2\n").unwrap_err().contains("the header has 3 names, and the first row 2 numbers"));
+        assert!(
+            first("a b c\n1 2\n")
+                .unwrap_err()
+                .contains("the header has 3 names, and the first row 2 numbers")
+        );
     }
 
     #[test]
     fn the_first_row_tells_the_form() {
         let row = first("\n% x\n 1 ; 2;3;\r\n4;5;6").unwrap().unwrap();
-        assert_eq!((row.at, row.bytes, row.separator, row.cols), (5, 12, Separator::Byte(b';'), 3));
+        assert_eq!((row.at, row.bytes, row.separator, row.cols), (5, 11, Separator::Byte(b';'), 3));
         assert_eq!(first("# only\n\n"), Ok(None));
         for text in ["1,5;2,5\n", "1,5 2,5\n", "-1,5\t2,5\n"] {
             assert_eq!(first(text), Err(DECIMAL_COMMAS.to_owned()));

@@ -1,5 +1,6 @@
 //! From segments of text to rows of numbers, and from faults to errors.
 
+use super::fixed::FixedForm;
 use super::grid::{Fault, FaultKind, Grain, Grid, Progress};
 use super::opening::{Opening, start_of_text};
 use super::row::{RowFault, RowForm};
@@ -47,7 +48,9 @@ pub(super) fn read_blocks<S: Scalar, E: From<ReadError>>(
         reader.feed(text)?;
         let Some(form) = reader.form else { return Ok(()) };
         let numbers_per_block = form.cols.saturating_mul(rows_per_block);
-        reader.store.drain(numbers_per_block, |numbers| take(dense(path, rows_per_block, form.cols, numbers)?))
+        reader
+            .store
+            .drain(numbers_per_block, |numbers| take(dense(path, rows_per_block, form.cols, numbers)?))
     })?;
     let facts = reader.facts(delivered, opened_ns)?;
     let rest = reader.store.into_numbers();
@@ -122,8 +125,12 @@ impl<'a, S: Scalar> Reader<'a, S> {
         self.progress.lines = self.opening.lines;
         let Some(first) = found else { return Ok(None) };
         *text = &text[first.at..];
-        let form =
-            RowForm { separator: first.separator, cols: first.cols, non_finite: self.options.non_finite };
+        let form = RowForm {
+            separator: first.separator,
+            cols: first.cols,
+            non_finite: self.options.non_finite,
+            fixed: FixedForm::of(&text[..first.bytes], first.separator),
+        };
         if let Some(bytes) = self.known_bytes {
             // Rows of measured numbers are about equally long; a few more than the first one promises.
             let rows = bytes / first.bytes + bytes / first.bytes / 16 + 1;

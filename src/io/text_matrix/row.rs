@@ -1,6 +1,7 @@
 //! One row of numbers: where fields begin and end, and what is wrong where a row is not as it should be.
 
 use super::NonFinite;
+use super::fixed::FixedForm;
 use super::number::{self, NumberFault};
 use crate::Scalar;
 use memchr::memchr;
@@ -17,7 +18,9 @@ pub(super) enum Separator {
 impl Separator {
     /// The one that a line uses.
     pub(super) fn of(line: &[u8]) -> Self {
-        line.iter().find(|byte| matches!(byte, b',' | b';')).map_or(Separator::Blanks, |&byte| Separator::Byte(byte))
+        line.iter()
+            .find(|byte| matches!(byte, b',' | b';'))
+            .map_or(Separator::Blanks, |&byte| Separator::Byte(byte))
     }
 
     /// The byte to look for after blanks were skipped; a space never stands there.
@@ -36,6 +39,8 @@ pub(super) struct RowForm {
     pub(super) separator: Separator,
     pub(super) cols: usize,
     pub(super) non_finite: NonFinite,
+    /// What all numbers of the first row look like. Others may differ.
+    pub(super) fixed: Option<FixedForm>,
 }
 
 /// What is wrong with a row. Columns are counted from 0.
@@ -97,7 +102,8 @@ pub(super) fn read_row<S: Scalar>(
     let separator = form.separator.byte();
     let mut at = skip_blanks(text, at);
     for (column, slot) in row.iter_mut().enumerate() {
-        let end = match number::usual(text, at) {
+        let fixed = form.fixed.and_then(|fixed| fixed.read(text, at));
+        let end = match fixed.or_else(|| number::usual(text, at)) {
             Some((value, end)) if ends_number(text, end, separator) => {
                 *slot = value;
                 end
@@ -210,7 +216,7 @@ mod tests {
 
     fn read(text: &str, cols: usize) -> Result<Vec<f64>, RowFault> {
         let separator = Separator::of(text.lines().next().unwrap_or_default().as_bytes());
-        let form = RowForm { separator, cols, non_finite: NonFinite::Refuse };
+        let form = RowForm { separator, cols, non_finite: NonFinite::Refuse, fixed: None };
         let mut row = vec![0.0; cols];
         // Once with room behind the row, where numbers are read the fast way, and once without.
         let mut padded = vec![0.0; cols];
@@ -228,7 +234,15 @@ mod tests {
     #[test]
     fn separators_may_have_blanks_around_them() {
         for text in [
-            "1 2 3", "  1\t2   3  ", "1,2,3", "1 , 2\t, 3 ", "1;2;3", "1 2 3\r", "1,2,3,", "1;2;3 ; ", "1.0e0 +2 3.",
+            "1 2 3",
+            "  1\t2   3  ",
+            "1,2,3",
+            "1 , 2\t, 3 ",
+            "1;2;3",
+            "1 2 3\r",
+            "1,2,3,",
+            "1;2;3 ; ",
+            "1.0e0 +2 3.",
         ] {
             assert_eq!(read(text, 3), Ok(vec![1.0, 2.0, 3.0]), "{text:?}");
         }
@@ -236,7 +250,9 @@ mod tests {
 
     #[test]
     fn too_few_and_too_many_are_counted() {
-        for (text, found) in [("1 2", 2), ("1,2", 2), ("1,2,", 2), ("1 2 3 4 x", 5), ("1,2,3,,5", 5), ("1;2;3;4;", 4)] {
+        for (text, found) in
+            [("1 2", 2), ("1,2", 2), ("1,2,", 2), ("1 2 3 4 x", 5), ("1,2,3,,5", 5), ("1;2;3;4;", 4)]
+        {
             assert_eq!(read(text, 3), Err(RowFault::Count { found }), "{text:?}");
         }
     }
@@ -264,7 +280,9 @@ mod tests {
     fn fields_of_a_line() {
         let split = |line: &str| -> Vec<String> {
             let line = line.as_bytes();
-            fields(line, Separator::of(line)).map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+            fields(line, Separator::of(line))
+                .map(|field| String::from_utf8_lossy(field).into_owned())
+                .collect()
         };
         assert_eq!(split(" a  b\tc \r\n"), ["a", "b", "c"]);
         assert_eq!(split("a b, c ,,d,"), ["a b", "c", "", "d"]);

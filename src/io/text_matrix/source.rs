@@ -46,7 +46,8 @@ impl Source {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         // Files that the system makes up while they are read (/proc) have no length and cannot be mapped.
-        if metadata.is_file() && metadata.len() > 0
+        if metadata.is_file()
+            && metadata.len() > 0
             && let Some(map) = map(&file)
         {
             return Ok(match map.starts_with(&GZIP_MAGIC) {

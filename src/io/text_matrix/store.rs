@@ -21,7 +21,10 @@ impl<S: Scalar> Store<S> {
     /// they are overwritten, and what was too much is given back.
     pub(super) fn expect(&mut self, count: usize) {
         let bytes = (count as u64).saturating_mul(size_of::<S>() as u64);
-        if self.numbers.is_empty() && bytes <= self.max_bytes && Vec::<S>::new().try_reserve_exact(count).is_ok() {
+        if self.numbers.is_empty()
+            && bytes <= self.max_bytes
+            && Vec::<S>::new().try_reserve_exact(count).is_ok()
+        {
             self.numbers = vec![S::ZERO; count];
         }
     }
@@ -31,8 +34,12 @@ impl<S: Scalar> Store<S> {
         let wanted = rows.checked_mul(cols).and_then(|count| count.checked_add(self.used));
         let entries = wanted.unwrap_or(usize::MAX);
         let bytes = (entries as u64).saturating_mul(size_of::<S>() as u64);
-        let too_large =
-            |limit| ReadError::TooLarge { name: path.to_string_lossy().into_owned(), entries: entries as u64, bytes, limit };
+        let too_large = |limit| ReadError::TooLarge {
+            name: path.to_string_lossy().into_owned(),
+            entries: entries as u64,
+            bytes,
+            limit,
+        };
         if bytes > self.max_bytes {
             return Err(too_large(Some(self.max_bytes)));
         }
