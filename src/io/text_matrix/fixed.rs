@@ -37,33 +37,41 @@ impl FixedForm {
     /// Reads the number that starts at `at` and says where it ends; `None` when it has another form.
     #[inline(always)]
     pub(super) fn read<S: Scalar>(self, text: &[u8], at: usize) -> Option<(S, usize)> {
-        let negative = *text.get(at)? == b'-';
-        let start = at + usize::from(negative);
-        let window: &[u8; WINDOW_BYTES] = text.get(start..start + WINDOW_BYTES)?.try_into().ok()?;
-        let mut mantissa = u64::from(window[0].wrapping_sub(b'0'));
-        let mut wrong = u64::from(mantissa > 9) | u64::from(window[1] != b'.');
-        let (mut place, mut left) = (2, self.fraction);
-        while left >= 8 {
-            let eight = word(window, place)?;
-            wrong |= non_digits(eight);
-            mantissa = mantissa.wrapping_mul(100_000_000).wrapping_add(eight_digits(eight));
-            (place, left) = (place + 8, left - 8);
+        match self.fraction {
+            LONGEST_FRACTION => read_with(LONGEST_FRACTION, text, at), // known to the compiler: no loops, no checks
+            fraction => read_with(fraction, text, at),
         }
-        // Zeros in front; two steps, because shifting 64 bits at once is not defined.
-        let last = word(window, place)? << (4 * (8 - left)) << (4 * (8 - left));
-        wrong |= non_digits(last);
-        mantissa = mantissa.wrapping_mul(POWERS_OF_TEN[left]).wrapping_add(eight_digits(last));
-        let &[e, sign, tens, ones] = window.get(place + left..)?.first_chunk()?;
-        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-        wrong |= u64::from((e | 0x20) != b'e') | u64::from(tens > 9) | u64::from(ones > 9);
-        wrong |= u64::from((sign != b'+') & (sign != b'-'));
-        if wrong != 0 {
-            return None;
-        }
-        let written = 10 * i64::from(tens) + i64::from(ones);
-        let exponent = if sign == b'-' { -written } else { written } - self.fraction as i64;
-        Some((decimal::round(negative, mantissa, exponent)?, start + place + left + 4))
     }
+}
+
+#[inline(always)]
+fn read_with<S: Scalar>(fraction: usize, text: &[u8], at: usize) -> Option<(S, usize)> {
+    let negative = *text.get(at)? == b'-';
+    let start = at + usize::from(negative);
+    let window: &[u8; WINDOW_BYTES] = text.get(start..start + WINDOW_BYTES)?.try_into().ok()?;
+    let mut mantissa = u64::from(window[0].wrapping_sub(b'0'));
+    let mut wrong = u64::from(mantissa > 9) | u64::from(window[1] != b'.');
+    let (mut place, mut left) = (2, fraction);
+    while left >= 8 {
+        let eight = word(window, place)?;
+        wrong |= non_digits(eight);
+        mantissa = mantissa.wrapping_mul(100_000_000).wrapping_add(eight_digits(eight));
+        (place, left) = (place + 8, left - 8);
+    }
+    // Zeros in front; two steps, because shifting 64 bits at once is not defined.
+    let last = word(window, place)? << (4 * (8 - left)) << (4 * (8 - left));
+    wrong |= non_digits(last);
+    mantissa = mantissa.wrapping_mul(POWERS_OF_TEN[left]).wrapping_add(eight_digits(last));
+    let &[e, sign, tens, ones] = window.get(place + left..)?.first_chunk()?;
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    wrong |= u64::from((e | 0x20) != b'e') | u64::from(tens > 9) | u64::from(ones > 9);
+    wrong |= u64::from((sign != b'+') & (sign != b'-'));
+    if wrong != 0 {
+        return None;
+    }
+    let written = 10 * i64::from(tens) + i64::from(ones);
+    let exponent = if sign == b'-' { -written } else { written } - fraction as i64;
+    Some((decimal::round(negative, mantissa, exponent)?, start + place + left + 4))
 }
 
 #[cfg(test)]

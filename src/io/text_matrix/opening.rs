@@ -5,7 +5,7 @@ use super::number::{self, NumberFault};
 use super::row::{Separator, count_fields, fields, is_blank, next_line};
 use std::borrow::Cow;
 
-/// So many bytes are looked at to tell text from something else.
+/// So many bytes of the first line are looked at to tell text from something else.
 const LOOKED_AT: usize = 4096;
 
 const DECIMAL_COMMAS: &str =
@@ -29,7 +29,8 @@ pub(super) fn start_of_text(file: &[u8]) -> Result<usize, Cow<'static, str>> {
     }
     let start = if file.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let is_binary = |byte: &u8| matches!(byte, 0..=8 | 0x0e..=0x1f);
-    match file.iter().take(LOOKED_AT).position(is_binary) {
+    let first_line = &file[..next_line(file, 0).min(LOOKED_AT)];
+    match first_line.iter().position(is_binary) {
         Some(at) => {
             Err(Cow::Owned(format!("this looks like a binary file (byte {} at position {at})", file[at])))
         }
@@ -170,6 +171,6 @@ mod tests {
         let refused = |file: &[u8]| start_of_text(file).unwrap_err();
         assert!(refused(b"\x93NUMPY\x01\x00").contains(".npy"));
         assert!(refused(b"\xff\xfe1\x00").contains("UTF-16"));
-        assert_eq!(refused(b"1 2\n3\x004"), "this looks like a binary file (byte 0 at position 5)");
+        assert_eq!(refused(b"1 2 3\x004\n"), "this looks like a binary file (byte 0 at position 5)");
     }
 }
