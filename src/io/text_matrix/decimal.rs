@@ -70,17 +70,13 @@ pub(super) fn round<S: Scalar>(negative: bool, mantissa: u64, exponent: i64) -> 
     let &(five_upper, five_lower) = FIVES.get(usize::try_from(exponent - SMALLEST_POWER).ok()?)?;
     let leading_zeros = mantissa.leading_zeros();
     let normalized = mantissa << leading_zeros;
-    let (mut upper, mut lower) = product(normalized, five_upper);
-    // Bits that rounding does not look at, all ones: the lower half of the power may carry into those that it does.
-    let ignored = u64::MAX >> (stored_bits + 3);
-    if upper & ignored == ignored {
-        let (carry, _) = product(normalized, five_lower);
-        let (sum, carried) = lower.overflowing_add(carry);
-        lower = sum;
-        upper += u64::from(carried);
-        if lower == u64::MAX && exponent < ALWAYS_DECIDED_FROM {
-            return None;
-        }
+    // All 192 bits but the last 64. Their upper half alone mostly decides, but whether it does cannot be predicted: numbers
+    // that were printed with 18 digits lie just beside simple ones.
+    let (upper, lower) = product(normalized, five_upper);
+    let (lower, carried) = lower.overflowing_add(product(normalized, five_lower).0);
+    let upper = upper + u64::from(carried);
+    if lower == u64::MAX && exponent < ALWAYS_DECIDED_FROM {
+        return None;
     }
     let top = (upper >> 63) as u32;
     let shift = top + 64 - stored_bits - 3;
