@@ -86,7 +86,11 @@ mod tests {
             store.room(2, 2, Path::new("x")).unwrap().copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
             store.room(1, 1, Path::new("x")).unwrap().copy_from_slice(&[5.0]);
             let mut taken = Vec::new();
-            store.drain(2, |numbers| Ok::<_, ()>(taken.push(numbers))).unwrap();
+            let keep = |numbers| {
+                taken.push(numbers);
+                Ok::<_, ()>(())
+            };
+            store.drain(2, keep).unwrap();
             assert_eq!(taken, [[1.0, 2.0], [3.0, 4.0]]);
             store.room(1, 1, Path::new("x")).unwrap().copy_from_slice(&[6.0]);
             assert_eq!(store.into_numbers(), [5.0, 6.0]);
