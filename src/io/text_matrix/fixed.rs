@@ -9,6 +9,8 @@ use crate::Scalar;
 
 /// The longest fraction whose digits, with the one before them, fit 64 bits.
 const LONGEST_FRACTION: usize = 18;
+/// So many numbers of the first row tell the form.
+const LOOKED_AT: usize = 64;
 /// Room for every such number without its sign, and for reading eight bytes at a time.
 const WINDOW_BYTES: usize = 32;
 
@@ -19,7 +21,7 @@ pub(super) struct FixedForm {
 }
 
 impl FixedForm {
-    /// The form that all numbers of a line have, if there is one.
+    /// The form that the first numbers of a line have, if it is one. Numbers that differ later are read another way.
     pub(super) fn of(line: &[u8], separator: Separator) -> Option<Self> {
         let fraction_of = |field: &[u8]| {
             let digits = field.strip_prefix(b"-").unwrap_or(field).len().checked_sub("d.e+dd".len())?;
@@ -29,7 +31,7 @@ impl FixedForm {
             let read = (1..=LONGEST_FRACTION).contains(&digits).then(|| form.read::<f64>(&padded, 0))??;
             (read.1 == field.len()).then_some(form)
         };
-        let mut forms = fields(line, separator).map(fraction_of);
+        let mut forms = fields(line, separator).take(LOOKED_AT).map(fraction_of);
         let first = forms.next()??;
         forms.all(|form| form == Some(first)).then_some(first)
     }
@@ -80,7 +82,7 @@ mod tests {
     use crate::io::Random;
 
     #[test]
-    fn a_form_is_what_all_numbers_of_a_line_share() {
+    fn a_form_is_what_the_numbers_of_a_line_share() {
         let fraction =
             |line: &str| FixedForm::of(line.as_bytes(), Separator::Blanks).map(|form| form.fraction);
         assert_eq!(fraction("-5.700000000000000000e+01 4.123456789012345678E-00\r\n"), Some(18));

@@ -39,7 +39,7 @@ pub(super) struct RowForm {
     pub(super) separator: Separator,
     pub(super) cols: usize,
     pub(super) non_finite: NonFinite,
-    /// What all numbers of the first row look like. Others may differ.
+    /// What the numbers of the first row look like. Others may differ.
     pub(super) fixed: Option<FixedForm>,
 }
 
