@@ -56,5 +56,5 @@ pub mod report;
 pub mod workbench;
 pub mod cli;
 
-pub use ops::{gemm, spmm};
+pub use ops::{columns, gemm, spmm};
 pub use scalar::Scalar;

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[path = "common/columns.rs"]
+mod columns;
 mod common;
 #[path = "common/gemm.rs"]
 mod gemm;
@@ -12,6 +14,7 @@ mod spmm;
 use common::{Values, fill, shapes};
 use ordito::Scalar;
 use ordito::check::Precision;
+use ordito::columns::{Columns, Plan};
 use ordito::machine::{CpuInfo, Limits, Machine, SimdLevel};
 use ordito::matrix::Dense;
 use ordito::ops::convert::Convert;
@@ -149,6 +152,68 @@ fn gemm_exact_with_gaps<S: Scalar>() {
     println!("gemm {}: {runs} results exact", S::NAME);
 }
 
+/// Statistics of columns on one thread, on two and on five.
+fn columns_within_the_bound<S: Scalar>() {
+    let machines = machines();
+    let mut runs = 0;
+    let shapes = || columns::all_shapes(&columns::EDGES);
+    let reals = shapes().map(|shape| (shape, columns::reals::<S>(shape)));
+    let offset = shapes().step_by(7).map(|shape| (shape, columns::with_offset(shape)));
+    for (index, (shape, data)) in reals.chain(offset).enumerate() {
+        let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
+        let case = Case::<Columns<S>>::new(shape, data, precision, Record::default(), limits);
+        let machine = &machines[index % machines.len()];
+        runs += all_pass(&case, machine, &format!("{shape}, {}, {} threads", S::NAME, machine.threads()));
+    }
+    println!("columns {}: {runs} results within the bound", S::NAME);
+}
+
+/// Integers in rows with gaps, and columns that hold something that is not finite.
+fn columns_exact_with_gaps<S: Scalar>() {
+    let machines = machines();
+    for (index, shape) in columns::all_shapes(&[0, 1, 31, 64, 257, 512]).enumerate() {
+        let machine = &machines[index % machines.len()];
+        for variant in cpu_variants::<Columns<S>>() {
+            let what = format!("{}, {shape}", variant.name());
+            let mut ready = variant.prepare(machine, &shape).unwrap();
+            columns::assert_exact(&mut *ready, &columns::integers(shape), &what);
+            if shape.rows > 1 {
+                columns::assert_exact(&mut *ready, &columns::not_finite(shape), &what);
+            }
+        }
+    }
+}
+
+/// The variance of f32 noise around 1 on an offset of 30 000, as it would be without the offset.
+#[test]
+fn an_offset_costs_no_digits_of_the_variance() {
+    let machine = Machine::with_threads(2).unwrap();
+    let shape = ordito::columns::Shape { rows: 1000, cols: 40 };
+    let raised = columns::with_offset::<f32>(shape);
+    let lowered: Vec<f32> = raised.data().iter().map(|x| x - 30_000.0).collect(); // exact
+    let lowered = Dense::from_rows(shape.rows, shape.cols, lowered).unwrap();
+    for variant in cpu_variants::<Columns<f32>>() {
+        let mut plan = Plan::<f32>::with_variant(variant.name(), shape, &machine).unwrap();
+        let found = [raised.view(), lowered.view()].map(|data| plan.apply(data).unwrap());
+        for (raised, lowered) in found[0].variance.iter().zip(&found[1].variance) {
+            assert!((raised - lowered).abs() <= 1e-12 * lowered, "{}: {raised} {lowered}", variant.name());
+        }
+    }
+}
+
+#[test]
+fn columns_f32_within_the_bound() {
+    columns_within_the_bound::<f32>();
+}
+#[test]
+fn columns_f64_within_the_bound() {
+    columns_within_the_bound::<f64>();
+}
+#[test]
+fn columns_exact() {
+    columns_exact_with_gaps::<f32>();
+    columns_exact_with_gaps::<f64>();
+}
 #[test]
 fn gemm_f32_within_the_bound() {
     gemm_within_the_bound::<f32>();

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[path = "common/columns.rs"]
+mod columns;
 mod common;
 #[path = "common/gemm.rs"]
 mod gemm;
@@ -13,6 +15,7 @@ mod spmm;
 use common::{Shape, Values, say, shapes};
 use ordito::Scalar;
 use ordito::check::Precision;
+use ordito::columns::{self as statistics, Columns};
 use ordito::machine::{Accelerator, CpuInfo, Limits, Machine, Refusal};
 use ordito::matrix::Dense;
 use ordito::ops::gemm::{self as dense_product, Gemm};
@@ -317,6 +320,91 @@ fn gemm_exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
     println!("gemm {} on {accelerator:?}: {equal} results exact, {refused} refused", S::NAME);
 }
 
+/// Shapes for the emulator: both sides of strips, warps, blocks and batches of rows in flight, once each.
+const FEW_COLUMNS: [(usize, usize); 13] = [
+    (0, 5),
+    (5, 0),
+    (1, 1),
+    (1, 33),
+    (31, 32),
+    (33, 31),
+    (63, 17),
+    (64, 65),
+    (65, 3),
+    (129, 16),
+    (257, 5),
+    (358, 2),
+    (1000, 1),
+];
+
+/// Long enough for several slices of rows in every kernel of ours.
+const SLICED_COLUMNS: [(usize, usize); 2] = [(513, 33), (1100, 2)];
+
+fn column_shapes(accelerator: Accelerator, part: bool) -> Vec<statistics::Shape> {
+    match accelerator {
+        Accelerator::Emulator if part => {
+            FEW_COLUMNS.map(|(rows, cols)| statistics::Shape { rows, cols }).into()
+        }
+        Accelerator::Emulator => columns::all_shapes(&[0, 1, 31, 33, 65, 129]).collect(),
+        _ => columns::all_shapes(&columns::EDGES).collect(),
+    }
+}
+
+fn column_cases(accelerator: Accelerator, part: bool) -> usize {
+    column_shapes(accelerator, part).len()
+}
+
+/// Statistics of columns: real numbers within the bound, also on an offset; exact where that can be; the same bits in
+/// every run; NaN and infinities where they belong.
+fn columns_conform<S: Scalar>(accelerator: Accelerator) {
+    let Some(bench) = bench::<Columns<S>>(accelerator, column_cases) else { return };
+    let ours = select::<Columns<S>>(&Wanted::variants(["dense-cuda-strips-*"]), Side::Device).unwrap();
+    let selected = select::<Columns<S>>(&Wanted::all(), Side::Device).unwrap();
+    let shapes = column_shapes(accelerator, bench.part).into_iter().map(|shape| (shape, &selected));
+    let sliced = SLICED_COLUMNS.map(|(rows, cols)| (statistics::Shape { rows, cols }, &ours));
+    let mut passed = 0;
+    for (index, (shape, selected)) in shapes.chain(sliced).enumerate() {
+        let data = if index % 4 == 3 { columns::with_offset::<S>(shape) } else { columns::reals(shape) };
+        let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
+        let case = Case::<Columns<S>>::new(shape, data, precision, Record::default(), limits);
+        for record in Workbench::new(&bench.machine).verify(&case, selected) {
+            let fault = record.error.as_ref().or(record.refusal.as_ref());
+            let what = format!("{shape}, {}: {}", S::NAME, record.variant);
+            assert_eq!(record.outcome, Outcome::Passed, "{what}: {fault:?}");
+            assert_eq!(record.partial.is_none(), shape.cols == 0 || !is_mean_only(&record.variant), "{what}");
+            passed += 1;
+        }
+    }
+    let exact =
+        if bench.part { &[(64, 33), (128, 3), (512, 2)][..] } else { &[(1, 70), (64, 129), (1024, 33)] };
+    for &(rows, cols) in exact {
+        let shape = statistics::Shape { rows, cols };
+        for variant in cuda_variants::<Columns<S>>() {
+            let what = format!("{}, {shape}", variant.name());
+            let Some(mut ready) = prepare(&bench.machine, variant, &shape) else { panic!("{what} refused") };
+            columns::assert_exact(&mut *ready, &columns::integers(shape), &what);
+            if !is_mean_only(variant.name()) && rows > 1 {
+                columns::assert_exact(&mut *ready, &columns::not_finite(shape), &what);
+            }
+        }
+    }
+    println!("columns {} on {accelerator:?}: {passed} results within the bound", S::NAME);
+}
+
+fn is_mean_only(variant: &str) -> bool {
+    variant.contains("-column-") || variant.contains("-tree-")
+}
+
+#[test]
+fn emulator_columns_conform() {
+    columns_conform::<f32>(Accelerator::Emulator);
+    columns_conform::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn gpu_columns_conform() {
+    columns_conform::<f32>(Accelerator::Cuda(0));
+    columns_conform::<f64>(Accelerator::Cuda(0));
+}
 #[test]
 fn emulator_f32_gemm_within_the_bound() {
     gemm_within_the_bound::<f32>(Accelerator::Emulator);

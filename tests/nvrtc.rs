@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+use ordito::columns::Columns;
 use ordito::gemm::Gemm;
 use ordito::machine::gpu::{Library, Resources, nvrtc};
 use ordito::machine::{Architecture, KernelSource, PLAIN_ARCHITECTURES, PTX, Refusal, SM_90A};
@@ -33,6 +34,8 @@ fn tasks() -> Vec<(KernelSource, Architecture)> {
     add_kernels::<Spmm<f64>>(&mut kernels);
     add_kernels::<Gemm<f32>>(&mut kernels);
     add_kernels::<Gemm<f64>>(&mut kernels);
+    add_kernels::<Columns<f32>>(&mut kernels);
+    add_kernels::<Columns<f64>>(&mut kernels);
     kernels.extend(DeviceCeilings::kernels());
     let pairs =
         |kernel: KernelSource| kernel.architectures.iter().map(move |&target| (kernel.clone(), target));

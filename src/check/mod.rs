@@ -27,6 +27,8 @@ pub struct Findings {
     pub compared: usize,
     /// Only some rows were compared element by element, the rest through a projection.
     pub sampled: bool,
+    /// What was computed and compared, in words, where that is not all.
+    pub partial: Option<&'static str>,
 }
 
 /// Right, wrong, or not to be told.
@@ -63,13 +65,18 @@ pub fn compare(
     error_factor: f64,
 ) -> Findings {
     let mut tally = Tally::default();
-    if let Some(fault) = shape_fault(reference, output).or_else(|| structure_fault(reference, output)) {
-        return tally.findings(Verdict::Incorrect(fault), reference);
+    let partial = output.partial();
+    let fault = shape_fault(reference, output).or_else(|| structure_fault(reference, output));
+    if let Some(fault) = fault.or_else(|| nothing_computed(reference, output)) {
+        return Findings { partial, ..tally.findings(Verdict::Incorrect(fault), reference) };
     }
     let mut found = vec![0.0; reference.cols];
     let listed = reference.listed_rows.as_deref();
     for (at, &terms) in reference.terms.iter().enumerate() {
         let row = listed.map_or(at, |listed| listed[at]);
+        if !output.row_is_computed(row) {
+            continue;
+        }
         output.copy_row(row, &mut found);
         for (col, &found) in found.iter().enumerate() {
             let i = at * reference.cols + col;
@@ -77,6 +84,10 @@ pub fn compare(
             // Where nothing is computed, only copied, a NaN is right if it is the same one.
             if terms == 0 && expected.to_bits() == found.to_bits() {
                 tally.compared += 1;
+                continue;
+            }
+            if reference.nan_is_an_answer && expected.is_nan() {
+                tally.nan(found, || output.place(row, col));
                 continue;
             }
             let amplification = reference.amplification;
@@ -108,7 +119,15 @@ pub fn compare(
         (None, Some(place)) => Verdict::NotVerified(place.clone()),
         (None, None) => Verdict::Passed,
     };
-    tally.findings(verdict, reference)
+    Findings { partial, ..tally.findings(verdict, reference) }
+}
+
+/// A variant may leave rows out, but not all of them.
+fn nothing_computed(reference: &Reference, output: &dyn Observed) -> Option<String> {
+    let nothing = reference.rows > 0
+        && reference.structure.is_empty()
+        && !(0..reference.rows).any(|row| output.row_is_computed(row));
+    nothing.then(|| "nothing was computed".into())
 }
 
 fn shape_fault(reference: &Reference, output: &dyn Observed) -> Option<String> {
@@ -169,6 +188,16 @@ impl Tally {
         self.sum_rel_err += relative;
     }
 
+    /// Where NaN is the answer, nothing else is.
+    fn nan(&mut self, found: f64, place: impl Fn() -> String) {
+        self.compared += 1;
+        if !found.is_nan() {
+            self.max_rel_err = f64::INFINITY;
+            self.sum_rel_err = f64::INFINITY;
+            self.wrong(f64::INFINITY, || format!("{}: {found:e} found, NaN expected", place()));
+        }
+    }
+
     /// Only `error <= bound` passes; written so that NaN does not.
     fn judge(&mut self, expected: f64, found: f64, bound: Result<f64, NoBound>, place: impl Fn() -> String) {
         if expected.is_nan() || (expected.is_infinite() && expected != found) {
@@ -221,6 +250,7 @@ impl Tally {
             bound_ratio: self.bound_ratio,
             compared: self.compared,
             sampled: reference.projection.is_some(),
+            partial: None,
         }
     }
 }
@@ -320,6 +350,68 @@ mod tests {
         };
         assert_eq!(copied(f64::NAN), Verdict::Passed);
         assert_ne!(copied(1.0), Verdict::Passed);
+    }
+
+    #[test]
+    fn where_nan_is_the_answer_nothing_else_is() {
+        let judge = |found: f64| {
+            let (expected, magnitude) = (vec![f64::NAN], vec![f64::NAN]);
+            let terms = vec![4];
+            let reference = Reference {
+                rows: 1,
+                cols: 1,
+                expected,
+                magnitude,
+                terms,
+                nan_is_an_answer: true,
+                ..Default::default()
+            };
+            compare(&reference, &Dense::from_rows(1, 1, vec![found]).unwrap(), Precision::of::<f64>(), 1.0)
+        };
+        assert_eq!(judge(f64::NAN).verdict, Verdict::Passed);
+        assert_eq!(judge(-f64::NAN).verdict, Verdict::Passed, "whatever its sign");
+        for wrong in [0.0, 1.0, f64::INFINITY] {
+            assert!(matches!(judge(wrong).verdict, Verdict::Incorrect(_)), "{wrong}");
+        }
+    }
+
+    /// Two rows, of which some are computed.
+    struct Partly(&'static [usize]);
+
+    impl Observed for Partly {
+        fn structure(&self) -> Vec<u64> {
+            Vec::new()
+        }
+        fn rows(&self) -> usize {
+            2
+        }
+        fn cols(&self) -> usize {
+            1
+        }
+        fn copy_row(&self, _: usize, into: &mut [f64]) {
+            into.fill(1.0);
+        }
+        fn row_is_computed(&self, row: usize) -> bool {
+            self.0.contains(&row)
+        }
+        fn partial(&self) -> Option<&'static str> {
+            Some("a part")
+        }
+    }
+
+    #[test]
+    fn what_is_not_claimed_is_not_compared_but_something_must_be() {
+        let judge = |computed| {
+            let (expected, magnitude) = (vec![1.0, 2.0], vec![1.0, 2.0]);
+            let reference =
+                Reference { rows: 2, cols: 1, expected, magnitude, terms: vec![4, 4], ..Default::default() };
+            compare(&reference, &Partly(computed), Precision::of::<f64>(), 1.0)
+        };
+        let first = judge(&[0]);
+        assert_eq!((first.verdict, first.compared, first.partial), (Verdict::Passed, 1, Some("a part")));
+        assert!(matches!(judge(&[1]).verdict, Verdict::Incorrect(_)));
+        assert!(matches!(judge(&[0, 1]).verdict, Verdict::Incorrect(_)));
+        assert_eq!(judge(&[]).verdict, Verdict::Incorrect("nothing was computed".into()));
     }
 
     #[test]

@@ -6,11 +6,14 @@
 //!
 //! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
 
+pub mod columns;
 pub mod convert;
+mod device_dense;
 pub mod gemm;
 mod reference;
 pub mod spmm;
 pub mod transfer;
+mod transposed;
 
 pub use reference::{Extent, Observed, Projection, Reference};
 
@@ -280,6 +283,8 @@ mod tests {
 
     #[test]
     fn every_list_holds_unique_telling_names() {
+        names_are_well_formed::<columns::Columns<f32>>();
+        names_are_well_formed::<columns::Columns<f64>>();
         names_are_well_formed::<convert::Convert<f32>>();
         names_are_well_formed::<convert::Convert<f64>>();
         names_are_well_formed::<gemm::Gemm<f32>>();

@@ -56,6 +56,9 @@ pub struct Reference {
     pub amplification: f64,
     /// All rows at once, weighted: what a sampled answer adds.
     pub projection: Option<Projection>,
+    /// Is a NaN an answer like any other (the mean of nothing), which the result must give too? If not, it is a sign that
+    /// the oracle has none.
+    pub nan_is_an_answer: bool,
 }
 
 /// Y·w for a random vector w (Freivalds): one number for each row. An error in a row shows unless the weights
@@ -91,6 +94,14 @@ pub trait Observed {
     fn cols(&self) -> usize;
     /// Copies row `row` into `into`, which has [`cols`](Self::cols) elements.
     fn copy_row(&self, row: usize, into: &mut [f64]);
+    /// Did the variant set out to compute this row? What it did not is not compared.
+    fn row_is_computed(&self, _row: usize) -> bool {
+        true
+    }
+    /// Says in words what was computed, where that is not all.
+    fn partial(&self) -> Option<&'static str> {
+        None
+    }
     /// Says in words where element (`row`, `col`) is.
     fn place(&self, row: usize, col: usize) -> String {
         format!("row {row}, column {col}")

@@ -118,6 +118,9 @@ record! {
     /// Was only a sample of the rows checked in full?
     #[serde(default, skip_serializing_if = "is_false")]
     sampled as "sampled": bool,
+    /// What of the result was computed and checked, where that is not all: `mean only`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial as "partial": Option<String>,
     /// Largest relative error of an element.
     #[serde(skip_serializing_if = "not_finite")]
     max_rel_err as "max_rel_err": Option<f64>,
@@ -257,7 +260,7 @@ impl Record {
         ];
         let flags = flags.into_iter().filter(|(on, _)| *on).map(|(_, text)| text.to_owned());
         let dump = self.dump.as_ref().map(|folder| format!("written to {folder}"));
-        let texts = [self.refusal.clone(), self.error.clone(), dump, chosen];
+        let texts = [self.refusal.clone(), self.error.clone(), dump, chosen, self.partial.clone()];
         texts.into_iter().flatten().chain(flags).collect::<Vec<_>>().join("; ")
     }
 }
@@ -290,7 +293,7 @@ pub(crate) mod tests {
             blocks_per_multiprocessor: Some(4),
             occupancy_percent: Some(100.0),
         }];
-        record.sampled = true;
+        (record.sampled, record.partial) = (true, Some("mean only".to_owned()));
         record.set_errors(4.44e-16, 2.22e-16, 2.22e-16);
         record.bound_ratio = Some(0.1);
         let summary = Summary {

@@ -142,6 +142,7 @@ pub fn note_findings(findings: &Findings, precision: Precision, record: &mut Rec
         record.bound_ratio = Some(findings.bound_ratio);
     }
     record.sampled = findings.sampled;
+    record.partial = findings.partial.map(str::to_owned);
     (record.outcome, record.error) = match &findings.verdict {
         Verdict::Passed => (Outcome::Passed, None),
         Verdict::Incorrect(why) => (Outcome::Incorrect, Some(why.clone())),

@@ -19,6 +19,7 @@ pub(super) fn oracle<S: Scalar>(coo: &Coo<S>) -> Reference {
         terms: vec![0; count],
         amplification: 0.0,
         projection: None,
+        nan_is_an_answer: false,
     }
 }
 

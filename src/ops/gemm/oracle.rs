@@ -30,6 +30,7 @@ pub(super) fn oracle<S: Scalar>(shape: Shape, inputs: &Inputs<S>, extent: Extent
         terms: vec![terms; listed.len()],
         amplification: inputs.alpha.to_f64().abs(),
         projection,
+        nan_is_an_answer: false,
     }
 }
 

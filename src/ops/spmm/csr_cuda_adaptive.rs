@@ -9,10 +9,10 @@
 use super::device::{DeviceCsr, OnDevice, for_all_offsets, offset_type, with_types};
 use super::row_blocks::{local_size, row_blocks};
 use super::rung::{KernelFile, Launch, Stored, THREADS_PER_BLOCK, kernel_file};
-use super::transposed::Transposed;
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::{Argument, Buffer, DeviceLimits, KernelSource, LaunchPlan, Machine, Refusal};
+use crate::ops::transposed::Transposed;
 use crate::ops::{Place, Variant};
 use std::sync::Arc;
 
@@ -172,7 +172,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaAdaptive {
             a: Box::new(stored),
             kernel: device.kernel(&with_types::<S>(&self.source(), offset_type(machine, a.nonzeros())))?,
             plan,
-            x_columns: Some(Transposed::new(&device, a.cols(), k)?),
+            x_columns: Some(Transposed::new(&device, "X transposed", a.cols(), k)?),
         };
         Ok(OnDevice::boxed(launch, device, (a.rows(), a.cols()), k))
     }

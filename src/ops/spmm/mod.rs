@@ -21,7 +21,6 @@ mod oracle;
 mod plan;
 mod row_blocks;
 mod rung;
-mod transposed;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 

@@ -24,7 +24,18 @@ pub(super) fn oracle<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, extent
     let (expected, magnitude) = (answer.expected, answer.magnitude);
     let amplification = inputs.alpha.to_f64().abs();
     let structure = Vec::new();
-    Reference { structure, rows, cols, listed_rows, expected, magnitude, terms, amplification, projection }
+    Reference {
+        structure,
+        rows,
+        cols,
+        listed_rows,
+        expected,
+        magnitude,
+        terms,
+        amplification,
+        projection,
+        nan_is_an_answer: false,
+    }
 }
 
 /// Every entry of A once: as it was read where that is known, else from CSR.

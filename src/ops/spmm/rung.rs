@@ -5,12 +5,12 @@ use super::device::{
     DeviceCsr, DeviceDense, DeviceKernel, OnDevice, for_all_offsets, offset_type, with_types,
 };
 use super::ell_cuda::{DeviceEllPadded, DeviceEllRagged};
-use super::transposed::Transposed;
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::{
     Argument, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport, Machine, Refusal,
 };
+use crate::ops::transposed::Transposed;
 use crate::ops::{Place, RunError, Variant};
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ pub(super) struct Launch<S> {
 impl<S: Scalar> DeviceKernel<S> for Launch<S> {
     fn repack(&mut self, x: &DeviceDense<S>) -> Result<bool, RunError> {
         let Some(x_columns) = &mut self.x_columns else { return Ok(false) };
-        x_columns.repack(x)?;
+        x_columns.repack(x.arguments())?;
         Ok(true)
     }
 
@@ -193,7 +193,9 @@ impl<S: Scalar> Variant<Spmm<S>> for Rung {
             a: self.store(machine, &device, subject)?,
             kernel: device.kernel(&kernel)?,
             plan,
-            x_columns: (self.work == Work::Row).then(|| Transposed::new(&device, cols, k)).transpose()?,
+            x_columns: (self.work == Work::Row)
+                .then(|| Transposed::new(&device, "X transposed", cols, k))
+                .transpose()?,
         };
         Ok(OnDevice::boxed(launch, device, (rows, cols), k))
     }

@@ -1,44 +1,43 @@
-//! X column after column in device memory of its own, for kernels whose neighbouring threads walk down a column.
+//! A matrix column after column in device memory of its own, for kernels whose neighbouring threads walk down a column.
 
-use super::device::DeviceDense;
-use super::rung::kernel_file;
+use super::RunError;
 use crate::Scalar;
 use crate::machine::{
     Argument, Buffer, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport, Refusal,
 };
-use crate::ops::RunError;
 
 /// Rows and columns of a tile, as in `transpose.cu`.
 const TILE: u64 = 32;
 /// Threads of a block: a row of the tile, and eight rows at a time.
 const BLOCK: [u32; 3] = [32, 8, 1];
 
-/// Room for Xᵀ, and the kernel that fills it.
+/// Room for the transposed matrix, and the kernel that fills it.
 pub(super) struct Transposed<S> {
     kernel: Kernel,
     plan: LaunchPlan,
     columns: Buffer<S>,
     rows: usize,
+    cols: usize,
 }
 
 impl<S: Scalar> Transposed<S> {
-    /// For an X of `rows × cols`.
-    pub(super) fn new(device: &Device, rows: usize, cols: usize) -> Result<Self, Refusal> {
+    /// For a matrix of `rows × cols`; `what` it is, transposed, for messages.
+    pub(super) fn new(device: &Device, what: &str, rows: usize, cols: usize) -> Result<Self, Refusal> {
         let plan = plan(device.limits(), rows as u64, cols as u64)?;
-        let columns = device.allocate("X transposed", rows.saturating_mul(cols))?;
-        Ok(Transposed { kernel: device.kernel(&Self::source())?, plan, columns, rows })
+        let columns = device.allocate(what, rows.saturating_mul(cols))?;
+        Ok(Transposed { kernel: device.kernel(&Self::source())?, plan, columns, rows, cols })
     }
 
     /// The kernel.
     pub(super) fn source() -> KernelSource {
-        kernel_file!("transpose", "transpose.cu").source().define("SCALAR", S::CUDA_NAME)
+        KernelSource::new("transpose", "transpose.cu", include_str!("transpose.cu"))
+            .define("SCALAR", S::CUDA_NAME)
     }
 
-    /// Fills it. Only enqueues.
-    pub(super) fn repack(&mut self, x: &DeviceDense<S>) -> Result<(), RunError> {
-        let shape = [Argument::of(x.rows as u64), Argument::of(x.cols as u64)];
-        let [from, from_distance] = x.arguments();
-        let arguments = [shape[0], shape[1], from, from_distance, Argument::from(&mut self.columns)];
+    /// Fills it from a matrix of its shape, given as pointer and leading dimension. Only enqueues.
+    pub(super) fn repack(&mut self, [from, from_distance]: [Argument; 2]) -> Result<(), RunError> {
+        let [rows, cols] = [self.rows, self.cols].map(|side| Argument::of(side as u64));
+        let arguments = [rows, cols, from, from_distance, Argument::from(&mut self.columns)];
         Ok(self.kernel.launch(&self.plan, &arguments)?)
     }
 
@@ -53,8 +52,8 @@ impl<S: Scalar> Transposed<S> {
     }
 }
 
-/// One block per tile. X has more rows than columns, so rows go along the grid's long direction; where even the columns
-/// are too many for the short one, blocks take several tiles.
+/// One block per tile. Rows go along the grid's long direction; where the columns are too many for the short one, blocks
+/// take several tiles.
 fn plan(limits: &DeviceLimits, rows: u64, cols: u64) -> Result<LaunchPlan, Refusal> {
     let across = cols.div_ceil(TILE).min(u64::from(limits.grid[1]));
     LaunchPlan::new(limits, [rows.div_ceil(TILE), across, 1], BLOCK, 0)
