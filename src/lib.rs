@@ -1,5 +1,5 @@
-//! Ordito multiplies a sparse matrix by a block of vectors, on every core of a CPU and on NVIDIA GPUs, always checked
-//! against a serial oracle and measured honestly. As a library:
+//! Ordito multiplies a sparse matrix by a block of vectors, multiplies dense matrices, and takes statistics of columns,
+//! on every core of a CPU and on NVIDIA GPUs, always checked against a serial oracle and measured honestly. As a library:
 //!
 //! ```
 //! use ordito::machine::Machine;

@@ -19,6 +19,7 @@ use std::time::Duration;
   ordito bench spmm --suite cpu --variant auto,csr-threads-rows --json
   ordito bench gemm --suite ladder --tile 8,10,16,32
   ordito bench gemm 1000x777x1234 --variant kernel1,MatrixMulKernel --dtype f32
+  ordito bench columns 358x5248 epochs.txt --dtype f32
 
 Columns: time is the median, ± half the distance from the 5 % to the 95 % quantile; ceiling
 the share of what this machine could do at best (`ordito doctor`); prepare the conversion

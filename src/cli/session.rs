@@ -5,7 +5,7 @@ use super::console::{Busy, Console, is_output_error};
 use super::instruments::Instruments;
 use super::interrupt;
 use super::results::{Measured, ResultsFolder};
-use super::targets::{Targets, gpu_is_required};
+use super::targets::{Target, Targets, gpu_is_required};
 use crate::io::ReadOptions;
 use crate::machine::{Accelerator, Machine, Refusal};
 use crate::ops::{Op, Place};
@@ -55,6 +55,8 @@ pub(super) struct Session<'a> {
     records: Vec<Record>,
     /// What is known of the matrices, each once; only collected where files are wanted.
     matrices: Vec<MatrixFacts>,
+    /// What is printed below the table of the input that is being walked.
+    below: Vec<String>,
     bar: Busy,
     instruments: Instruments,
     /// Where files go, if they were asked for.
@@ -105,12 +107,22 @@ impl<'a> Session<'a> {
                     bar.say(what)
                 })?;
         }
-        let (records, matrices) = (Vec::new(), Vec::new());
-        Ok(Session { console, request, records, matrices, bar, instruments, results })
+        let (records, matrices, below) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Session { console, request, records, matrices, below, bar, instruments, results })
     }
 
     pub(super) fn request(&self) -> &'a Request {
         self.request
+    }
+
+    /// All records until now.
+    pub(super) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Keeps text to be printed below the table of this input.
+    pub(super) fn show_below(&mut self, text: String) {
+        self.below.push(text);
     }
 
     /// Shows what is being done, to a terminal.
@@ -139,8 +151,27 @@ impl<'a> Session<'a> {
     /// Verifies or measures one case on every target and with every number of threads. Serial variants do not care how
     /// many there are: they run with the first.
     pub(super) fn run_case<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
-        for target in &self.request.targets.list {
-            let all = select::<O>(&self.request.wanted, target.side)?;
+        let every: Vec<&Target> = self.request.targets.list.iter().collect();
+        self.run_case_on(case, &self.request.wanted, &every)
+    }
+
+    /// Another operation beside the one that was asked for: all its variants, on GPUs alone.
+    pub(super) fn run_on_devices<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
+        let is_gpu = |target: &&Target| {
+            target.machines.iter().any(|machine| matches!(machine.accelerator(), Accelerator::Cuda(_)))
+        };
+        let gpus: Vec<&Target> = self.request.targets.list.iter().filter(is_gpu).collect();
+        self.run_case_on(case, &Wanted::all(), &gpus)
+    }
+
+    fn run_case_on<O: Op>(
+        &mut self,
+        case: &Case<O>,
+        wanted: &Wanted,
+        targets: &[&Target],
+    ) -> anyhow::Result<()> {
+        for target in targets {
+            let all = select::<O>(wanted, target.side)?;
             for (index, machine) in target.machines.iter().enumerate() {
                 let serial = |selected: &Selected<O>| match selected {
                     Selected::Named(variant) => variant.place() == Place::Serial,
@@ -223,8 +254,8 @@ impl<'a> Session<'a> {
     }
 
     /// A table of the records from `first` on.
-    fn show(&self, first: usize) -> anyhow::Result<()> {
-        let records = &self.records[first..];
+    fn show(&mut self, first: usize) -> anyhow::Result<()> {
+        let (records, below) = (&self.records[first..], std::mem::take(&mut self.below));
         if self.request.json || records.is_empty() {
             return Ok(());
         }
@@ -238,7 +269,8 @@ impl<'a> Session<'a> {
         let ink = self.request.measure.as_ref().and_then(|measure| measure.bars);
         let bars = ink.map(|ink| table::bars(records, width, ink));
         let launches = self.request.verbose.then(|| table::launches(records));
-        for lines in [bars, launches].into_iter().flatten().filter(|lines| !lines.is_empty()) {
+        let added = [bars, launches].into_iter().flatten().chain(below);
+        for lines in added.filter(|lines| !lines.is_empty()) {
             self.bar.suspend(|| self.console.line(lines))?;
         }
         Ok(())

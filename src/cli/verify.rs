@@ -19,7 +19,8 @@ pub(super) struct RunArgs {
     /// The operation
     #[arg(value_name = "OP", help = format!("The operation: {}", operations::names()))]
     operation: String,
-    /// Matrices: paths, bare names or synthetic ones; sizes N or NxMxP for `gemm`, numbers of bytes for `transfer`
+    /// Matrices: paths, bare names or synthetic ones; sizes N or NxMxP for `gemm`, sizes RxC,
+    /// text or .npy files for `columns`, numbers of bytes for `transfer`
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// A fixed list of inputs, K and dtypes

@@ -82,12 +82,16 @@ impl Setting {
         Setting { place: String::new(), threads: None, ..Setting::of_any_variant(record) }
     }
 
-    /// The input in a word: `stencil27:40`, `1 000 × 777 × 1 234`, `64.0 MB`.
+    /// The input in a word: `stencil27:40`, `1 000 × 777 × 1 234`, `358 × 5 248`, `64.0 MB`.
     pub fn input(&self) -> String {
         match (&self.matrix, self.n, self.m, self.p) {
             (Some(matrix), ..) => matrix.clone(),
             (None, Some(n), Some(m), Some(p)) => [n, m, p].map(units::count).join(" × "),
-            _ => self.bytes.map(units::bytes).unwrap_or_default(),
+            _ => {
+                let sides = self.rows.zip(self.cols);
+                let sides = sides.map(|(rows, cols)| [rows, cols].map(units::count).join(" × "));
+                sides.or(self.bytes.map(units::bytes)).unwrap_or_default()
+            }
         }
     }
 
@@ -117,6 +121,8 @@ mod tests {
         assert_eq!(Setting::of(&record).input(), "1 000 × 777 × 1 234");
         record.matrix = Some("stencil5:4".to_owned());
         assert_eq!(Setting::of(&record).input(), "stencil5:4");
+        let columns = Record { rows: Some(358), cols: Some(5248), ..Record::default() };
+        assert_eq!(Setting::of(&columns).input(), "358 × 5 248");
         let copy = Record { bytes: Some(64_000_000), ..Record::default() };
         assert_eq!(Setting::of(&copy).input(), "64.0 MB");
         assert_eq!((Setting::default().input(), Setting::default().words()), (String::new(), String::new()));

@@ -122,10 +122,11 @@ pub fn refused(record: Record, refusal: &Refusal) -> Record {
 
 /// A folder name for this case, made of what tells cases apart.
 fn dump_name(record: &Record) -> String {
+    let sides = record.rows.zip(record.cols).map(|(rows, cols)| format!("{rows}x{cols}"));
     let parts = [
         Some(record.op.clone()),
         Some(record.variant.clone()),
-        record.matrix.clone(),
+        record.matrix.clone().or(sides),
         record.k.map(|k| format!("k{k}")),
         record.n.zip(record.m).zip(record.p).map(|((n, m), p)| format!("{n}x{m}x{p}")),
         Some(record.dtype.clone()).filter(|dtype| !dtype.is_empty()),

@@ -1,5 +1,6 @@
 //! The operations that `list`, `verify` and `bench` know. One file and one entry each.
 
+mod columns;
 mod convert;
 mod gemm;
 mod sparse;
@@ -63,8 +64,13 @@ pub(super) struct Listed {
 }
 
 /// All there are.
-pub(super) const OPERATIONS: &[&dyn Operation] =
-    &[&convert::ConvertOperation, &spmm::SpmmOperation, &gemm::GemmOperation, &transfer::TransferOperation];
+pub(super) const OPERATIONS: &[&dyn Operation] = &[
+    &convert::ConvertOperation,
+    &spmm::SpmmOperation,
+    &gemm::GemmOperation,
+    &columns::ColumnsOperation,
+    &transfer::TransferOperation,
+];
 
 /// Their names, for people.
 pub(super) fn names() -> String {

@@ -42,7 +42,7 @@ impl Operation for TransferOperation {
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
         let bytes = parse_bytes(input).map_err(|why| anyhow::anyhow!("`{input}`: {why}"))?;
         let seed = session.request().read.seed;
-        let record = Record { bytes: Some(bytes), seed: Some(seed), ..Record::default() };
+        let record = record(bytes, seed);
         // What is sent, what arrives, and a variant's own memory.
         let needed = bytes.checked_mul(3);
         let fits =
@@ -51,11 +51,19 @@ impl Operation for TransferOperation {
             Ok(()) => bytes as usize,
             Err(refusal) => return session.refuse_case::<Transfer>(&record, &refusal),
         };
-        let mut random = Random::new(seed, 0);
-        let mut sent = vec![0; bytes];
-        sent.chunks_mut(8)
-            .for_each(|word| word.copy_from_slice(&random.next_bits().to_le_bytes()[..word.len()]));
-        let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
-        session.run_case(&Case::<Transfer>::new(bytes, Arc::new(sent), precision, record, limits))
+        session.run_case(&transfer_case(bytes, seed))
     }
+}
+
+fn record(bytes: u64, seed: u64) -> Record {
+    Record { bytes: Some(bytes), seed: Some(seed), ..Record::default() }
+}
+
+/// So many random bytes.
+pub(super) fn transfer_case(bytes: usize, seed: u64) -> Case<Transfer> {
+    let mut random = Random::new(seed, 0);
+    let mut sent = vec![0; bytes];
+    sent.chunks_mut(8).for_each(|word| word.copy_from_slice(&random.next_bits().to_le_bytes()[..word.len()]));
+    let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
+    Case::new(bytes, Arc::new(sent), precision, record(bytes as u64, seed), limits)
 }

@@ -97,6 +97,8 @@ impl<S: Scalar> Op for Columns<S> {
             &STRIPS[2],
             &STRIPS[3],
             &STRIPS[4],
+            &STRIPS[5],
+            &STRIPS[6],
         ]
     }
 

@@ -6,12 +6,14 @@ mod by_tile;
 mod comparison;
 mod layout;
 mod product;
+mod stages;
 
 pub use bars::bars;
 pub use by_tile::by_tile;
 pub use comparison::comparison;
 pub(in crate::report) use comparison::overall_text;
 pub use product::one;
+pub use stages::{Stage, stages, stages_of};
 
 use super::{Outcome, Record};
 use crate::units;
