@@ -70,11 +70,14 @@ __device__ __forceinline__ void add_up_lanes(Total (&mine)[WIDTH], u32 lane) {
 // Are all other slices of this strip there? The counter returns to 0 by itself, for the next run.
 __device__ __forceinline__ bool is_last_slice(u32* arrived) {
     __shared__ bool is_last;
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) is_last = atomicInc(arrived + blockIdx.x, gridDim.y - 1) == gridDim.y - 1;
+    if (threadIdx.x == 0) {
+        // For the whole block, which has met at the barriers: published before it is counted, seen after.
+        __threadfence();
+        is_last = atomicInc(arrived + blockIdx.x, gridDim.y - 1) == gridDim.y - 1;
+        __threadfence();
+    }
     __syncthreads();
-    __threadfence();
     return is_last;
 }
 
