@@ -260,3 +260,28 @@ fn missing_and_wrong_barriers_are_caught() {
     assert_eq!(block_sums(&device, ended).unwrap(), right);
     assert_eq!(block_sums(&device, BLOCK_SUM.into()).unwrap(), right);
 }
+
+/// The mean of a column of 100 ones by the tree with an unrolled warp tail.
+fn tree_mean(device: &Device, text: String) -> Result<f64, DeviceError> {
+    let source = KernelSource::new("tree_sequential", "dense_cuda_tree_sequential.cu", text.leak());
+    let kernel = device.kernel(&source.define("SCALAR", "double").define("THREADS", 64)).unwrap();
+    let column = device.upload("the column", &[1.0_f64; 100]).unwrap();
+    let mut mean: Buffer<f64> = device.allocate("mean", 1).unwrap();
+    let plan = LaunchPlan::linear(device.limits(), Some(64), 64).unwrap();
+    let arguments = [Argument::from(&column), Argument::of(100_u64), Argument::from(&mut mean)];
+    kernel.launch(&plan, &arguments)?;
+    let mut result = [0.0];
+    mean.read(&mut result)?;
+    Ok(result[0])
+}
+
+/// Lanes of a warp run on their own: what once was right by lockstep is a race.
+#[test]
+fn a_warp_tail_without_barriers_is_a_race() {
+    let Some(device) = emulator() else { return };
+    let text = include_str!("../src/ops/columns/dense_cuda_tree_sequential.cu");
+    assert_eq!(tree_mean(&device, text.to_owned()), Ok(1.0));
+    assert_eq!(text.matches("__syncwarp();").count(), 2);
+    let error = tree_mean(&device, text.replace("__syncwarp();", "")).unwrap_err().to_string();
+    assert!(error.contains("data race on shared memory"), "{error}");
+}
