@@ -39,6 +39,8 @@
 //!    ↓
 //!  report     one flat record; CSV, JSON, table, HTML
 //!    ↓
+//!  erp        the EEG job: epochs in, event-related potentials out
+//!    ↓
 //!  workbench  verify, then measure: cases in, records out
 //!    ↓
 //!  cli        arguments, one file per command
@@ -53,6 +55,7 @@ pub mod ops;
 pub mod check;
 pub mod sample;
 pub mod report;
+pub mod erp;
 pub mod workbench;
 pub mod cli;
 

@@ -12,6 +12,7 @@ pub mod device_ceilings;
 pub mod quantile;
 pub mod samples;
 pub mod stop;
+mod student;
 pub mod welford;
 
 pub use ceilings::Ceilings;
@@ -22,6 +23,7 @@ pub use device_ceilings::DeviceCeilings;
 pub use quantile::Quantiles;
 pub use samples::{Samples, Summary};
 pub use stop::{StopReason, StopRule};
+pub use student::student_t;
 pub use welford::Welford;
 
 /// Why sampling could not be set up. (What the sampled runs return passes through as it is.)

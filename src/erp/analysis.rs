@@ -1,0 +1,74 @@
+//! All that came out.
+
+use super::{Condition, Difference, Peak, Recording};
+use serde::Serialize;
+
+/// The result of the EEG job: what the terminal, the files and the page tell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Analysis {
+    /// What was recorded.
+    pub recording: Recording,
+    /// Target, then nontarget if there is one.
+    pub conditions: Vec<Condition>,
+    /// Nontarget by its groups, if asked for.
+    pub groups: Vec<Condition>,
+    /// Target less nontarget, if there is one.
+    pub difference: Option<Difference>,
+    /// The largest peaks of every condition, of the difference, and of their field powers.
+    pub peaks: Vec<Peak>,
+    /// Sentences that a person should read.
+    pub warnings: Vec<String>,
+    /// Who computed what, and why.
+    pub chosen: Vec<Chosen>,
+    /// How long everything took.
+    pub stages: Stages,
+}
+
+/// The variant that a step was computed by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chosen {
+    /// `statistics` or `permutations`.
+    pub step: &'static str,
+    /// The variant's name.
+    pub variant: String,
+    /// Why this one.
+    pub reason: String,
+}
+
+/// Times of the parts, in the order in which they happen; 0 where nothing was done.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Stages {
+    /// Getting the bytes of the files.
+    pub read_ns: f64,
+    /// Making numbers of text.
+    pub parse_ns: f64,
+    /// Reference, baseline and rejection.
+    pub preprocess_ns: f64,
+    /// Host to device.
+    pub upload_ns: f64,
+    /// Mean, variance, smallest and largest of every column.
+    pub kernel_ns: f64,
+    /// Device to host.
+    pub download_ns: f64,
+    /// The permutation test, copies included.
+    pub permutations_ns: f64,
+    /// The files of the results.
+    pub write_ns: f64,
+}
+
+impl Stages {
+    /// Name and time of every stage that took any.
+    pub fn named(&self) -> Vec<(&'static str, f64)> {
+        let all = [
+            ("read", self.read_ns),
+            ("parse", self.parse_ns),
+            ("preprocess", self.preprocess_ns),
+            ("upload", self.upload_ns),
+            ("kernel", self.kernel_ns),
+            ("download", self.download_ns),
+            ("permutations", self.permutations_ns),
+            ("write", self.write_ns),
+        ];
+        all.into_iter().filter(|(_, ns)| *ns > 0.0).collect()
+    }
+}
