@@ -1,20 +1,44 @@
 //! The EEG job: epochs in, event-related potentials, their statistics and pictures out.
+//!
+//! ```text
+//!  epochs ──► preprocess ──► reduce ──► condition ──► difference ──► peaks ──► write, summary
+//!  (text,     (reference,    (mean,     (SEM, band,   (Welch's t,
+//!   .npy)      baseline,      variance)  field power)  permutations)
+//!              reject)
+//! ```
+//!
+//! [`analyse`] does all of it and knows nothing of terminals; [`Analysis`] is what it finds.
 
+mod analyse;
 mod analysis;
+mod arrangement;
 mod condition;
 mod difference;
+mod epochs;
+mod error;
 mod field_power;
+mod groups;
+mod job;
+mod layout_check;
 mod peaks;
 mod permutations;
+mod preprocess;
 mod recording;
+mod reduce;
 mod reject;
+pub mod sensors;
+mod settings;
 
+pub use analyse::{Inputs, Place, analyse};
 pub use analysis::{Analysis, Chosen, Stages};
 pub use condition::Condition;
 pub use difference::Difference;
+pub use error::ErpError;
+pub use groups::{GroupOrder, Groups};
 pub use peaks::{Peak, Wave};
-pub use permutations::{Interval, PermutationTest};
+pub use permutations::{ALPHA, Interval, PermutationTest};
 pub use recording::Recording;
 pub use reject::Rejected;
+pub use settings::{Baseline, Layout, STANDARD_RATE_HZ, Sensors, Settings};
 
 use field_power::field_power;

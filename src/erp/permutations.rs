@@ -1,6 +1,19 @@
-//! Is the difference more than chance? Labels permuted, the largest |t| anywhere compared.
+//! Is the difference more than chance? Labels are permuted, and the largest |t| anywhere is compared with every observed one.
+//!
+//! With L the labels (a row per permutation, 1 where an epoch is called target) and E the centred epochs, L·E holds the sums of
+//! all columns under all permutations and L·E² the sums of squares: two matrix products, from which Welch's t follows.
 
+use super::reduce::{Kept, first_rows};
+use super::{Chosen, ErpError, Recording};
+use crate::Scalar;
+use crate::io::Random;
+use crate::machine::{Accelerator, Machine};
+use crate::matrix::Dense;
+use crate::ops::RunError;
+use crate::ops::gemm::{Plan, Shape};
+use rayon::prelude::*;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// A max-statistic permutation test of the difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,4 +43,212 @@ pub struct Interval {
     pub to: usize,
     /// The smallest p among them.
     pub p: f64,
+}
+
+/// What is called significant.
+pub const ALPHA: f64 = 0.05;
+/// Fewer permutations cannot reach it.
+pub(super) const FEWEST: usize = 19;
+/// Columns and permutations of one product: operands of some ten megabytes, enough to do for every core and for a GPU.
+const COLUMNS_PER_BLOCK: usize = 1024;
+const PERMUTATIONS_PER_CHUNK: usize = 512;
+/// Multiply-adds from which an unasked GPU is opened: what two cores do in a few seconds. Opening a GPU and compiling its
+/// kernel takes the better part of a second.
+const WORK_FOR_GPU: u64 = 100_000_000_000;
+
+/// Both conditions, and which of their columns make up a wave.
+pub(super) struct Labelled<'a, S> {
+    pub(super) first: &'a [Kept<S>],
+    pub(super) second: &'a [Kept<S>],
+    /// Columns of the files, in the order of a wave.
+    pub(super) columns: &'a [usize],
+    /// The mean over both conditions of every column of the files.
+    pub(super) centre: &'a [f64],
+}
+
+fn rows_of<S>(blocks: &[Kept<S>]) -> usize {
+    blocks.iter().map(|block| block.rows).sum()
+}
+
+/// Where to compute: what was asked for, or, where that is left open, a GPU if there is enough to do for one.
+pub(super) fn machine_for(
+    asked: &Arc<Machine>,
+    spare_gpu: Option<usize>,
+    epochs: usize,
+    columns: usize,
+    count: usize,
+) -> (Arc<Machine>, &'static str) {
+    let shape = Shape { n: count, m: epochs, p: columns };
+    let work = shape.multiply_adds().saturating_mul(2);
+    match spare_gpu {
+        None => (asked.clone(), "where it was asked for"),
+        Some(_) if work < WORK_FOR_GPU => (asked.clone(), "on the CPU: opening a GPU takes longer"),
+        Some(number) => {
+            let gpu = asked.with_accelerator(Accelerator::Cuda(number));
+            match gpu.device() {
+                Ok(_) => (gpu, "on the GPU: much to do"),
+                Err(_) => (asked.clone(), "on the CPU: there is no usable GPU"),
+            }
+        }
+    }
+}
+
+/// Tests the observed `t` of a wave.
+pub(super) fn test<S: Scalar>(
+    labelled: &Labelled<'_, S>,
+    recording: &Recording,
+    t: &[f64],
+    (count, seed): (usize, u64),
+    (machine, reason): &(Arc<Machine>, &str),
+) -> Result<(PermutationTest, Chosen), ErpError> {
+    let (n1, n2) = (rows_of(labelled.first), rows_of(labelled.second));
+    let (epochs, width) = (n1 + n2, labelled.columns.len().min(COLUMNS_PER_BLOCK));
+    let height = count.min(PERMUTATIONS_PER_CHUNK);
+    let shape = Shape { n: height, m: epochs, p: width };
+    let numbers = [(height, epochs), (2 * epochs, width), (2 * height, width)];
+    let bytes = numbers.iter().try_fold(0u64, |sum, &(rows, cols)| {
+        sum.checked_add((rows as u64).checked_mul(cols as u64)?.checked_mul(size_of::<S>() as u64)?)
+    });
+    machine.check_memory("the permutation test", bytes)?;
+    let mut plan = Plan::<S>::new(shape, machine)?;
+    let chosen = Chosen {
+        step: "permutations",
+        variant: plan.choice().variant.to_owned(),
+        reason: format!("{reason}; {}", plan.choice().reason),
+    };
+    let filled = |rows, cols| Dense::filled(rows, cols, S::ZERO).map_err(RunError::from);
+    let (mut labels, mut block) = (filled(height, epochs)?, filled(epochs, width)?);
+    let mut squared = filled(epochs, width)?;
+    let (mut sums, mut sums_of_squares) = (filled(height, width)?, filled(height, width)?);
+    let mut largest_squares = vec![0.0f64; count];
+    for columns in labelled.columns.chunks(width) {
+        labelled.centred(columns, &mut block, machine)?;
+        squared.data_mut().iter_mut().zip(block.data()).for_each(|(square, &x)| *square = x * x);
+        let welch = Welch::new(&block, &squared, (n1, n2), columns.len());
+        for (chunk, largest) in largest_squares.chunks_mut(height).enumerate() {
+            machine.pool().install(|| permute(&mut labels, n1, seed, chunk * height, largest.len()));
+            plan.apply(S::ONE, labels.view(), block.view(), S::ZERO, sums.view_mut())?;
+            plan.apply(S::ONE, labels.view(), squared.view(), S::ZERO, sums_of_squares.view_mut())?;
+            let (sums, squares) = (sums.view(), sums_of_squares.view());
+            let update = |(row, largest): (usize, &mut f64)| {
+                *largest = largest.max(welch.largest_square(sums.row(row), squares.row(row)));
+            };
+            machine.pool().install(|| largest.par_iter_mut().enumerate().for_each(update));
+        }
+    }
+    let maxima = largest_squares.into_iter().map(f64::sqrt).collect();
+    Ok((judge(recording, t, maxima, seed, S::EPSILON), chosen))
+}
+
+impl<S: Scalar> Labelled<'_, S> {
+    /// Some columns of all epochs, less their centre: sums of squares of an offset would drown what varies. Columns that do
+    /// not vary are 0, and so are those that a narrower block leaves over.
+    fn centred(&self, columns: &[usize], block: &mut Dense<S>, machine: &Machine) -> Result<(), ErpError> {
+        let width = block.cols();
+        let mut rows = Vec::new();
+        for kept in self.first.iter().chain(self.second) {
+            let view = first_rows(&kept.matrix, kept.rows)?;
+            rows.extend((0..kept.rows).map(|row| view.row(row)));
+        }
+        machine.pool().install(|| {
+            block.data_mut().par_chunks_mut(width).zip(&rows).for_each(|(centred, row)| {
+                centred.fill(S::ZERO);
+                for (centred, &column) in centred.iter_mut().zip(columns) {
+                    let (number, centre) = (row[column].to_f64(), self.centre[column]);
+                    // A constant less its own mean leaves rounding errors, which must not be taken for signal.
+                    let differs = (number - centre).abs() > 8.0 * S::EPSILON * centre.abs();
+                    *centred = if differs { S::from_f64(number - centre) } else { S::ZERO };
+                }
+            });
+        });
+        Ok(())
+    }
+}
+
+/// Labels of `count` permutations from the number `first` on: 1 for the `n1` epochs that are called target. Every permutation
+/// has a stream of its own, so that chunks do not matter.
+fn permute<S: Scalar>(labels: &mut Dense<S>, n1: usize, seed: u64, first: usize, count: usize) {
+    let epochs = labels.cols();
+    labels.data_mut().par_chunks_mut(epochs).take(count).enumerate().for_each(|(row, labels)| {
+        labels.fill(S::ZERO);
+        labels[..n1].fill(S::ONE);
+        Random::new(seed, (first + row) as u64).shuffle(labels);
+    });
+}
+
+/// Welch's t² of columns from the sums of the epochs that are called target.
+struct Welch {
+    n1: f64,
+    n2: f64,
+    /// Sums and sums of squares of all epochs.
+    totals: Vec<(f64, f64)>,
+}
+
+impl Welch {
+    fn new<S: Scalar>(
+        block: &Dense<S>,
+        squared: &Dense<S>,
+        (n1, n2): (usize, usize),
+        columns: usize,
+    ) -> Self {
+        let mut totals = vec![(0.0, 0.0); columns];
+        for row in 0..block.rows() {
+            let numbers = block.view().row(row).iter().zip(squared.view().row(row));
+            for ((sum, sum_of_squares), (x, square)) in totals.iter_mut().map(|(a, b)| (a, b)).zip(numbers) {
+                *sum += x.to_f64();
+                *sum_of_squares += square.to_f64();
+            }
+        }
+        Welch { n1: n1 as f64, n2: n2 as f64, totals }
+    }
+
+    /// The largest t² of a permutation. Columns that do not vary have none.
+    fn largest_square<S: Scalar>(&self, sums: &[S], sums_of_squares: &[S]) -> f64 {
+        let (n1, n2) = (self.n1, self.n2);
+        let mut largest = 0.0;
+        for ((&(all, all_squares), sum), squares) in self.totals.iter().zip(sums).zip(sums_of_squares) {
+            let (sum1, squares1) = (sum.to_f64(), squares.to_f64());
+            let (sum2, squares2) = (all - sum1, all_squares - squares1);
+            let variance =
+                |n: f64, sum: f64, squares: f64| (squares - sum * sum / n).max(0.0) / (n * (n - 1.0));
+            let difference = sum1 / n1 - sum2 / n2;
+            let square =
+                difference * difference / (variance(n1, sum1, squares1) + variance(n2, sum2, squares2));
+            if square > largest && square.is_finite() {
+                largest = square;
+            }
+        }
+        largest
+    }
+}
+
+/// p, the critical |t| and the significant intervals from the largest |t| of every permutation.
+fn judge(recording: &Recording, t: &[f64], mut maxima: Vec<f64>, seed: u64, epsilon: f64) -> PermutationTest {
+    let count = maxima.len();
+    maxima.sort_by(f64::total_cmp);
+    // A permutation that restores the observed labels must count as reaching them, whatever rounding says.
+    let slack = 1.0 - epsilon.sqrt();
+    let p_of = |&t: &f64| {
+        let reached = count - maxima.partition_point(|&largest| largest < t.abs() * slack);
+        if t.is_nan() { 1.0 } else { (1 + reached) as f64 / (count + 1) as f64 }
+    };
+    let p: Vec<f64> = t.iter().map(p_of).collect();
+    // So many permutations may reach a |t| that is called significant.
+    let may_reach = (ALPHA * (count + 1) as f64 + 1e-9) as usize - 1;
+    let critical_t = maxima[count - 1 - may_reach];
+    let sensors = 0..recording.sensors.len();
+    let intervals = sensors.flat_map(|sensor| intervals(sensor, recording.sensor(&p, sensor))).collect();
+    PermutationTest { count, seed, p, critical_t, intervals }
+}
+
+/// Runs of p ≤ 0.05.
+fn intervals(sensor: usize, p: &[f64]) -> Vec<Interval> {
+    let mut found: Vec<Interval> = Vec::new();
+    for (sample, &p) in p.iter().enumerate().filter(|(_, p)| **p <= ALPHA) {
+        match found.last_mut() {
+            Some(last) if last.to + 1 == sample => (last.to, last.p) = (sample, last.p.min(p)),
+            _ => found.push(Interval { sensor, from: sample, to: sample, p }),
+        }
+    }
+    found
 }

@@ -76,9 +76,46 @@ pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
 /// ```
 pub fn read_npy<S: Scalar>(path: &Path, conversion: Conversion) -> Result<Dense<S>, ReadError> {
     let (file, header) = open(path)?;
-    let (dtype, shape) = (header.dtype(), header.matrix_shape().map_err(|problem| bad(path, problem))?);
+    let shape = header.matrix_shape().map_err(|problem| bad(path, problem))?;
+    read_as(path, file, &header, shape, conversion)
+}
+
+/// A stack of matrices of equal shape, each a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NpyStack<S> {
+    /// One row for each index of the first dimension.
+    pub matrix: Dense<S>,
+    /// The length of every dimension, two or three.
+    pub shape: Vec<usize>,
+    /// The file is in Fortran order: the *last* dimension is the slowest in every row, not the second.
+    pub last_is_slowest: bool,
+}
+
+/// Reads an array of two or three dimensions; what follows the first becomes one row, in the order of the file.
+pub fn read_npy_stack<S: Scalar>(path: &Path, conversion: Conversion) -> Result<NpyStack<S>, ReadError> {
+    let (file, header) = open(path)?;
+    let shape = header.shape();
+    let (rows, cols) = match shape[..] {
+        [rows, cols] => (rows, Some(cols)),
+        [rows, second, third] => (rows, second.checked_mul(third)),
+        _ => return Err(bad(path, format!("has {} dimensions; expected 2 or 3", shape.len()))),
+    };
+    let cols = cols.ok_or_else(|| bad(path, "its dimensions are larger than memory can be".to_owned()))?;
+    let matrix = read_as(path, file, &header, (rows, cols), conversion)?;
+    Ok(NpyStack { matrix, shape, last_is_slowest: header.is_fortran })
+}
+
+/// The numbers of an open file as a matrix of that shape.
+fn read_as<S: Scalar>(
+    path: &Path,
+    file: File,
+    header: &Header,
+    shape: (usize, usize),
+    conversion: Conversion,
+) -> Result<Dense<S>, ReadError> {
+    let dtype = header.dtype();
     match dtype {
-        _ if dtype == NpyDtype::of::<S>() => read_body::<S>(path, file, &header, shape),
+        _ if dtype == NpyDtype::of::<S>() => read_body::<S>(path, file, header, shape),
         NpyDtype::Other(descr) => {
             Err(bad(path, format!("holds numbers of type {descr}; expected f32 ('<f4') or f64 ('<f8')")))
         }
@@ -86,8 +123,8 @@ pub fn read_npy<S: Scalar>(path: &Path, conversion: Conversion) -> Result<Dense<
             let found = if dtype == NpyDtype::F32 { "f32" } else { "f64" };
             Err(bad(path, format!("holds {found}, and {} was asked for", S::NAME)))
         }
-        NpyDtype::F32 => convert(path, &read_body::<f32>(path, file, &header, shape)?),
-        NpyDtype::F64 => convert(path, &read_body::<f64>(path, file, &header, shape)?),
+        NpyDtype::F32 => convert(path, &read_body::<f32>(path, file, header, shape)?),
+        NpyDtype::F64 => convert(path, &read_body::<f64>(path, file, header, shape)?),
     }
 }
 
@@ -251,6 +288,27 @@ mod tests {
         assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::F64);
         let (_folder, path) = file("'<i4'", "'shape': (2,), 'fortran_order': False", &[]);
         assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::Other("'<i4'".into()));
+    }
+
+    #[test]
+    fn stacks_are_rows_in_the_order_of_the_file() {
+        let stack = |rest: &str| {
+            let (_folder, path) = file("'<f8'", rest, &bytes((0..12).map(f64::from)));
+            read_npy_stack::<f64>(&path, Conversion::Refuse)
+        };
+        let c = stack("'fortran_order': False, 'shape': (2, 3, 2)").unwrap();
+        assert_eq!(
+            (c.matrix.view().row(1), c.last_is_slowest),
+            (&[6.0, 7.0, 8.0, 9.0, 10.0, 11.0][..], false)
+        );
+        // numpy.arange(12.).reshape((2, 3, 2), order="F")[1].ravel(order="F")
+        let fortran = stack("'fortran_order': True, 'shape': (2, 3, 2)").unwrap();
+        assert_eq!(fortran.matrix.view().row(1), [1.0, 3.0, 5.0, 7.0, 9.0, 11.0]);
+        assert_eq!((fortran.shape, fortran.last_is_slowest), (vec![2, 3, 2], true));
+        assert_eq!(stack("'fortran_order': False, 'shape': (3, 4)").unwrap().matrix.cols(), 4);
+        let fault = stack("'fortran_order': False, 'shape': (12,)").unwrap_err().to_string();
+        assert!(fault.ends_with("has 1 dimensions; expected 2 or 3"), "{fault}");
+        assert!(stack("'fortran_order': False, 'shape': (1, 4294967296, 4294967296)").is_err());
     }
 
     #[test]

@@ -1,0 +1,80 @@
+//! Do the columns look as if they were ordered the other way?
+
+use super::Layout;
+use super::arrangement::{Arrangement, steps};
+use crate::Scalar;
+use crate::matrix::Dense;
+
+/// Epochs that are looked at: some are enough, and a large file must not be walked twice.
+const EPOCHS: usize = 16;
+/// How much rougher waves must be than in the other reading for a warning. Real recordings read the wrong way are rougher
+/// several times over; noise without any order is equally rough both ways.
+const ROUGHER: f64 = 1.25;
+
+/// Neighbouring samples of one sensor resemble each other: a sentence where they do so in the other reading only.
+pub(super) fn warning<S: Scalar>(arrangement: &Arrangement, epochs: &Dense<S>) -> Option<String> {
+    let other = match arrangement.layout {
+        Layout::SensorMajor => Layout::SampleMajor,
+        Layout::SampleMajor => Layout::SensorMajor,
+    };
+    let (said, otherwise) =
+        (roughness(arrangement, epochs, arrangement.layout)?, roughness(arrangement, epochs, other)?);
+    let name = if other == Layout::SampleMajor { "sample-major" } else { "sensor-major" };
+    (said > ROUGHER * otherwise).then(|| {
+        format!(
+            "neighbouring samples of a sensor differ by {said:.3} on average, and by {otherwise:.3} if the columns are {name}: is --layout {name} meant?"
+        )
+    })
+}
+
+/// The mean |difference| of neighbouring samples of a sensor, read that way; `None` where there are no neighbours.
+fn roughness<S: Scalar>(arrangement: &Arrangement, epochs: &Dense<S>, layout: Layout) -> Option<f64> {
+    let (sensors, samples) = (arrangement.all_sensors, arrangement.recording.samples);
+    let (sensor_step, sample_step) = steps(layout, sensors, samples);
+    if sensors < 2 || samples < 2 || epochs.rows() == 0 {
+        return None;
+    }
+    let rows = epochs.rows().min(EPOCHS);
+    let (mut sum, view) = (0.0, epochs.view());
+    for epoch in (0..rows).map(|row| view.row(row)) {
+        for sensor in 0..sensors {
+            let number = |sample: usize| epoch[sensor * sensor_step + sample * sample_step].to_f64();
+            sum += (1..samples).map(|sample| (number(sample) - number(sample - 1)).abs()).sum::<f64>();
+        }
+    }
+    Some(sum / (rows * sensors * (samples - 1)) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::erp::arrangement::EpochShape;
+    use crate::erp::{Sensors, Settings};
+    use crate::io::random_dense;
+    use std::path::Path;
+
+    fn warned(layout: Layout, epochs: &Dense<f64>) -> Option<String> {
+        let settings = Settings { sensors: Sensors::Count(8), layout, ..Settings::default() };
+        let shape = EpochShape { columns: epochs.cols(), stack: None };
+        warning(&Arrangement::new(&settings, Path::new("a"), shape).unwrap(), epochs)
+    }
+
+    #[test]
+    fn smooth_waves_read_the_wrong_way_are_noticed() {
+        let wave = |i: usize| ((i % 20) as f64 * 0.3).sin() + (i / 20) as f64;
+        let sensor_major = Dense::from_rows(1, 160, (0..160).map(wave).collect()).unwrap();
+        assert_eq!(warned(Layout::SensorMajor, &sensor_major), None);
+        let warning = warned(Layout::SampleMajor, &sensor_major).unwrap();
+        assert!(warning.ends_with("is --layout sensor-major meant?"), "{warning}");
+        let transposed = (0..160).map(|i| wave(i % 8 * 20 + i / 8)).collect();
+        let sample_major = Dense::from_rows(1, 160, transposed).unwrap();
+        assert_eq!(warned(Layout::SampleMajor, &sample_major), None);
+        assert!(warned(Layout::SensorMajor, &sample_major).is_some());
+    }
+
+    #[test]
+    fn noise_says_nothing() {
+        let noise = random_dense::<f64>(5, 160, 1).unwrap();
+        assert_eq!((warned(Layout::SensorMajor, &noise), warned(Layout::SampleMajor, &noise)), (None, None));
+    }
+}
