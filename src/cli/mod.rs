@@ -6,6 +6,7 @@ mod completions;
 mod console;
 mod convert;
 mod doctor;
+mod erp;
 mod gemm;
 mod info;
 mod instruments;
@@ -51,6 +52,7 @@ Examples:
   ordito spmm my.mtx --x X.npy -o Y.npy --check  the product itself
   ordito gemm A.npy B.npy -o C.npy               a dense product
   ordito bench gemm 1000 --tile 8,16,32          what coalescing and tiling buy
+  ordito erp target.txt nontarget.txt            event-related potentials
   ordito info my.mtx                             what is in it, and what auto would take
 
 Exit codes: 0 all well; 1 something ran and was wrong or failed; 2 bad usage, unreadable input, or nothing could run or be verified.";
@@ -65,6 +67,8 @@ enum Command {
     Spmm(spmm::SpmmArgs),
     /// The product C = αAB + βC itself
     Gemm(gemm::GemmArgs),
+    /// Event-related potentials of EEG epochs: averages, errors, difference, peaks
+    Erp(Box<erp::ErpArgs>),
     /// Every selected variant against the serial oracle; exit 1 if any is wrong
     Verify(verify::VerifyArgs),
     /// Verify first, then sample; a table on the terminal, files with --out
@@ -88,6 +92,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::List(args) => list::run(&args, &console),
         Command::Spmm(args) => spmm::run(&args, &console),
         Command::Gemm(args) => gemm::run(&args, &console),
+        Command::Erp(args) => erp::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),
         Command::Convert(args) => convert::run(&args, &console),

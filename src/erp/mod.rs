@@ -13,6 +13,7 @@ mod analyse;
 mod analysis;
 mod arrangement;
 mod condition;
+pub mod demo;
 mod difference;
 mod epochs;
 mod error;
@@ -28,6 +29,8 @@ mod reduce;
 mod reject;
 pub mod sensors;
 mod settings;
+mod summary;
+mod write;
 
 pub use analyse::{Inputs, Place, analyse};
 pub use analysis::{Analysis, Chosen, Stages};
@@ -40,5 +43,7 @@ pub use permutations::{ALPHA, Interval, PermutationTest};
 pub use recording::Recording;
 pub use reject::Rejected;
 pub use settings::{Baseline, Layout, STANDARD_RATE_HZ, Sensors, Settings};
+pub use summary::summary;
+pub use write::write_files;
 
 use field_power::field_power;

@@ -1,0 +1,316 @@
+//! `ordito erp TARGET [NONTARGET…]`
+
+use super::args::{Device, Dtype, MemoryArgs, with_scalar};
+use super::console::Console;
+use super::targets::missing_device;
+use crate::Scalar;
+use crate::erp::demo::{COMPONENTS, Demo};
+use crate::erp::{
+    Analysis, Baseline, ErpError, GroupOrder, Groups, Inputs, Layout, Place, STANDARD_RATE_HZ, Sensors,
+    Settings, analyse, sensors, summary, write_files,
+};
+use crate::machine::{Accelerator, Machine};
+use crate::ops::RunError;
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Event-related potentials of EEG epochs: averages, their errors, the difference, its peaks.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "TARGET and NONTARGET hold one epoch per row, columns = sensors × samples: text (also .gz; blanks, tabs, commas or
+semicolons between numbers) or .npy, of two dimensions or of three (epochs × sensors × samples). Several NONTARGET files
+are one condition.
+
+Bad channels are left out first; then every epoch has the average reference subtracted, then its baseline; epochs that
+then move farther than --reject are left out. SEM = s / √n with n − 1 in s. t is Welch's.
+
+Examples:
+  ordito erp --demo demo                                  files to try it on
+  ordito erp target.txt nontarget.txt --rate 102.4
+  ordito erp target.txt nontarget.txt --start -0.1 --baseline -100ms:0 --reject 150 --out results
+  ordito erp target.npy nontarget.npy --reference average --permutations 1000 --on cuda"
+)]
+pub(super) struct ErpArgs {
+    /// Target epochs
+    #[arg(value_name = "TARGET", required_unless_present = "demo")]
+    target: Option<PathBuf>,
+    /// Nontarget epochs
+    #[arg(value_name = "NONTARGET")]
+    nontarget: Vec<PathBuf>,
+    /// How many sensors, or a file with their names, one per line or in one line [default: 64, named after the 10-10 system]
+    #[arg(long, value_name = "N|names.txt")]
+    sensors: Option<String>,
+    /// Samples per sensor and epoch [default: columns / sensors]
+    #[arg(long, value_name = "N")]
+    samples: Option<usize>,
+    /// Samples per second [default: 102.4]
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// Time of the first sample, in seconds or with `ms`
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_time, allow_hyphen_values = true)]
+    start: f64,
+    /// Order of the columns
+    #[arg(long, value_enum, default_value = "sensor-major")]
+    layout: LayoutArg,
+    /// Unit of the amplitudes
+    #[arg(long, default_value = "µV")]
+    unit: String,
+    /// Sensors to leave out, by name
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    bad_channels: Vec<String>,
+    /// Subtract the mean over sensors at every sample
+    #[arg(long, value_enum)]
+    reference: Option<ReferenceArg>,
+    /// Subtract the mean of this interval from every sensor of every epoch: seconds, or with `ms`
+    #[arg(long, value_name = "FROM:TO", value_parser = parse_baseline, allow_hyphen_values = true)]
+    baseline: Option<Baseline>,
+    /// Leave out epochs in which a sensor moves farther, peak to peak
+    #[arg(long, value_name = "PEAK_TO_PEAK")]
+    reject: Option<f64>,
+    /// Average nontarget epochs by groups too; 7 are the offsets 0 to 7 without the target's 6
+    #[arg(long, value_name = "N")]
+    groups: Option<usize>,
+    /// Which nontarget rows belong together
+    #[arg(long, value_enum, default_value = "interleaved")]
+    group_order: GroupOrderArg,
+    /// Test the difference by permuting labels so many times: p corrected for all sensors and samples
+    #[arg(long, value_name = "N")]
+    permutations: Option<usize>,
+    /// Seed of permutations and of --demo
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Where to compute [default: the CPU, and a GPU for large permutation tests]
+    #[arg(long, value_enum, default_value = "all", hide_default_value = true)]
+    on: Device,
+    /// Which GPU, as `ordito doctor` numbers them
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    device: usize,
+    /// Precision of the epochs; results are f64
+    #[arg(long, value_enum, default_value = "f64")]
+    dtype: Dtype,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Write waves (.npy, .csv), peaks, rejected epochs and the page to this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+    /// Write synthetic target.txt and nontarget.txt with known peaks to this folder instead
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "nontarget", "out"])]
+    demo: Option<PathBuf>,
+    #[command(flatten)]
+    memory: MemoryArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LayoutArg {
+    /// All samples of the first sensor, then all of the second
+    SensorMajor,
+    /// All sensors at the first sample, then all at the second
+    SampleMajor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ReferenceArg {
+    /// The mean over all sensors that are not bad
+    Average,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GroupOrderArg {
+    /// Row i belongs to group i mod N
+    Interleaved,
+    /// The first N-th of the rows is the first group
+    Blocked,
+}
+
+/// `-0.1`, `-100ms`, `0.2s`: seconds.
+fn parse_time(text: &str) -> Result<f64, String> {
+    let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1e-3),
+        (_, Some(number)) => (number, 1.0),
+        _ => (text, 1.0),
+    };
+    let seconds = number.trim().parse::<f64>().ok().map(|number| number * factor);
+    seconds.filter(|seconds| seconds.is_finite()).ok_or_else(|| "a time such as -0.1 or -100ms".into())
+}
+
+/// `-100ms:0`, from when to when.
+fn parse_baseline(text: &str) -> Result<Baseline, String> {
+    let (from, to) = text.split_once(':').ok_or("two times such as -0.1:0 or -100ms:0")?;
+    let (from_s, to_s) = (parse_time(from)?, parse_time(to)?);
+    if from_s <= to_s { Ok(Baseline { from_s, to_s }) } else { Err("the first time is the later one".into()) }
+}
+
+pub(super) fn run(args: &ErpArgs, console: &Console) -> anyhow::Result<u8> {
+    let machine = super::args::machine(args.threads, args.memory.limits())?;
+    match (&args.demo, &args.target) {
+        (Some(folder), _) => write_demo(folder, args.seed, &machine, console),
+        (None, Some(target)) => with_scalar!(args.dtype, S => compute::<S>(args, target, &machine, console)),
+        (None, None) => anyhow::bail!("TARGET is missing"), // the parser has seen to it
+    }
+}
+
+fn compute<S: Scalar>(
+    args: &ErpArgs,
+    target: &Path,
+    machine: &Arc<Machine>,
+    console: &Console,
+) -> anyhow::Result<u8> {
+    let (settings, inputs) =
+        (settings(args)?, Inputs { target: target.to_owned(), nontarget: args.nontarget.clone() });
+    if let Some(folder) = &args.out {
+        make_folder(folder)?;
+    }
+    let (accelerator, spare_gpu) = match args.on {
+        Device::Cpu => (Accelerator::None, None),
+        Device::Cuda => (Accelerator::Cuda(args.device), None),
+        Device::Emulator => (Accelerator::Emulator, None),
+        // Opening a GPU takes longer than averaging any file that was just read.
+        Device::All => (Accelerator::None, Some(args.device)),
+    };
+    let machine = machine.with_accelerator(accelerator);
+    if accelerator != Accelerator::None
+        && let Err(refusal) = machine.device()
+    {
+        return missing_device(&refusal, console);
+    }
+    let busy = console.busy(format!("averaging {}", target.display()));
+    let analysis = analyse::<S>(&inputs, &settings, &Place { machine, spare_gpu });
+    drop(busy);
+    let mut analysis = match analysis {
+        // What failed while running is no fault of the arguments.
+        Err(ErpError::Run(error)) if !matches!(error, RunError::Refused(_)) => {
+            console.error(&error.into());
+            return Ok(1);
+        }
+        analysis => analysis?,
+    };
+    if args.rate.is_none() {
+        let warning = format!("no --rate was given: latencies are those of {STANDARD_RATE_HZ} Hz");
+        analysis.warnings.push(warning);
+    }
+    if let Some(folder) = &args.out {
+        let start = Instant::now();
+        write_files(&analysis, folder)?;
+        // The page with the pictures (`report.html`) is written here.
+        analysis.stages.write_ns = start.elapsed().as_nanos() as f64;
+    }
+    tell(&analysis, args, console)
+}
+
+fn tell(analysis: &Analysis, args: &ErpArgs, console: &Console) -> anyhow::Result<u8> {
+    /// The line of `--json`.
+    #[derive(Serialize)]
+    struct Line<'a> {
+        op: &'static str,
+        schema: u32,
+        dtype: &'static str,
+        #[serde(flatten)]
+        analysis: &'a Analysis,
+    }
+    if args.json {
+        let dtype = with_scalar!(args.dtype, S => S::NAME);
+        console.json(&Line { op: "erp", schema: 1, dtype, analysis })?;
+    } else {
+        console.line(summary(analysis))?;
+        if let Some(folder) = &args.out {
+            console.line(format!("{:<13}{}", "written to", folder.display()))?;
+        }
+    }
+    Ok(0)
+}
+
+/// What cannot be written is better known before it is computed.
+fn make_folder(folder: &Path) -> anyhow::Result<()> {
+    let made = std::fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+    // The error's own text names a temporary file, which means nothing to anybody.
+    let explain =
+        |error: io::Error| anyhow::anyhow!("--out {}: {}", folder.display(), io::Error::from(error.kind()));
+    made.map(drop).map_err(explain)
+}
+
+fn settings(args: &ErpArgs) -> anyhow::Result<Settings> {
+    let sensors = match args.sensors.as_deref() {
+        None => Sensors::Unsaid,
+        Some(text) => match text.parse() {
+            Ok(count) => Sensors::Count(count),
+            Err(_) => Sensors::Named(read_names(text)?),
+        },
+    };
+    let order = match args.group_order {
+        GroupOrderArg::Interleaved => GroupOrder::Interleaved,
+        GroupOrderArg::Blocked => GroupOrder::Blocked,
+    };
+    Ok(Settings {
+        sensors,
+        samples: args.samples,
+        rate_hz: args.rate.unwrap_or(STANDARD_RATE_HZ),
+        start_s: args.start,
+        layout: match args.layout {
+            LayoutArg::SensorMajor => Layout::SensorMajor,
+            LayoutArg::SampleMajor => Layout::SampleMajor,
+        },
+        unit: args.unit.clone(),
+        bad_channels: args.bad_channels.clone(),
+        average_reference: args.reference == Some(ReferenceArg::Average),
+        baseline: args.baseline,
+        reject: args.reject,
+        groups: args.groups.map(|count| Groups { count, order }),
+        permutations: args.permutations,
+        seed: args.seed,
+    })
+}
+
+fn read_names(path: &str) -> anyhow::Result<Vec<String>> {
+    let explain = || format!("--sensors {path}: neither a number nor a file of names");
+    let text = std::fs::read(path).map_err(|error| anyhow::anyhow!("{error}")).with_context(explain)?;
+    Ok(sensors::parse_names(&String::from_utf8_lossy(&text))?)
+}
+
+fn write_demo(folder: &Path, seed: u64, machine: &Machine, console: &Console) -> anyhow::Result<u8> {
+    let demo = Demo::standard(seed);
+    let busy = console.busy(format!("writing {}", folder.display()));
+    demo.write(folder, machine.pool())?;
+    drop(busy);
+    let (columns, shown) = (demo.recording.elements(), folder.display());
+    console.line(format!("{shown}/target.txt     {} epochs × {columns}, planted:", demo.targets))?;
+    for component in &COMPONENTS {
+        let time_ms = 1000.0 * demo.recording.time_s(demo.sample_of(component));
+        console.line(format!(
+            "  {} at {}, {time_ms:.0} ms: {} µV, nontarget {} µV",
+            component.name, component.sensor, component.in_targets, component.in_nontargets
+        ))?;
+    }
+    let bad = demo.bad_epochs.iter().map(usize::to_string).collect::<Vec<_>>().join(" and ");
+    console.line(format!("  epochs {bad}: artefacts of hundreds of µV"))?;
+    console.line(format!("{shown}/nontarget.txt  {} epochs × {columns}", demo.nontargets))?;
+    console.line("Try:")?;
+    console.line(format!(
+        "  ordito erp {shown}/target.txt {shown}/nontarget.txt --sensors 64 --rate {} --start -100ms --baseline -100ms:0 --reject 150 --groups 7 --permutations 1000 --out {shown}/results",
+        demo.recording.rate_hz
+    ))?;
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_or_milliseconds() {
+        assert_eq!((parse_time("-0.1"), parse_time("200ms"), parse_time("2s")), (Ok(-0.1), Ok(0.2), Ok(2.0)));
+        assert_eq!(parse_baseline("-100ms:0"), Ok(Baseline { from_s: -0.1, to_s: 0.0 }));
+        for wrong in ["", "x", "1", "1:", "2:1", "nan:0", "1:inf"] {
+            assert!(parse_baseline(wrong).is_err(), "{wrong}");
+        }
+    }
+}
