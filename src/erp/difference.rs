@@ -52,3 +52,51 @@ impl Difference {
         Difference { mean, sem, half_width, t, degrees, field_power, permutations: None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::columns::Statistics;
+
+    fn condition(recording: &Recording, epochs: &[[f64; 2]]) -> Condition {
+        let mut statistics = Statistics::empty(2);
+        for epoch in epochs {
+            let (mean, variance) = (epoch.to_vec(), vec![f64::NAN; 2]);
+            let one = Statistics { count: 1, mean: mean.clone(), variance, min: mean.clone(), max: mean };
+            statistics.merge(&one);
+        }
+        Condition::new("c", recording, &[0, 1], &statistics, epochs.len(), Vec::new())
+    }
+
+    fn close(found: &[f64], expected: [f64; 2]) {
+        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-13 * b.abs());
+        assert!(near, "{found:?}, {expected:?} expected");
+    }
+
+    #[test]
+    fn means_errors_and_t_are_numpys() {
+        let sensors = vec!["A".to_string()];
+        let recording = Recording { sensors, samples: 2, rate_hz: 1.0, start_s: 0.0, unit: String::new() };
+        let a = condition(&recording, &[[1.0, 2.0], [2.0, 4.0], [4.0, 9.5]]);
+        let b = condition(&recording, &[[0.5, 3.0], [1.5, 3.5], [2.0, 1.0], [3.25, 8.0]]);
+        // a.std(axis=0, ddof=1) / numpy.sqrt(len(a))
+        close(&a.sem, [0.8819171036881969, 2.242270674512285]);
+        close(&b.sem, [0.5716842805838435, 1.4772581584363196]);
+        let difference = Difference::new(&recording, &a, &b);
+        // With va = a.var(axis=0, ddof=1) / 3 and vb = b.var(axis=0, ddof=1) / 4:
+        // (a.mean(axis=0) - b.mean(axis=0)) / numpy.sqrt(va + vb), (va + vb)**2 / (va**2 / 2 + vb**2 / 3)
+        close(&difference.t, [0.49555985287345544, 0.4810394876544752]);
+        close(&difference.degrees, [3.609104358267838, 3.6540416275872656]);
+        assert!((difference.half_width[0] / difference.sem[0] - student_t(3.609104358267838)).abs() < 1e-12);
+        assert!((a.half_width[0] / a.sem[0] - 4.302653).abs() < 1e-5);
+    }
+
+    #[test]
+    fn what_does_not_vary_has_no_t() {
+        let sensors = vec!["A".to_string()];
+        let recording = Recording { sensors, samples: 2, rate_hz: 1.0, start_s: 0.0, unit: String::new() };
+        let same = condition(&recording, &[[1.0, 1.0], [1.0, 2.0]]);
+        let difference = Difference::new(&recording, &same, &same);
+        assert!(difference.t[0].is_nan() && difference.t[1] == 0.0, "{:?}", difference.t);
+    }
+}

@@ -252,3 +252,103 @@ fn intervals(sensor: usize, p: &[f64]) -> Vec<Interval> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::random_dense;
+
+    fn kept(matrix: Dense<f64>) -> Vec<Kept<f64>> {
+        vec![Kept { rows: matrix.rows(), matrix }]
+    }
+
+    fn recording(columns: usize) -> Recording {
+        let sensors = vec!["A".to_string()];
+        Recording { sensors, samples: columns, rate_hz: 1.0, start_s: 0.0, unit: String::new() }
+    }
+
+    /// Welch's t of two samples, straight from its definition.
+    fn welch(a: &[f64], b: &[f64]) -> f64 {
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+        let error = |x: &[f64]| {
+            let squares: f64 = x.iter().map(|number| (number - mean(x)).powi(2)).sum();
+            squares / ((x.len() - 1) * x.len()) as f64
+        };
+        (mean(a) - mean(b)) / (error(a) + error(b)).sqrt()
+    }
+
+    #[test]
+    fn the_products_say_what_a_naive_loop_says() {
+        const COLUMNS: usize = 7;
+        let (n1, n2, count, seed) = (6, 9, 700, 5);
+        let mut all = random_dense::<f64>(n1 + n2, COLUMNS, 1).unwrap();
+        all.data_mut().iter_mut().step_by(COLUMNS).for_each(|x| *x = 0.1); // a column that does not vary
+        all.data_mut().iter_mut().for_each(|x| *x += 1000.0);
+        all.data_mut()[..n1 * COLUMNS].iter_mut().skip(2).step_by(COLUMNS).for_each(|x| *x += 2.0);
+        let column = |column: usize, rows: &[usize]| -> Vec<f64> {
+            rows.iter().map(|row| all.data()[row * COLUMNS + column]).collect()
+        };
+        let t_of =
+            |c: usize, targets: &[usize], others: &[usize]| welch(&column(c, targets), &column(c, others));
+        let rows: Vec<usize> = (0..n1 + n2).collect();
+        let t: Vec<f64> = (1..COLUMNS).map(|c| t_of(c, &rows[..n1], &rows[n1..])).collect();
+        let mut maxima = Vec::new();
+        for permutation in 0..count {
+            let mut labels = vec![0.0; n1 + n2];
+            labels[..n1].fill(1.0);
+            Random::new(seed, permutation as u64).shuffle(&mut labels);
+            let (targets, others): (Vec<usize>, Vec<usize>) =
+                rows.iter().partition(|row| labels[**row] == 1.0);
+            maxima.push((1..COLUMNS).map(|c| t_of(c, &targets, &others).abs()).fold(0.0, f64::max));
+        }
+        let reached = |t: f64| maxima.iter().filter(|largest| **largest >= t.abs() * (1.0 - 1e-9)).count();
+        let p: Vec<f64> = t.iter().map(|&t| (1 + reached(t)) as f64 / (count + 1) as f64).collect();
+
+        let first = Dense::from_rows(n1, COLUMNS, all.data()[..n1 * COLUMNS].to_vec()).unwrap();
+        let second = Dense::from_rows(n2, COLUMNS, all.data()[n1 * COLUMNS..].to_vec()).unwrap();
+        let centre: Vec<f64> = (0..COLUMNS).map(|c| column(c, &rows).iter().sum::<f64>() / 15.0).collect();
+        let (first, second) = (kept(first), kept(second));
+        // The column that does not vary is column 0; its t is none.
+        let columns: Vec<usize> = (0..COLUMNS).collect();
+        let labelled = Labelled { first: &first, second: &second, columns: &columns, centre: &centre };
+        let observed: Vec<f64> = [f64::NAN].into_iter().chain(t).collect();
+        let at = (Machine::with_threads(2).unwrap(), "");
+        let (test, _) = test(&labelled, &recording(COLUMNS), &observed, (count, seed), &at).unwrap();
+        assert_eq!(test.p[0], 1.0, "what does not vary is never significant");
+        assert_eq!(test.p[1..], p);
+        assert_eq!(test.intervals, [Interval { sensor: 0, from: 2, to: 2, p: test.p[2] }]);
+        maxima.sort_by(f64::total_cmp);
+        assert!((test.critical_t / maxima[count - 35] - 1.0).abs() < 1e-9, "35 = 5 % of 701, rounded down");
+    }
+
+    #[test]
+    fn the_critical_t_divides_what_is_significant() {
+        let maxima: Vec<f64> = (1..=19).map(f64::from).collect();
+        let test = judge(&recording(3), &[19.5, -18.9, f64::NAN], maxima, 0, f64::EPSILON);
+        assert_eq!((test.critical_t, &test.p[..]), (19.0, &[0.05, 0.1, 1.0][..]));
+        assert_eq!(test.intervals, [Interval { sensor: 0, from: 0, to: 0, p: 0.05 }]);
+    }
+
+    #[test]
+    fn intervals_are_runs() {
+        let found = intervals(3, &[0.04, 0.01, 0.2, 0.05]);
+        assert_eq!(
+            found,
+            [
+                Interval { sensor: 3, from: 0, to: 1, p: 0.01 },
+                Interval { sensor: 3, from: 3, to: 3, p: 0.05 }
+            ]
+        );
+    }
+
+    #[test]
+    fn a_gpu_is_only_opened_for_much_work() {
+        let machine = Machine::with_threads(1).unwrap();
+        let (small, reason) = machine_for(&machine, Some(0), 100, 100, 100);
+        assert_eq!(
+            (small.accelerator(), reason),
+            (Accelerator::None, "on the CPU: opening a GPU takes longer")
+        );
+        assert_eq!(machine_for(&machine, None, 10_000, 10_000, 10_000).1, "where it was asked for");
+    }
+}

@@ -1,6 +1,6 @@
 //! What the terminal tells.
 
-use super::{Analysis, Condition, PermutationTest, Wave};
+use super::{Analysis, Condition, Peak, PermutationTest, Wave};
 use crate::units;
 use std::fmt::Write as _;
 
@@ -62,25 +62,26 @@ fn epochs_of(analysis: &Analysis, condition: &Condition) -> String {
     line
 }
 
-/// `difference   peaks 6.21 µV Pz 349 ms, …; field power 2.1 µV 349 ms`
+/// `difference   peaks 6.21 µV Pz 349 ms, …; field power 2.1 µV 349 ms`: the two largest of each polarity, `peaks.csv` has more.
 fn peaks_of(analysis: &Analysis, wave: Wave) -> String {
+    const OF_EACH: usize = 2;
     let unit = &analysis.recording.unit;
-    let told = |of_sensor: bool| {
-        let peaks =
-            analysis.peaks.iter().filter(|peak| peak.of == wave && peak.sensor.is_some() == of_sensor);
-        let peaks = peaks.map(|peak| {
-            let sensor =
-                peak.sensor.map_or(String::new(), |at| format!("{} ", analysis.recording.sensors[at]));
-            format!("{:.2} {unit} {sensor}{}", peak.amplitude, milliseconds(peak.time_s))
-        });
-        peaks.collect::<Vec<_>>()
+    let peaks = || analysis.peaks.iter().filter(|peak| peak.of == wave);
+    let told = |peak: &Peak| {
+        let sensor = peak.sensor.map_or(String::new(), |at| format!("{} ", analysis.recording.sensors[at]));
+        format!("{:.2} {unit} {sensor}{}", peak.amplitude, milliseconds(peak.time_s))
     };
-    let (sensors, power) = (told(true), told(false));
+    let of_sensors = |positive: bool| {
+        let these = peaks().filter(move |peak| peak.sensor.is_some() && (peak.amplitude > 0.0) == positive);
+        these.take(OF_EACH).map(told)
+    };
+    let sensors: Vec<String> = of_sensors(true).chain(of_sensors(false)).collect();
+    let power = peaks().find(|peak| peak.sensor.is_none()).map(told);
     let name = analysis.name_of(wave);
     if sensors.is_empty() {
         return format!("{name:<13}no peaks");
     }
-    let power = power.first().map_or(String::new(), |peak| format!("; field power {peak}"));
+    let power = power.map_or(String::new(), |peak| format!("; field power {peak}"));
     format!("{name:<13}peaks {}{power}", sensors.join(", "))
 }
 
