@@ -68,7 +68,9 @@ fn planted_peaks_are_found_and_bad_epochs_rejected() {
             assert_eq!(demo.recording.sensors[peak.sensor.unwrap()], component.sensor);
             assert!(peak.sample.abs_diff(demo.sample_of(component)) <= 1, "{component:?}: {peak:?}");
             let planted = component.in_targets - component.in_nontargets;
-            assert!((peak.amplitude - planted).abs() < 1.5, "{component:?}: {peak:?}");
+            let error = analysis.difference.as_ref().unwrap().sem
+                [demo.recording.index(peak.sensor.unwrap(), peak.sample)];
+            assert!((peak.amplitude - planted).abs() < 4.0 * error, "{component:?}: {peak:?} ± {error}");
         }
         let test = analysis.difference.as_ref().unwrap().permutations.as_ref().unwrap();
         let at = demo.sample_of(&COMPONENTS[0]);
