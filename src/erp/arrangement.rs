@@ -130,7 +130,7 @@ fn baseline_samples(settings: &Settings, recording: &Recording) -> Result<Option
     let mut samples = (0..recording.samples).filter(within);
     let (first_s, last_s) = (recording.start_s, recording.time_s(recording.samples.saturating_sub(1)));
     match samples.next() {
-        Some(first) => Ok(Some(first..samples.last().unwrap_or(first) + 1)),
+        Some(first) => Ok(Some(first..samples.next_back().unwrap_or(first) + 1)),
         None => Err(ErpError::Baseline { from_s: baseline.from_s, to_s: baseline.to_s, first_s, last_s }),
     }
 }
