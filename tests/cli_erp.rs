@@ -52,7 +52,9 @@ fn json_is_one_object_with_the_same() {
     assert_eq!((&line["op"], &line["dtype"], &line["schema"]), (&"erp".into(), &"f64".into(), &1.into()));
     assert_eq!(line["conditions"][0]["kept"], 3);
     assert_eq!(line["conditions"][0]["rejected"][0]["epoch"], 3);
-    assert_eq!((&line["peaks"][0]["sensor"], &line["peaks"][0]["amplitude"]), (&0.into(), &4.0.into()));
+    assert_eq!((&line["peaks"][0]["sensor"], &line["peaks"][0]["amplitude"]), (&"S1".into(), &4.0.into()));
+    assert_eq!(line["conditions"][0]["rejected"][0]["sensor"], "S1");
+    assert_eq!(line["peaks"][0]["wave"], "target");
     let warning = "no --rate was given: latencies are those of 102.4 Hz";
     assert!(line["warnings"].as_array().unwrap().iter().any(|found| found == warning), "{line}");
 }

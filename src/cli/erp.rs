@@ -7,13 +7,12 @@ use crate::Scalar;
 use crate::erp::demo::{COMPONENTS, Demo};
 use crate::erp::{
     Analysis, Baseline, ErpError, GroupOrder, Groups, Inputs, Layout, Place, STANDARD_RATE_HZ, Sensors,
-    Settings, analyse, sensors, summary, write_files,
+    Settings, analyse, json, sensors, summary, write_files,
 };
 use crate::machine::{Accelerator, Machine};
 use crate::ops::RunError;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -208,18 +207,9 @@ fn compute<S: Scalar>(
 }
 
 fn tell(analysis: &Analysis, args: &ErpArgs, console: &Console) -> anyhow::Result<u8> {
-    /// The line of `--json`.
-    #[derive(Serialize)]
-    struct Line<'a> {
-        op: &'static str,
-        schema: u32,
-        dtype: &'static str,
-        #[serde(flatten)]
-        analysis: &'a Analysis,
-    }
     if args.json {
         let dtype = with_scalar!(args.dtype, S => S::NAME);
-        console.json(&Line { op: "erp", schema: 1, dtype, analysis })?;
+        console.json(&json(analysis, dtype))?;
     } else {
         console.line(summary(analysis))?;
         if let Some(folder) = &args.out {

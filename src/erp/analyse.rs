@@ -61,7 +61,7 @@ pub fn analyse<S: Scalar>(inputs: &Inputs, settings: &Settings, place: &Place) -
         same_shape(arrangement.shape, &inputs.target, shape, first)?;
         nontarget = Some(job.reduce(NONTARGET, &arrangement, source)?);
     }
-    let mut chosen: Vec<Chosen> = job.engine.chosen().into_iter().collect();
+    let mut chosen: Vec<Chosen> = job.engine.chosen.take().into_iter().collect();
     let mut stages = job.engine.stages;
     let mut difference = None;
     if let Some(nontarget) = &mut nontarget {

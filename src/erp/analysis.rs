@@ -4,7 +4,7 @@ use super::{Condition, Difference, Peak, Recording};
 use serde::Serialize;
 
 /// The result of the EEG job: what the terminal, the files and the page tell.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     /// What was recorded.
     pub recording: Recording,

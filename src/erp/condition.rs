@@ -3,10 +3,9 @@
 use super::{Recording, Rejected, field_power};
 use crate::ops::columns::Statistics;
 use crate::sample::student_t;
-use serde::Serialize;
 
 /// The event-related potential of one condition. All waves are sensor-major, sensors × samples.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     /// `target`, `nontarget`, or the label of a group.
     pub name: String,
@@ -17,16 +16,12 @@ pub struct Condition {
     /// Those that were averaged.
     pub kept: u64,
     /// The mean over epochs.
-    #[serde(skip)]
     pub mean: Vec<f64>,
     /// The standard error of the mean: s / √n, with n − 1 in s. NaN of a single epoch.
-    #[serde(skip)]
     pub sem: Vec<f64>,
     /// Half of the 95 % band around the mean: the SEM times Student's quantile for n − 1 degrees of freedom.
-    #[serde(skip)]
     pub half_width: Vec<f64>,
     /// Global field power: the standard deviation over sensors, at every sample.
-    #[serde(skip)]
     pub field_power: Vec<f64>,
 }
 

@@ -2,32 +2,24 @@
 
 use super::{Condition, PermutationTest, Recording, field_power};
 use crate::sample::student_t;
-use serde::Serialize;
 
 /// The difference wave of two conditions whose epochs are independent and may differ in number and variance. All waves are
 /// sensor-major, sensors × samples.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Mean of the first condition less that of the second.
-    #[serde(skip)]
     pub mean: Vec<f64>,
     /// Its standard error: √(SEM₁² + SEM₂²).
-    #[serde(skip)]
     pub sem: Vec<f64>,
     /// Half of its 95 % band: its standard error times Student's quantile.
-    #[serde(skip)]
     pub half_width: Vec<f64>,
     /// Welch's t: mean / standard error. NaN where both conditions do not vary at all.
-    #[serde(skip)]
     pub t: Vec<f64>,
     /// Welch and Satterthwaite's degrees of freedom.
-    #[serde(skip)]
     pub degrees: Vec<f64>,
     /// Global field power of the difference wave.
-    #[serde(skip)]
     pub field_power: Vec<f64>,
     /// The permutation test, if one was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub permutations: Option<PermutationTest>,
 }
 

@@ -1,11 +1,9 @@
 //! The peaks of waves: where, when, how large.
 
 use super::Recording;
-use serde::Serialize;
 
 /// Of which wave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wave {
     /// The mean of [`Analysis::conditions`](super::Analysis::conditions) with this index.
     Condition(usize),
@@ -14,7 +12,7 @@ pub enum Wave {
 }
 
 /// A local extremum over time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Peak {
     /// Of which wave.
     pub of: Wave,

@@ -12,11 +12,10 @@ use crate::matrix::Dense;
 use crate::ops::RunError;
 use crate::ops::gemm::{Plan, Shape};
 use rayon::prelude::*;
-use serde::Serialize;
 use std::sync::Arc;
 
 /// A max-statistic permutation test of the difference.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PermutationTest {
     /// How often the labels were permuted.
     pub count: usize,
@@ -24,7 +23,6 @@ pub struct PermutationTest {
     pub seed: u64,
     /// For every sensor and sample: the share of permutations whose largest |t| anywhere reached this |t|, the observed
     /// labels counted among them. Corrected for having looked everywhere.
-    #[serde(skip)]
     pub p: Vec<f64>,
     /// |t| above this has p ≤ 0.05.
     pub critical_t: f64,
@@ -33,7 +31,7 @@ pub struct PermutationTest {
 }
 
 /// Consecutive samples of one sensor with p ≤ 0.05.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
     /// Which sensor.
     pub sensor: usize,

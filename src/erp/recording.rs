@@ -1,7 +1,5 @@
 //! What was recorded: sensors, samples, when and in which unit.
 
-use serde::Serialize;
-
 /// The shape of every epoch, bad channels left out. Waves of it stand *sensor-major*: all samples of the first sensor, then
 /// all of the second.
 ///
@@ -13,7 +11,7 @@ use serde::Serialize;
 /// assert_eq!(recording.index(2, 5), 2 * 82 + 5);
 /// assert_eq!(recording.time_s(0), -0.1);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     /// Their names, in the order of the file.
     pub sensors: Vec<String>,

@@ -23,11 +23,13 @@ pub(super) struct Engine<'a, S: Scalar> {
     /// For blocks of one shape; those of a large file all have it but the last.
     plan: Option<(Shape, Plan<S>)>,
     pub(super) stages: Stages,
+    /// Who computed the first of them, and why.
+    pub(super) chosen: Option<Chosen>,
 }
 
 impl<'a, S: Scalar> Engine<'a, S> {
     pub(super) fn new(machine: &'a Arc<Machine>) -> Self {
-        Engine { machine, plan: None, stages: Stages::default() }
+        Engine { machine, plan: None, stages: Stages::default(), chosen: None }
     }
 
     fn statistics(&mut self, data: DenseView<'_, S>) -> Result<Statistics, ErpError> {
@@ -42,13 +44,13 @@ impl<'a, S: Scalar> Engine<'a, S> {
         self.stages.upload_ns += phases.upload_ns.unwrap_or(0.0);
         self.stages.kernel_ns += phases.run_ns.unwrap_or(elapsed_ns);
         self.stages.download_ns += phases.download_ns.unwrap_or(0.0);
+        let choice = plan.choice();
+        self.chosen.get_or_insert_with(|| Chosen {
+            step: "statistics",
+            variant: choice.variant.to_owned(),
+            reason: choice.reason.clone(),
+        });
         Ok(statistics)
-    }
-
-    /// Who computed the last statistics.
-    pub(super) fn chosen(&self) -> Option<Chosen> {
-        let choice = self.plan.as_ref()?.1.choice();
-        Some(Chosen { step: "statistics", variant: choice.variant.to_owned(), reason: choice.reason.clone() })
     }
 }
 

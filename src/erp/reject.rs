@@ -1,9 +1,7 @@
 //! Epochs that are left out: one sensor moved farther than a brain can.
 
-use serde::Serialize;
-
 /// An epoch that was left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rejected {
     /// Its row in the condition's files, counted from 1 through all of them.
     pub epoch: usize,

@@ -38,11 +38,7 @@ pub fn write_files(analysis: &Analysis, folder: &Path) -> Result<(), WriteError>
         }
     }
     write_field_power(analysis, &folder.join("field_power.csv"))?;
-    write_tables(analysis, folder)?;
-    write_atomically(&folder.join("summary.json"), |file| {
-        serde_json::to_writer_pretty(&mut *file, analysis)?;
-        writeln!(file)
-    })
+    write_tables(analysis, folder)
 }
 
 fn make(folder: &Path) -> Result<(), WriteError> {
