@@ -2,9 +2,9 @@
 
 use super::args::{Device, Dtype, MemoryArgs, with_scalar};
 use super::console::Console;
+use super::erp_demo::write_demo;
 use super::targets::missing_device;
 use crate::Scalar;
-use crate::erp::demo::{COMPONENTS, Demo};
 use crate::erp::{
     Analysis, Baseline, ErpError, GroupOrder, Groups, Inputs, Layout, Place, STANDARD_RATE_HZ, Sensors,
     Settings, analyse, json, sensors, summary, write_files,
@@ -264,31 +264,6 @@ fn read_names(path: &str) -> anyhow::Result<Vec<String>> {
     let explain = || format!("--sensors {path}: neither a number nor a file of names");
     let text = std::fs::read(path).map_err(|error| anyhow::anyhow!("{error}")).with_context(explain)?;
     Ok(sensors::parse_names(&String::from_utf8_lossy(&text))?)
-}
-
-fn write_demo(folder: &Path, seed: u64, machine: &Machine, console: &Console) -> anyhow::Result<u8> {
-    let demo = Demo::standard(seed);
-    let busy = console.busy(format!("writing {}", folder.display()));
-    demo.write(folder, machine.pool())?;
-    drop(busy);
-    let (columns, shown) = (demo.recording.elements(), folder.display());
-    console.line(format!("{shown}/target.txt     {} epochs × {columns}, planted:", demo.targets))?;
-    for component in &COMPONENTS {
-        let time_ms = 1000.0 * demo.recording.time_s(demo.sample_of(component));
-        console.line(format!(
-            "  {} at {}, {time_ms:.0} ms: {} µV, nontarget {} µV",
-            component.name, component.sensor, component.in_targets, component.in_nontargets
-        ))?;
-    }
-    let bad = demo.bad_epochs.iter().map(usize::to_string).collect::<Vec<_>>().join(" and ");
-    console.line(format!("  epochs {bad}: artefacts of hundreds of µV"))?;
-    console.line(format!("{shown}/nontarget.txt  {} epochs × {columns}", demo.nontargets))?;
-    console.line("Try:")?;
-    console.line(format!(
-        "  ordito erp {shown}/target.txt {shown}/nontarget.txt --sensors 64 --rate {} --start -100ms --baseline -100ms:0 --reject 150 --groups 7 --permutations 1000 --out {shown}/results",
-        demo.recording.rate_hz
-    ))?;
-    Ok(0)
 }
 
 #[cfg(test)]

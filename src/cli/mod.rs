@@ -7,6 +7,7 @@ mod console;
 mod convert;
 mod doctor;
 mod erp;
+mod erp_demo;
 mod gemm;
 mod info;
 mod instruments;

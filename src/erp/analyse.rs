@@ -2,6 +2,7 @@
 
 use super::arrangement::Arrangement;
 use super::job::{Job, NONTARGET, Reduced, Source, TARGET, same_shape};
+use super::significance::FEWEST;
 use super::{
     Analysis, Chosen, Difference, ErpError, Recording, Settings, Wave, layout_check, peaks, permutations,
 };
@@ -89,7 +90,7 @@ pub fn analyse<S: Scalar>(inputs: &Inputs, settings: &Settings, place: &Place) -
 
 /// What can be said before anything is read.
 fn check(inputs: &Inputs, settings: &Settings) -> Result<(), ErpError> {
-    if let Some(count) = settings.permutations.filter(|count| *count < permutations::FEWEST) {
+    if let Some(count) = settings.permutations.filter(|count| *count < FEWEST) {
         return Err(ErpError::FewPermutations(count));
     }
     let comparison =

@@ -30,6 +30,7 @@ mod reduce;
 mod reject;
 pub mod sensors;
 mod settings;
+mod significance;
 mod summary;
 mod write;
 
@@ -41,10 +42,10 @@ pub use error::ErpError;
 pub use groups::{GroupOrder, Groups};
 pub use json::json;
 pub use peaks::{Peak, Wave};
-pub use permutations::{ALPHA, Interval, PermutationTest};
 pub use recording::Recording;
 pub use reject::Rejected;
 pub use settings::{Baseline, Layout, STANDARD_RATE_HZ, Sensors, Settings};
+pub use significance::{ALPHA, Interval, PermutationTest};
 pub use summary::summary;
 pub use write::write_files;
 
