@@ -216,3 +216,14 @@ fn not_finite_numbers_are_named() {
     let error = analyse::<f64>(&only(path), &three_sensors(), &place(1)).unwrap_err().to_string();
     assert!(error.ends_with("a.npy: epoch 2, column 5 is NaN; every number must be finite"), "{error}");
 }
+
+#[test]
+fn epochs_without_samples_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npy");
+    for shape in ["(0, 6)", "(4, 0)", "(4, 3, 0)", "(4, 0, 2)"] {
+        write_npy(&path, &[], shape);
+        let error = analyse::<f64>(&only(path.clone()), &three_sensors(), &place(1)).unwrap_err().to_string();
+        assert!(error.ends_with("a.npy holds no epochs"), "{shape}: {error}");
+    }
+}

@@ -45,7 +45,7 @@ pub(super) fn read_whole<S: Scalar>(
         stages.parse_ns += text.parse_ns;
         Epochs { shape: EpochShape { columns: text.matrix.cols(), stack: None }, matrix: text.matrix }
     };
-    if epochs.matrix.rows() == 0 {
+    if epochs.matrix.rows() == 0 || epochs.matrix.cols() == 0 {
         return Err(ErpError::NoEpochs(path.to_owned()));
     }
     Ok(Some(epochs))

@@ -33,8 +33,8 @@ pub struct Baseline {
     pub to_s: f64,
 }
 
-/// How epochs are laid out, cleaned and compared. The default: f64 is up to the caller, 64 sensors, sensor-major, 102.4
-/// samples per second from 0 s on, µV; nothing is corrected, nothing rejected.
+/// How epochs are laid out, cleaned and compared. The default: 64 sensors, sensor-major, 102.4 samples
+/// per second from 0 s on, µV; nothing is corrected, nothing rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Which sensors there are, in the order of the file.
