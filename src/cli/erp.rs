@@ -7,10 +7,11 @@ use super::targets::missing_device;
 use crate::Scalar;
 use crate::erp::{
     Analysis, Baseline, ErpError, GroupOrder, Groups, Inputs, Layout, Place, STANDARD_RATE_HZ, Sensors,
-    Settings, analyse, json, sensors, summary, write_files,
+    Settings, analyse, figures, json, page, sensors, summary, write_files,
 };
 use crate::machine::{Accelerator, Machine};
 use crate::ops::RunError;
+use crate::report::plots;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::io;
@@ -96,7 +97,7 @@ pub(super) struct ErpArgs {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Write waves (.npy, .csv), peaks, rejected epochs and the page to this folder
+    /// Write waves (.npy, .csv), peaks, rejected epochs, report.html and its figures (SVG, PNG) to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// One JSON object on standard output
@@ -200,8 +201,11 @@ fn compute<S: Scalar>(
     if let Some(folder) = &args.out {
         let start = Instant::now();
         write_files(&analysis, folder)?;
-        // The page with the pictures (`report.html`) is written here.
+        let notes = plots::write(&folder.join("plots"), &figures::sections(&analysis))?;
+        notes.iter().for_each(|note| console.note(note));
+        // The page comes last: it tells how long the rest took.
         analysis.stages.write_ns = start.elapsed().as_nanos() as f64;
+        page::write(&folder.join("report.html"), &analysis)?;
     }
     tell(&analysis, args, console)
 }

@@ -1,7 +1,7 @@
 //! Text that goes into HTML and SVG.
 
 /// Text that is safe in HTML and SVG, as content and in attributes. Characters XML does not know are replaced.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -11,7 +11,7 @@ pub mod fingerprint;
 pub mod html;
 pub mod json;
 pub mod labels;
-mod markup;
+pub(crate) mod markup;
 pub mod matrix_facts;
 pub mod outcome;
 pub mod plots;

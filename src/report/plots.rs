@@ -1,8 +1,10 @@
 //! The figures of a report as files, for papers and slides.
 
 use super::chart::{paper, png};
-use super::figures::Section;
+use super::figures::{Named, Section};
 use crate::io::{WriteError, write_atomically};
+use png::PngError;
+use rayon::prelude::*;
 use std::path::Path;
 
 /// Why the figures could not all be written.
@@ -33,12 +35,21 @@ pub fn write(folder: &Path, sections: &[Section]) -> Result<Vec<String>, PlotErr
     std::fs::create_dir_all(folder).map_err(fault)?;
     let earlier = std::fs::read_to_string(folder.join(LIST)).unwrap_or_default();
     let (mut written, mut notes) = (Vec::new(), Vec::new());
-    for named in sections.iter().flat_map(|section| &section.figures) {
-        let svg = paper::render(&named.figure);
+    let figures: Vec<&Named> = sections.iter().flat_map(|section| &section.figures).collect();
+    // Pixels take longer than all the rest, and every figure its own.
+    let drawn: Vec<(String, Result<Vec<u8>, PngError>)> = figures
+        .par_iter()
+        .map(|named| {
+            let svg = paper::render(&named.figure);
+            let pixels = png::encode(&svg);
+            (svg, pixels)
+        })
+        .collect();
+    for (named, (svg, pixels)) in figures.iter().zip(drawn) {
         let (svg_name, png_name) = (format!("{}.svg", named.file), format!("{}.png", named.file));
         write_atomically(&folder.join(&svg_name), |file| file.write_all(svg.as_bytes()))?;
         written.push(svg_name);
-        match png::encode(&svg) {
+        match pixels {
             Ok(pixels) => {
                 write_atomically(&folder.join(&png_name), |file| file.write_all(&pixels))?;
                 written.push(png_name);
@@ -62,7 +73,6 @@ pub fn write(folder: &Path, sections: &[Section]) -> Result<Vec<String>, PlotErr
 mod tests {
     use super::*;
     use crate::report::chart::{Bar, Bars, Figure};
-    use crate::report::figures::Named;
 
     #[test]
     fn both_kinds_appear_and_only_our_own_old_ones_go() {

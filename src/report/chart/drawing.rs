@@ -1,7 +1,7 @@
 //! What the renderers make of a figure before title and legend are added.
 
 use super::pen::{Anchor, Lettering, Medium, Pen};
-use super::{Figure, bars, grid, plot};
+use super::{Figure, bars, grid, maps, panels, plot};
 
 /// A piece of SVG as wide as its medium says.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,8 @@ pub(super) fn draw(figure: &Figure, medium: Medium) -> Drawing {
         Figure::Plot(plot) => plot::draw(plot, medium),
         Figure::Bars(bars) => bars::draw(bars, medium),
         Figure::Grid(grid) => grid::draw(grid, medium),
+        Figure::Maps(maps) => maps::draw(maps, medium),
+        Figure::Panels(panels) => panels::draw(panels, medium),
     }
 }
 

@@ -236,6 +236,77 @@ fn gains_and_losses() -> Figure {
     })
 }
 
+/// Fields over a round outline, one of them without a value.
+fn maps() -> Figure {
+    let round = |radius: f64| -> Vec<(f64, f64)> {
+        let turn = |part: i32| f64::from(part) / 36.0 * std::f64::consts::TAU;
+        (0..=36).map(|part| (0.5 + radius * turn(part).sin(), 0.5 - radius * turn(part).cos())).collect()
+    };
+    let field = |shift: f64| -> Vec<f64> {
+        let cell = |cell: i32| (f64::from(cell % 32) / 31.0 - 0.5, f64::from(cell / 32) / 31.0 - 0.5);
+        (0..32 * 32)
+            .map(cell)
+            .map(|(x, y)| if x.hypot(y) < 0.47 { x * 9.0 + shift * y } else { f64::NAN })
+            .collect()
+    };
+    let map = |title: &str, shift: f64| Map {
+        title: title.to_owned(),
+        measured: vec![0.0, shift],
+        values: field(shift),
+    };
+    Figure::Maps(Maps {
+        title: "Fields side by side".to_owned(),
+        label: "µV".to_owned(),
+        side: 32,
+        outline: vec![round(0.45), vec![(0.45, 0.06), (0.5, 0.01), (0.55, 0.06)]],
+        dots: vec![("middle".to_owned(), (0.5, 0.5)), ("<below>".to_owned(), (0.5, 0.75))],
+        maps: vec![
+            map("100 ms", 3.0),
+            map("200 ms", -8.0),
+            Map { title: "none".to_owned(), ..Map::default() },
+        ],
+        ..Maps::default()
+    })
+}
+
+/// Many thin lines with one name.
+fn thin() -> Figure {
+    let line = |number: usize| {
+        let at = move |step: usize| Point {
+            text: format!("line {number}"),
+            ..point(step as f64, noise(number) * (step as f64 / 9.0).sin())
+        };
+        (0..60).map(at).chain([point(f64::NAN, 0.0)])
+    };
+    let points = (0..40).flat_map(line).collect();
+    let series = Series { name: "40 lines".to_owned(), style: Style::Thin, look: Some(7), points };
+    Figure::Plot(Plot { title: "Many lines".to_owned(), series: vec![series], ..Plot::default() })
+}
+
+fn panels() -> Figure {
+    let panel = |number: usize| Panel {
+        name: format!("P{number}"),
+        at: ((number % 3) as f64, (number / 3) as f64 + 0.2 * (number % 3) as f64),
+        curves: (0..2)
+            .map(|curve| {
+                let value = |step: usize| {
+                    if step == 20 { f64::NAN } else { noise(number + curve) * (step as f64 / 5.0).sin() }
+                };
+                (0..40).map(|step| (step as f64, value(step))).collect()
+            })
+            .collect(),
+    };
+    Figure::Panels(Panels {
+        title: "Panels at places".to_owned(),
+        note: "Both have the same axes.".to_owned(),
+        x: (0.0, 39.0),
+        y: (-1.0, 1.0),
+        names: vec!["one".to_owned(), "other".to_owned()],
+        size: (0.9, 0.7),
+        panels: (0..7).map(panel).collect(),
+    })
+}
+
 /// All of them by name.
 pub(super) fn all() -> Vec<(&'static str, Figure)> {
     vec![
@@ -249,6 +320,9 @@ pub(super) fn all() -> Vec<(&'static str, Figure)> {
         ("spy", spy()),
         ("signed", signed()),
         ("time-curve", time_curve()),
+        ("maps", maps()),
+        ("thin", thin()),
+        ("panels", panels()),
         ("hostile", hostile()),
         ("gains-and-losses", gains_and_losses()),
         ("empty", Figure::Plot(Plot { title: "Nothing measured".to_owned(), ..Plot::default() })),

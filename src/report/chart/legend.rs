@@ -37,7 +37,7 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
             .map(|(number, series)| {
                 let sample = match series.style {
                     Style::Line => Sample::Line { marks: true },
-                    Style::Curve => Sample::Line { marks: false },
+                    Style::Curve | Style::Thin => Sample::Line { marks: false },
                     Style::Dots => Sample::Mark,
                 };
                 let look = look(series.look.unwrap_or(number));
@@ -50,7 +50,13 @@ pub(super) fn entries(figure: &Figure) -> Vec<Entry> {
                 Entry { name: named(number, name, "part"), look: look(number), sample: Sample::Area }
             })
             .collect(),
-        Figure::Grid(_) => Vec::new(),
+        Figure::Panels(panels) => (panels.names.iter().enumerate())
+            .map(|(number, name)| {
+                let (look, sample) = (look(number), Sample::Line { marks: false });
+                Entry { name: named(number, name, "curve"), look, sample }
+            })
+            .collect(),
+        Figure::Grid(_) | Figure::Maps(_) => Vec::new(),
     };
     if entries.len() < 2 { Vec::new() } else { entries }
 }

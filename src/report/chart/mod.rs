@@ -11,12 +11,15 @@ mod drawing;
 mod frame;
 mod grid;
 mod legend;
+mod maps;
 mod numbers;
 mod palette;
+mod panels;
 mod pen;
 mod plot;
 mod room;
 mod scale;
+mod shades;
 mod text;
 mod thin;
 mod ticks;
@@ -43,6 +46,10 @@ pub enum Figure {
     Bars(Bars),
     /// A field of cells, shaded by value.
     Grid(Grid),
+    /// Fields over one outline, side by side.
+    Maps(Maps),
+    /// Small plots with common axes, each at its place.
+    Panels(Panels),
 }
 
 impl Figure {
@@ -52,6 +59,8 @@ impl Figure {
             Figure::Plot(plot) => &plot.title,
             Figure::Bars(bars) => &bars.title,
             Figure::Grid(grid) => &grid.title,
+            Figure::Maps(maps) => &maps.title,
+            Figure::Panels(panels) => &panels.title,
         }
     }
 
@@ -61,6 +70,8 @@ impl Figure {
             Figure::Plot(plot) => &plot.note,
             Figure::Bars(bars) => &bars.note,
             Figure::Grid(grid) => &grid.note,
+            Figure::Maps(maps) => &maps.note,
+            Figure::Panels(panels) => &panels.note,
         }
     }
 }
@@ -91,6 +102,8 @@ pub struct Axis {
     pub scale: Scale,
     /// Exactly these marks; none: round numbers.
     pub ticks: Vec<f64>,
+    /// Values that it reaches in any case, so that several figures can have the same.
+    pub holds: Vec<f64>,
     /// Does a linear axis begin at 0, however large the values are?
     pub from_zero: bool,
 }
@@ -130,6 +143,8 @@ pub enum Style {
     Dots,
     /// A line alone, for many points.
     Curve,
+    /// Many thin lines of one look; a point that cannot be drawn ends a line. Each is named by the text of its first point.
+    Thin,
 }
 
 /// A value at a place.
@@ -224,6 +239,69 @@ pub enum Shades {
     Counts,
     /// Two hues on either side of 0.
     Signed,
+}
+
+/// Fields of values over one outline, such as a head's, side by side and shaded on a common scale.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Maps {
+    /// What they show.
+    pub title: String,
+    /// How to read them, in a sentence; may be empty.
+    pub note: String,
+    /// What a value is, for the key.
+    pub label: String,
+    /// The value of the strongest shade; `None`: the largest there is.
+    pub most: Option<f64>,
+    /// Cells on a side of every field, which is square.
+    pub side: usize,
+    /// Lines over every field, from point to point; the first one bounds it. Places are shares of its side, from the left and
+    /// from the top.
+    pub outline: Vec<Vec<(f64, f64)>>,
+    /// Where was measured: name and place.
+    pub dots: Vec<(String, (f64, f64))>,
+    /// One field after the other.
+    pub maps: Vec<Map>,
+}
+
+/// One field of [`Maps`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Map {
+    /// Above it.
+    pub title: String,
+    /// What was measured at every dot.
+    pub measured: Vec<f64>,
+    /// Row after row; NaN is left blank.
+    pub values: Vec<f64>,
+}
+
+/// Small plots with common axes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Panels {
+    /// What they show.
+    pub title: String,
+    /// How to read them, in a sentence; may be empty.
+    pub note: String,
+    /// Both ends of every axis from left to right.
+    pub x: (f64, f64),
+    /// Both ends of every axis upwards.
+    pub y: (f64, f64),
+    /// Names of the curves, in the legend.
+    pub names: Vec<String>,
+    /// Width and height of a panel, in the unit of their places.
+    pub size: (f64, f64),
+    /// All of them.
+    pub panels: Vec<Panel>,
+}
+
+/// One of [`Panels`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Panel {
+    /// Inside it.
+    pub name: String,
+    /// Its middle: to the right, downwards.
+    pub at: (f64, f64),
+    /// For every name, a curve; values that are not finite are left out.
+    pub curves: Vec<Vec<(f64, f64)>>,
 }
 
 /// The numbers of a figure as a table, for those who cannot see it.

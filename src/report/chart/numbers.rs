@@ -1,6 +1,6 @@
 //! A figure as a table.
 
-use super::{Bars, Figure, Grid, Numbers, Plot, Point, Series, Shades, bars, plot, ticks};
+use super::{Bars, Figure, Grid, Maps, Numbers, Plot, Point, Series, Shades, Style, bars, plot, ticks};
 
 /// Different x up to which every x is a column.
 const MOST_COLUMNS: usize = 16;
@@ -15,6 +15,9 @@ pub(super) fn of(figure: &Figure) -> Numbers {
         Figure::Plot(plot) => of_plot(plot),
         Figure::Bars(bars) => of_bars(bars),
         Figure::Grid(grid) => of_grid(grid),
+        Figure::Maps(maps) => of_maps(maps),
+        // As many as a file holds, and a file is where they are better looked up.
+        Figure::Panels(_) => Numbers::default(),
     }
 }
 
@@ -59,7 +62,8 @@ fn one_row_per_point(plot: &Plot) -> Numbers {
         |label: &str, otherwise: &str| if label.is_empty() { otherwise.to_owned() } else { label.to_owned() };
     let titles = vec!["series".to_owned(), or(&plot.x.label, "x"), or(&plot.y.label, "y")];
     let mut rows = Vec::new();
-    for series in &plot.series {
+    // Of very many lines a few points would say nothing.
+    for series in plot.series.iter().filter(|series| series.style != Style::Thin) {
         let every = drawn(plot, series).count().div_ceil(MOST_POINTS).max(1);
         for point in drawn(plot, series).step_by(every) {
             rows.push(vec![series.name.clone(), ticks::plain(point.x), with_range(point)]);
@@ -92,6 +96,16 @@ fn of_bars(bars: &Bars) -> Numbers {
         });
     }
     Numbers { titles, rows }
+}
+
+fn of_maps(maps: &Maps) -> Numbers {
+    let titles =
+        std::iter::once(String::new()).chain(maps.maps.iter().map(|map| map.title.clone())).collect();
+    let row = |(dot, (name, _)): (usize, &(String, (f64, f64)))| {
+        let at = |map: &super::Map| map.measured.get(dot).map_or(String::new(), |&value| ticks::plain(value));
+        std::iter::once(name.clone()).chain(maps.maps.iter().map(at)).collect()
+    };
+    Numbers { titles, rows: maps.dots.iter().enumerate().map(row).collect() }
 }
 
 fn of_grid(grid: &Grid) -> Numbers {

@@ -45,8 +45,9 @@ fn description(figure: &Figure) -> String {
         Figure::Plot(plot) => {
             let series = listed(plot.series.iter().map(|series| series.name.as_str()).collect());
             let mut text = format!("{} over {}: {series}.", plot.y.label, plot.x.label);
-            if !plot.guides.is_empty() {
-                let guides = listed(plot.guides.iter().map(|guide| guide.label.as_str()).collect());
+            if plot.guides.iter().any(|guide| !guide.label.is_empty()) {
+                let labels = plot.guides.iter().map(|guide| guide.label.as_str());
+                let guides = listed(labels.filter(|label| !label.is_empty()).collect());
                 let _ = write!(text, " Held against: {guides}."); // writing to a string cannot fail
             }
             text
@@ -55,6 +56,16 @@ fn description(figure: &Figure) -> String {
             format!("{}: {}.", bars.label, listed(bars.rows.iter().map(|row| row.name.as_str()).collect()))
         }
         Figure::Grid(grid) => format!("{}: {} over {}.", grid.label, grid.y.label, grid.x.label),
+        Figure::Maps(maps) => {
+            format!("{}: {}.", maps.label, listed(maps.maps.iter().map(|map| map.title.as_str()).collect()))
+        }
+        Figure::Panels(panels) => {
+            let curves = listed(panels.names.iter().map(String::as_str).collect());
+            format!(
+                "{curves} at {}.",
+                listed(panels.panels.iter().map(|panel| panel.name.as_str()).collect())
+            )
+        }
     }
 }
 

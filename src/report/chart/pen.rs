@@ -1,7 +1,7 @@
 //! What pictures are drawn with: names of classes in the page, whose style sheet knows the colours, and fixed colours on
 //! paper.
 
-use super::frame::Place;
+use super::frame::{Frame, Place};
 use super::palette::{Look, ON_WHITE};
 use crate::report::markup::escape;
 use std::fmt::Write;
@@ -30,6 +30,8 @@ pub(super) enum Lettering {
     GuideLabel,
     /// Beside a point.
     PointLabel,
+    /// In a small plot.
+    Small,
 }
 
 /// Where a text begins, seen from its place.
@@ -51,6 +53,8 @@ pub(super) enum Stroke {
     Guide,
     /// Around a field of cells.
     Frame,
+    /// The outline of what fields lie over.
+    Outline,
 }
 
 /// Kinds of shapes that are data.
@@ -58,6 +62,8 @@ pub(super) enum Stroke {
 pub(super) enum Shape {
     /// From point to point.
     Line,
+    /// The same, one of many.
+    Thin,
     /// Around a line, where it may as well be.
     Band,
     /// Uncertainty of one point.
@@ -99,12 +105,16 @@ impl Medium {
             (Medium::Page, Stroke::Axis) => "class=\"axis-line\"",
             (Medium::Page, Stroke::Guide) => "class=\"guide\"",
             (Medium::Page, Stroke::Frame) => "class=\"frame\"",
+            (Medium::Page, Stroke::Outline) => "class=\"outline\"",
             (Medium::Paper, Stroke::Rule) => "stroke=\"#dcdfe3\"",
             (Medium::Paper, Stroke::Axis) => "stroke=\"#555b61\"",
             (Medium::Paper, Stroke::Guide) => {
                 "fill=\"none\" stroke=\"#555b61\" stroke-width=\"1.4\" stroke-dasharray=\"6 4\""
             }
             (Medium::Paper, Stroke::Frame) => "fill=\"none\" stroke=\"#9aa0a6\"",
+            (Medium::Paper, Stroke::Outline) => {
+                "fill=\"none\" stroke=\"#1c1e21\" stroke-width=\"1.3\" stroke-linejoin=\"round\""
+            }
         }
     }
 
@@ -116,6 +126,8 @@ impl Medium {
             (Medium::Page, Lettering::Value) => "class=\"value\"",
             (Medium::Page, Lettering::GuideLabel) => "class=\"guide-label\"",
             (Medium::Page, Lettering::PointLabel) => "class=\"point-label\"",
+            (Medium::Page, Lettering::Small) => "class=\"small\"",
+            (Medium::Paper, Lettering::Small) => "font-size=\"8\"",
             (Medium::Paper, Lettering::GuideLabel | Lettering::PointLabel | Lettering::Value) => {
                 "paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\""
             }
@@ -146,12 +158,18 @@ impl Medium {
         let colour = self.colour(look);
         let basic = match (self, shape) {
             (Medium::Page, Shape::Line) => "class=\"line\"".to_owned(),
+            (Medium::Page, Shape::Thin) => "class=\"line thin\"".to_owned(),
             (Medium::Page, Shape::Band) => "class=\"band\"".to_owned(),
             (Medium::Page, Shape::Range) => "class=\"range\"".to_owned(),
             (Medium::Page, Shape::Point) => "class=\"point\"".to_owned(),
             (Medium::Page, Shape::Bar) => "class=\"bar\"".to_owned(),
             (Medium::Paper, Shape::Line) => {
                 format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-linejoin=\"round\"")
+            }
+            (Medium::Paper, Shape::Thin) => {
+                format!(
+                    "fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.6\" stroke-opacity=\"0.7\" stroke-linejoin=\"round\""
+                )
             }
             (Medium::Paper, Shape::Band) => format!("fill=\"{colour}\" fill-opacity=\"0.2\""),
             (Medium::Paper, Shape::Range) => {
@@ -215,6 +233,18 @@ impl Pen {
         let (x, y, attributes) = (px(place.0), px(place.1), self.medium.lettering(lettering));
         let text = escape(text);
         let _ = writeln!(self.svg, "<text {attributes} x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>");
+    }
+
+    /// Where data lie, for a script that has to find a value's place: the rectangle, and the values at its left and right.
+    pub(super) fn area(&mut self, area: &Frame, ends: Option<(f64, f64)>) {
+        if let (Medium::Page, Some((from, to))) = (self.medium, ends) {
+            let (x, y, width, height) = (px(area.left), px(area.top), px(area.width()), px(area.height()));
+            let _ = writeln!(
+                self.svg,
+                "<rect class=\"area\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                 data-from=\"{from}\" data-to=\"{to}\"/>"
+            );
+        }
     }
 
     /// What follows belongs to a series, until [`end_series`](Self::end_series).

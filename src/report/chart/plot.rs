@@ -33,6 +33,7 @@ pub(super) fn draw(plot: &Plot, medium: Medium) -> Drawing {
     let area = axes::area(medium, &y, &plot.y.label);
     let field = Field { plot, x, y, area };
     let mut pen = Pen::new(medium);
+    pen.area(&field.area, field.x.linear_ends());
     axes::draw(&mut pen, &field.area, (&field.x, &plot.x.label), (&field.y, &plot.y.label));
 
     let mut room = Room::new(field.area);
@@ -121,7 +122,10 @@ impl Field<'_> {
         let runs = placed.split(|(_, place)| place.is_none());
         let run = |run: &[(&'s Point, Option<Place>)]| {
             let run: Vec<_> = run.iter().filter_map(|(point, place)| Some((*point, (*place)?))).collect();
-            if series.style == Style::Curve { thinned(&run) } else { run }
+            match series.style {
+                Style::Curve | Style::Thin => thinned(&run),
+                Style::Line | Style::Dots => run,
+            }
         };
         runs.map(run).filter(|run| !run.is_empty()).collect()
     }
@@ -150,18 +154,22 @@ impl Field<'_> {
         for run in &runs {
             match series.style {
                 Style::Dots => self.error_bars(pen, run, look),
-                Style::Line | Style::Curve => {
+                Style::Line | Style::Curve | Style::Thin => {
                     self.band(pen, run, look);
                     let places: Vec<Place> = run.iter().map(|(_, place)| *place).collect();
+                    let (shape, name) = match (series.style, run.first()) {
+                        (Style::Thin, Some((first, _))) => (Shape::Thin, &first.text),
+                        _ => (Shape::Line, &series.name),
+                    };
                     if places.len() > 1 {
-                        pen.shape(Shape::Line, look, &polyline(&places), &series.name);
+                        pen.shape(shape, look, &polyline(&places), name);
                     }
                 }
             }
         }
         for run in &runs {
             // A curve of one point would not be seen.
-            if series.style == Style::Curve && run.len() > 1 {
+            if matches!(series.style, Style::Curve | Style::Thin) && run.len() > 1 {
                 continue;
             }
             for &(point, place) in run {

@@ -57,7 +57,7 @@ impl Ruler {
         let mut low = f64::INFINITY;
         let mut high = f64::NEG_INFINITY;
         let zero = (axis.from_zero && scale == Scale::Linear).then_some(0.0);
-        for &value in values.iter().chain(&axis.ticks).chain(&zero) {
+        for &value in values.iter().chain(&axis.ticks).chain(&axis.holds).chain(&zero) {
             if drawable(scale, value) {
                 low = low.min(spread(scale, value));
                 high = high.max(spread(scale, value));
@@ -97,6 +97,11 @@ impl Ruler {
             return None;
         }
         self.at(value).or(Some(if value > 0.0 { 1.0 } else { 0.0 }))
+    }
+
+    /// The values at its ends, where equal steps are equal differences.
+    pub(super) fn linear_ends(&self) -> Option<(f64, f64)> {
+        (self.scale == Scale::Linear).then_some((self.low, self.high))
     }
 
     /// Is a value between the ends?

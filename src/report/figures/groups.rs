@@ -162,7 +162,7 @@ impl<'a> Group<'a> {
             Sweep::Bytes => (Scale::Log10, Vec::new()),
             Sweep::K | Sweep::Size => (Scale::Log2, self.places().iter().map(|&at| at as f64).collect()),
         };
-        Axis { label: self.sweep.label().into(), scale, ticks, from_zero: false }
+        Axis { label: self.sweep.label().into(), scale, ticks, ..Axis::default() }
     }
 
     /// Only what was measured at the last place; everything where nothing was varied.

@@ -111,13 +111,14 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
 
 /// Names of files that were given out already.
 #[derive(Default)]
-struct Names(std::collections::BTreeSet<String>);
+pub(crate) struct Names(std::collections::BTreeSet<String>);
 
 impl Names {
     /// What a name keeps at most: file systems end near 255.
     const LONGEST: usize = 80;
 
-    fn unique(&mut self, prefix: &str, of: &str) -> String {
+    /// The prefix and what of the rest is letters and digits, numbered where that was given out already.
+    pub(crate) fn unique(&mut self, prefix: &str, of: &str) -> String {
         let mut name = String::from(prefix);
         for character in of.chars() {
             match character {

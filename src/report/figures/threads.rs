@@ -23,7 +23,7 @@ pub(super) fn rates(group: &Group<'_>) -> Option<Figure> {
             label: "threads".into(),
             scale: Scale::Log2,
             ticks: ticks.into_iter().map(|threads| threads as f64).collect(),
-            from_zero: false,
+            ..Axis::default()
         },
         y: Axis { label: rate.0.into(), from_zero: true, ..Axis::default() },
         series,

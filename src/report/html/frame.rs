@@ -12,14 +12,14 @@ const SCRIPT: &str = include_str!("script.js");
 
 /// The sections of a page, in order.
 #[derive(Default)]
-pub(super) struct Contents {
+pub(crate) struct Contents {
     titles: Vec<String>,
     html: String,
 }
 
 impl Contents {
     /// A section, unless there is nothing in it. The title is ours, the text is markup.
-    pub(super) fn add(&mut self, title: &str, html: &str) {
+    pub(crate) fn add(&mut self, title: &str, html: &str) {
         if html.is_empty() {
             return;
         }
@@ -38,46 +38,60 @@ impl Contents {
     }
 }
 
+/// What a page has beyond the others: its own style sheet and script, after the common ones.
+#[derive(Default)]
+pub(crate) struct Additions {
+    pub(crate) style: &'static str,
+    pub(crate) script: &'static str,
+}
+
 /// The whole page. Only this very script may run, and nothing may be fetched.
-pub(super) fn page(title: &str, header: &str, contents: &Contents) -> String {
-    let script = STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
+pub(crate) fn page(title: &str, header: &str, contents: &Contents) -> String {
+    page_with(title, header, contents, &Additions::default())
+}
+
+/// The same with more than the common style sheet and script.
+pub(crate) fn page_with(title: &str, header: &str, contents: &Contents, additions: &Additions) -> String {
+    let all = format!("{SCRIPT}{}", additions.script);
+    let script = STANDARD.encode(Sha256::digest(all.as_bytes()));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          script-src 'sha256-{script}'\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
+         <title>{title}</title>\n<style>\n{STYLE}{}{}</style>\n</head>\n<body>\n\
          <header>\n<h1>{title}</h1>\n{header}{}</header>\n<main>\n{}</main>\n\
-         <script>{SCRIPT}</script>\n</body>\n</html>\n",
+         <script>{all}</script>\n</body>\n</html>\n",
         chart::STYLE,
+        additions.style,
         contents.navigation(),
         contents.html
     )
 }
 
 /// A cell: its text, its class, and what it is sorted by where that is not the text.
-pub(super) struct Cell {
-    pub(super) text: String,
-    pub(super) class: &'static str,
-    pub(super) value: Option<f64>,
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) class: &'static str,
+    pub(crate) value: Option<f64>,
 }
 
 impl Cell {
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Cell { text: text.into(), class: "", value: None }
     }
 
-    pub(super) fn number(text: impl Into<String>) -> Self {
+    pub(crate) fn number(text: impl Into<String>) -> Self {
         Cell { class: "number", ..Cell::text(text) }
     }
 
-    pub(super) fn wide(text: impl Into<String>) -> Self {
+    pub(crate) fn wide(text: impl Into<String>) -> Self {
         Cell { class: "wide", ..Cell::text(text) }
     }
 }
 
 /// A row, the first cell of which says what it is of; red where `bad`.
-pub(super) fn row(bad: bool, cells: &[Cell]) -> String {
+pub(crate) fn row(bad: bool, cells: &[Cell]) -> String {
     let mut html = String::from(if bad { "<tr class=\"bad\">" } else { "<tr>" });
     for (index, cell) in cells.iter().enumerate() {
         let mut attributes = String::new();
@@ -97,12 +111,12 @@ pub(super) fn row(bad: bool, cells: &[Cell]) -> String {
 }
 
 /// A table of such rows, which scrolls by itself where it is too wide. Titles come with the class of their column.
-pub(super) fn table(caption: &str, titles: &[(&str, &str)], rows: &str) -> String {
+pub(crate) fn table(caption: &str, titles: &[(&str, &str)], rows: &str) -> String {
     whole_table("", caption, titles, rows)
 }
 
 /// The same with an attribute for the script.
-pub(super) fn whole_table(attribute: &str, caption: &str, titles: &[(&str, &str)], rows: &str) -> String {
+pub(crate) fn whole_table(attribute: &str, caption: &str, titles: &[(&str, &str)], rows: &str) -> String {
     let titles: String = titles
         .iter()
         .map(|(title, class)| format!("<th scope=\"col\" class=\"{class}\">{}</th>", escape(title)))

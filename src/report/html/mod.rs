@@ -5,7 +5,7 @@
 mod break_even;
 mod comparison;
 mod fastest;
-mod frame;
+pub(crate) mod frame;
 mod machines;
 mod matrices;
 mod results;
@@ -65,7 +65,8 @@ fn shortly_named(runs: &[Run]) -> Vec<Run> {
     runs.iter().zip(labels).map(|(run, label)| Run { label, ..run.clone() }).collect()
 }
 
-fn drawn(section: &Section) -> String {
+/// The figures of a section, after what a reader should know.
+pub(crate) fn drawn(section: &Section) -> String {
     let mut html = format!("<p>{}</p>\n<div class=\"charts\">\n", escape(section.intro));
     for named in &section.figures {
         html.push_str(&page::render(&named.figure, &named.file));
