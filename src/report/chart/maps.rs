@@ -26,7 +26,9 @@ pub(super) fn draw(maps: &Maps, medium: Medium) -> Drawing {
     let most = if most > 0.0 && most.is_finite() { most } else { 1.0 };
     let letters = medium.letters();
     let room = medium.width() - letters * 7.0;
-    let across = maps.maps.len().clamp(2, MOST_ACROSS);
+    // As few rows as possible, all about as full.
+    let lines = maps.maps.len().div_ceil(MOST_ACROSS);
+    let across = maps.maps.len().div_ceil(lines.max(1)).max(2);
     let side = room / across as f64 * 0.96;
     let line = side + letters * 1.8;
     let mut pen = Pen::new(medium);
@@ -36,7 +38,6 @@ pub(super) fn draw(maps: &Maps, medium: Medium) -> Drawing {
         let area = Frame { left, top, right: left + side, bottom: top + side };
         one(&mut pen, maps, map, &area, most);
     }
-    let lines = maps.maps.len().div_ceil(across);
     let key_height = key(&mut pen, maps, room + letters * 0.6, most);
     Drawing { height: (line * lines as f64 + 4.0).max(key_height), body: pen.finish() }
 }
