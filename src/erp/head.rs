@@ -5,7 +5,7 @@ use super::spline;
 use std::f64::consts::TAU;
 
 /// Sensors below which a field between them would be guessed.
-const FEWEST: usize = 4;
+const FEWEST: usize = 8;
 /// How far nose and ears reach from the middle.
 const NOSE: f64 = 1.14;
 /// Half the angle that the nose takes up, and the ears reach from and to.
@@ -131,9 +131,9 @@ mod tests {
     #[test]
     fn unknown_names_and_second_sensors_of_a_place_are_left_out() {
         let names = |list: &[&str]| -> Vec<String> { list.iter().map(|name| (*name).to_owned()).collect() };
-        let head = Head::new(&names(&["E1", "T7", "Cz", "T3", "Pz", "Fz"])).unwrap();
-        assert_eq!(head.sensors, [1, 2, 4, 5]);
-        assert!(Head::new(&names(&["Cz", "Pz", "Fz", "E4"])).is_none());
+        let head = Head::new(&names(&["E1", "T7", "Cz", "T3", "Pz", "Fz", "T8", "Oz", "F7", "F8"])).unwrap();
+        assert_eq!(head.sensors, [1, 2, 4, 5, 6, 7, 8, 9]);
+        assert!(Head::new(&names(&["T7", "Cz", "T3", "Pz", "Fz", "T8", "Oz", "F7"])).is_none());
     }
 
     #[test]

@@ -61,7 +61,8 @@ fn inverse(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
     for col in 0..size {
         let height = |row: &usize| matrix[row * size + col].abs();
         let pivot = (col..size).max_by(|one, other| height(one).total_cmp(&height(other)))?;
-        if !(height(&pivot) > largest * 1e-14) {
+        let is_regular = height(&pivot) > largest * 1e-14; // not so where it is NaN
+        if !is_regular {
             return None;
         }
         for row in 0..size {

@@ -115,11 +115,11 @@ def main():
         page.pdf(path=str(shots / "erp.pdf"))
         without_a_script(browser, report)
 
-        few, names = epochs(work / "few.txt", 12, 8, 40, 1), work / "names.txt"
-        other = epochs(work / "other.txt", 9, 8, 40, 2)
-        # Blanks end a name. Half of them have places: there is a map, and sensors that it cannot show.
+        few, names = epochs(work / "few.txt", 12, 12, 40, 1), work / "names.txt"
+        other = epochs(work / "other.txt", 9, 12, 40, 2)
+        # Blanks end a name. Most of them have places: there is a map, and sensors that it cannot show.
         plain = ["-".join(name.split()) for name in HOSTILE[:4]]
-        names.write_text("\n".join([*plain, "Fz", "Cz", "Pz", "Oz"]) + "\n")
+        names.write_text("\n".join([*plain, "Fz", "Cz", "Pz", "Oz", "C3", "C4", "T3", "T4"]) + "\n")
         ordito(binary, "erp", str(few), str(other), "--sensors", str(names), "--unit", HOSTILE[0], "--rate", "100",
                "--out", str(work / "hostile"))
         page = browser.open(work / "hostile" / "report.html", width=800, shot="erp-hostile")
@@ -128,7 +128,7 @@ def main():
         assert page.evaluate("window.broken") is None and not page.said, page.said
 
         # Nameless sensors, one condition: no map and no difference, but a page.
-        ordito(binary, "erp", str(few), "--sensors", "8", "--rate", "100", "--out", str(work / "alone"))
+        ordito(binary, "erp", str(few), "--sensors", "12", "--rate", "100", "--out", str(work / "alone"))
         page = browser.open(work / "alone" / "report.html", shot="erp-alone")
         charts_are_drawn(page, 3)
         the_cursor_moves(page, 8, mapped=False)

@@ -76,7 +76,8 @@ fn places(count: usize, head: Option<&Head>) -> (Vec<(f64, f64)>, f64) {
         }
     }
     let mut places = vec![None; count];
-    let (mut lowest, mut widest) = (0.0f64, 0.0f64);
+    // At least as wide as a head, wherever the sensors sit.
+    let (mut lowest, mut widest) = (0.0f64, 1.0f64);
     for &(sensor, at) in &on_head {
         places[sensor] = Some(at);
         (lowest, widest) = (lowest.max(at.1), widest.max(at.0.abs()));

@@ -7,6 +7,9 @@ use super::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke, polyline};
 use super::thin::thinned;
 use super::{Panel, Panels, text};
 
+/// Height of a panel, at most, over that of a plot.
+const MOST_HEIGHT: f64 = 0.45;
+
 /// The panels without title and legend.
 pub(super) fn draw(panels: &Panels, medium: Medium) -> Drawing {
     let finite = |panel: &&Panel| panel.at.0.is_finite() && panel.at.1.is_finite();
@@ -22,11 +25,12 @@ pub(super) fn draw(panels: &Panels, medium: Medium) -> Drawing {
         return nothing(medium);
     }
     // Few panels must not fill a whole page each.
-    let scale = scale.min(medium.plot_height() / panels.size.1);
+    let scale = scale.min(medium.plot_height() * MOST_HEIGHT / panels.size.1);
     let (width, height) = (panels.size.0 * scale, panels.size.1 * scale);
+    let margin = (medium.width() - (right - left) * scale - width) / 2.0;
     let mut pen = Pen::new(medium);
     for panel in &drawn {
-        let (x, y) = (1.0 + (panel.at.0 - left) * scale, 1.0 + (panel.at.1 - top) * scale);
+        let (x, y) = (margin + (panel.at.0 - left) * scale, 1.0 + (panel.at.1 - top) * scale);
         one(&mut pen, panels, panel, &Frame { left: x, top: y, right: x + width, bottom: y + height });
     }
     Drawing { height: (bottom - top) * scale + height + 4.0, body: pen.finish() }
