@@ -363,7 +363,7 @@ pub(crate) mod tests {
     fn notes_say_what_matters() {
         assert_eq!(
             full().note(),
-            "too large; row 3; written to failing/case; chose csr: short rows; rows sampled; cold caches"
+            "too large; row 3; written to failing/case; chose csr: short rows; mean only; rows sampled; cold caches"
         );
         assert_eq!(Record::new("a", "b", Outcome::Passed).note(), "");
     }

@@ -77,8 +77,14 @@ mod tests {
 
     fn timed(op: &str, variant: &str, place: &str, median_ns: f64) -> Record {
         let record = Record::new(op, variant, Outcome::Passed);
-        let (bytes, place) = (Some(7_515_136), place.to_owned());
-        Record { place, median_ns: Some(median_ns), bytes, cols: Some(5248), ..record }
+        Record {
+            place: place.to_owned(),
+            median_ns: Some(median_ns),
+            bytes: Some(7_515_136),
+            cols: Some(5248),
+            gbytes_per_s: Some(7_515_136.0 / median_ns),
+            ..record
+        }
     }
 
     #[test]
@@ -96,14 +102,14 @@ mod tests {
         let found = stages("stages", &stages_of(read, &reductions, &copies)).unwrap();
         let expected = "\
 stages
-stage                             time   GB/s  kernels
+stage                             time  GB/s  kernels
 ──────────────────────────────────────────────────────
-parse                          40.0 ms   1.18     8000
-upload (pageable-cuda-upload)   700 µs   10.7      140
-upload (pinned-cuda-upload)     150 µs   50.1     30.0
-kernel (serial)                1.00 ms      0      200
-kernel (strips)                5.00 µs      0     1.00
-download of the statistics     20.0 µs   8.40     4.00
+parse                          40.0 ms  1.18     8000
+upload (pageable-cuda-upload)   700 µs  10.7      140
+upload (pinned-cuda-upload)     150 µs  50.1     30.0
+kernel (serial)                1.00 ms  7.52      200
+kernel (strips)                5.00 µs  1503     1.00
+download of the statistics     20.0 µs  8.40     4.00
 ";
         assert_eq!(found, expected, "found\n{found}");
     }
