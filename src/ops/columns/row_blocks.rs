@@ -10,8 +10,9 @@ use std::ops::Range;
 /// Columns of a stripe: pivot, sums and extremes of so many, 20 KiB in f64, stay in a first-level cache. Half as many read
 /// memory in pieces that are too short to be fetched ahead: 0.75 of the speed in f32, 0.7 in f64 (one core of a Xeon).
 const COLS_PER_STRIPE: usize = 512;
-/// Rows of a block, at least: fewer would make merging the blocks count.
-const LEAST_ROWS: usize = 256;
+/// Rows of a block, at least: enough that handing a cell to a thread and merging it do not count (a full cell of so many
+/// rows takes 8 µs).
+const LEAST_ROWS: usize = 64;
 /// Blocks, at most: enough for any number of threads together with the stripes, and their sums stay small beside the data.
 const MOST_BLOCKS: usize = 64;
 /// Rows that are added at once: what is kept of a column is loaded and stored once for all of them.
