@@ -85,6 +85,10 @@ fn the_folder_holds_waves_and_tables() {
     assert!(text("field_power.csv").starts_with("time_s,target,nontarget,difference\n0,1,0.5,0.5\n"));
     assert_eq!(text("sensors.txt"), "S1\nS2\n");
     assert!(text("intervals.csv").starts_with("sensor,from_s,to_s,p\n"));
+    // Two sensors without places: no maps, but all the rest.
+    let page = text("report.html");
+    assert!(page.contains("There are no maps") && page.contains("S1: target and nontarget"));
+    assert!(text("plots/layout-sensors.svg").starts_with("<svg") && out.join("plots/sensor-s1.png").exists());
 }
 
 #[test]
