@@ -25,10 +25,10 @@ pub fn render(analysis: &Analysis) -> String {
     contents.add("Warnings", &warnings(&analysis.warnings));
     contents.add("Epochs", &tables::epochs(analysis));
     contents.add("Largest peaks", &tables::peaks(analysis));
-    contents.add("Significant intervals", &tables::intervals(analysis));
     for section in figures::sections(analysis) {
         contents.add(section.title, &drawn(&section));
     }
+    contents.add("Significant intervals", &tables::intervals(analysis));
     contents.add("Where the time went", &times(analysis));
     let additions = Additions { style: include_str!("cursor.css"), script: include_str!("cursor.js") };
     let header = format!("{}{}", summary(analysis), cursor::panel(analysis));
