@@ -95,10 +95,6 @@ impl<S: Scalar> Op for Columns<S> {
             &STRIPS[0],
             &STRIPS[1],
             &STRIPS[2],
-            &STRIPS[3],
-            &STRIPS[4],
-            &STRIPS[5],
-            &STRIPS[6],
         ]
     }
 
