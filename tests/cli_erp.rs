@@ -121,7 +121,7 @@ fn what_does_not_fit_is_one_line_and_exit_code_2() {
         ),
         (
             &["--sensors", "2", "--baseline", "-200ms:-100ms"],
-            "--baseline -0.2:-0.1: no sample lies there; the epoch goes from 0.0000 s to 0.0293 s (--start, --rate)",
+            "--baseline -0.2:-0.1 does not lie inside of the epoch, which goes from 0.0000 s to 0.0293 s (--start, --rate)",
         ),
         (
             &["--sensors", "2", "--reject", "0.5"],

@@ -4,7 +4,8 @@ use super::arrangement::Arrangement;
 use super::job::{Job, NONTARGET, Reduced, Source, TARGET, same_shape};
 use super::significance::FEWEST;
 use super::{
-    Analysis, Chosen, Difference, ErpError, Recording, Settings, Wave, layout_check, peaks, permutations,
+    Analysis, Chosen, Difference, ErpError, Recording, Sensors, Settings, Wave, layout_check, peaks,
+    permutations,
 };
 use crate::Scalar;
 use crate::machine::Machine;
@@ -52,6 +53,13 @@ pub fn analyse<S: Scalar>(inputs: &Inputs, settings: &Settings, place: &Place) -
     let (shape, source) = job.read(slice::from_ref(&inputs.target))?;
     let arrangement = Arrangement::new(settings, &inputs.target, shape)?;
     let mut warnings = Vec::new();
+    let unsaid = settings.sensors == Sensors::Unsaid && settings.samples.is_none();
+    if unsaid && shape.stack.is_none() {
+        let count = arrangement.all_sensors;
+        warnings.push(format!(
+            "no --sensors were given: {count} are assumed, with the names of the 10-10 system"
+        ));
+    }
     if let Source::Whole(files) = &source {
         warnings.extend(layout_check::warning(&arrangement, &files[0].matrix));
     }
@@ -115,12 +123,8 @@ fn permute<S: Scalar>(
     let columns = arrangement.columns();
     let epochs = whole.count as usize;
     let at = permutations::machine_for(&place.machine, place.spare_gpu, epochs, columns.len(), asked.0);
-    let labelled = permutations::Labelled {
-        first: &target.kept,
-        second: &nontarget.kept,
-        columns: &columns,
-        centre: &whole.mean,
-    };
+    let labelled =
+        permutations::Labelled { first: &target.kept, second: &nontarget.kept, columns: &columns, whole };
     let (test, chosen) = permutations::test(&labelled, &arrangement.recording, &difference.t, asked, &at)?;
     difference.permutations = Some(test);
     Ok(chosen)

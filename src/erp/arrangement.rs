@@ -109,7 +109,9 @@ fn dimensions(
         }
         return Ok((sensors, samples, layout));
     }
-    let sensors = asked_sensors.unwrap_or(STANDARD_SENSORS);
+    // Where only the samples were said, there are as many sensors as that makes.
+    let implied = settings.samples.filter(|samples| columns.is_multiple_of(*samples) && *samples > 0);
+    let sensors = asked_sensors.or(implied.map(|samples| columns / samples)).unwrap_or(STANDARD_SENSORS);
     let samples = settings.samples.unwrap_or(columns / sensors);
     match sensors.checked_mul(samples) {
         Some(product) if product == columns => Ok((sensors, samples, settings.layout)),
@@ -129,7 +131,9 @@ fn baseline_samples(settings: &Settings, recording: &Recording) -> Result<Option
     };
     let mut samples = (0..recording.samples).filter(within);
     let (first_s, last_s) = (recording.start_s, recording.time_s(recording.samples.saturating_sub(1)));
-    match samples.next() {
+    let period_s = 1.0 / recording.rate_hz;
+    let reaches_out = baseline.from_s < first_s - period_s || baseline.to_s > last_s + period_s;
+    match samples.next().filter(|_| !reaches_out) {
         Some(first) => Ok(Some(first..samples.next_back().unwrap_or(first) + 1)),
         None => Err(ErpError::Baseline { from_s: baseline.from_s, to_s: baseline.to_s, first_s, last_s }),
     }
@@ -191,10 +195,11 @@ mod tests {
             ..Settings::default()
         };
         assert_eq!(arrange(settings(-0.2, 0.0), 8).unwrap().baseline, Some(1..4));
-        assert_eq!(arrange(settings(-9.0, 9.0), 8).unwrap().baseline, Some(0..8));
+        assert_eq!(arrange(settings(-0.35, 0.45), 8).unwrap().baseline, Some(0..8));
+        assert!(arrange(settings(-0.5, 0.0), 8).is_err(), "perhaps --start was forgotten");
         assert_eq!(
             arrange(settings(0.5, 0.9), 8).unwrap_err(),
-            "--baseline 0.5:0.9: no sample lies there; the epoch goes from -0.3000 s to 0.4000 s (--start, --rate)"
+            "--baseline 0.5:0.9 does not lie inside of the epoch, which goes from -0.3000 s to 0.4000 s (--start, --rate)"
         );
     }
 }

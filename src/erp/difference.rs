@@ -34,8 +34,12 @@ impl Difference {
         let t = pairs(&mean, &sem, |mean, sem| if sem > 0.0 { mean / sem } else { f64::NAN });
         let (n1, n2) = (first.kept as f64, second.kept as f64);
         let welch_satterthwaite = |(&a, &b): (&f64, &f64)| {
-            // Of the share that the first has in the whole: the fourth powers of small numbers would vanish.
-            let share = a * a / (a * a + b * b);
+            // Of the share that the first has in the whole, from their ratio: the powers of small numbers would vanish.
+            let share = match (a > 0.0, b > 0.0) {
+                (true, _) => 1.0 / (1.0 + (b / a) * (b / a)),
+                (false, true) => 0.0,
+                (false, false) => f64::NAN,
+            };
             1.0 / (share * share / (n1 - 1.0) + (1.0 - share) * (1.0 - share) / (n2 - 1.0))
         };
         let degrees: Vec<f64> = first.sem.iter().zip(&second.sem).map(welch_satterthwaite).collect();

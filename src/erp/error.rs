@@ -114,7 +114,7 @@ pub enum ErpError {
     NoSensorsLeft,
     /// A baseline without samples in it.
     #[error(
-        "--baseline {from_s}:{to_s}: no sample lies there; the epoch goes from {first_s:.4} s to {last_s:.4} s (--start, --rate)"
+        "--baseline {from_s}:{to_s} does not lie inside of the epoch, which goes from {first_s:.4} s to {last_s:.4} s (--start, --rate)"
     )]
     Baseline {
         /// As asked for.

@@ -11,6 +11,7 @@ use crate::io::Random;
 use crate::machine::{Accelerator, Machine};
 use crate::matrix::Dense;
 use crate::ops::RunError;
+use crate::ops::columns::Statistics;
 use crate::ops::gemm::{Plan, Shape};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -28,8 +29,8 @@ pub(super) struct Labelled<'a, S> {
     pub(super) second: &'a [Kept<S>],
     /// Columns of the files, in the order of a wave.
     pub(super) columns: &'a [usize],
-    /// The mean over both conditions of every column of the files.
-    pub(super) centre: &'a [f64],
+    /// The mean over both conditions of every column of the files, its least and its greatest element.
+    pub(super) whole: &'a Statistics,
 }
 
 fn rows_of<S>(blocks: &[Kept<S>]) -> usize {
@@ -48,7 +49,7 @@ pub(super) fn machine_for(
     let work = shape.multiply_adds().saturating_mul(2);
     match spare_gpu {
         None => (asked.clone(), "where it was asked for"),
-        Some(_) if work < WORK_FOR_GPU => (asked.clone(), "on the CPU: opening a GPU takes longer"),
+        Some(_) if work < WORK_FOR_GPU => (asked.clone(), "on the CPU: too little to do to look for a GPU"),
         Some(number) => {
             let gpu = asked.with_accelerator(Accelerator::Cuda(number));
             match gpu.device() {
@@ -107,10 +108,18 @@ pub(super) fn test<S: Scalar>(
 }
 
 impl<S: Scalar> Labelled<'_, S> {
-    /// Some columns of all epochs, less their centre: sums of squares of an offset would drown what varies. Columns that do
-    /// not vary are 0, and so are those that a narrower block leaves over.
+    /// Some columns of all epochs, less their mean, which would drown what varies, and in units of their largest deviation,
+    /// so that no unit makes squares too large or too small: t is the same. Columns that do not vary are 0, and so are those
+    /// that a narrower block leaves over.
     fn centred(&self, columns: &[usize], block: &mut Dense<S>, machine: &Machine) -> Result<(), ErpError> {
         let width = block.cols();
+        let scaling = |&column: &usize| {
+            let (mean, min, max) = (self.whole.mean[column], self.whole.min[column], self.whole.max[column]);
+            // A constant less its own mean leaves rounding errors, which must not be taken for signal.
+            let largest = (max - mean).max(mean - min);
+            (mean, if largest > 8.0 * f64::EPSILON * mean.abs() { largest } else { f64::INFINITY })
+        };
+        let scalings: Vec<(f64, f64)> = columns.iter().map(scaling).collect();
         let mut rows = Vec::new();
         for kept in self.first.iter().chain(self.second) {
             let view = first_rows(&kept.matrix, kept.rows)?;
@@ -119,11 +128,8 @@ impl<S: Scalar> Labelled<'_, S> {
         machine.pool().install(|| {
             block.data_mut().par_chunks_mut(width).zip(&rows).for_each(|(centred, row)| {
                 centred.fill(S::ZERO);
-                for (centred, &column) in centred.iter_mut().zip(columns) {
-                    let (number, centre) = (row[column].to_f64(), self.centre[column]);
-                    // A constant less its own mean leaves rounding errors, which must not be taken for signal.
-                    let differs = (number - centre).abs() > 8.0 * S::EPSILON * centre.abs();
-                    *centred = if differs { S::from_f64(number - centre) } else { S::ZERO };
+                for ((centred, &column), (mean, largest)) in centred.iter_mut().zip(columns).zip(&scalings) {
+                    *centred = S::from_f64((row[column].to_f64() - mean) / largest);
                 }
             });
         });
@@ -168,7 +174,8 @@ impl Welch {
         Welch { n1: n1 as f64, n2: n2 as f64, totals }
     }
 
-    /// The largest t² of a permutation. Columns that do not vary have none.
+    /// The largest t² of a permutation, infinite where both groups are constant and differ. Columns that do not vary at all
+    /// have none.
     fn largest_square<S: Scalar>(&self, sums: &[S], sums_of_squares: &[S]) -> f64 {
         let (n1, n2) = (self.n1, self.n2);
         let mut largest = 0.0;
@@ -180,7 +187,7 @@ impl Welch {
             let difference = sum1 / n1 - sum2 / n2;
             let square =
                 difference * difference / (variance(n1, sum1, squares1) + variance(n2, sum2, squares2));
-            if square > largest && square.is_finite() {
+            if square > largest {
                 largest = square;
             }
         }
@@ -193,6 +200,7 @@ mod tests {
     use super::*;
     use crate::erp::Interval;
     use crate::io::random_dense;
+    use crate::ops::columns::columns;
 
     fn kept(matrix: Dense<f64>) -> Vec<Kept<f64>> {
         vec![Kept { rows: matrix.rows(), matrix }]
@@ -240,21 +248,27 @@ mod tests {
         let reached = |t: f64| maxima.iter().filter(|largest| **largest >= t.abs() * (1.0 - 1e-9)).count();
         let p: Vec<f64> = t.iter().map(|&t| (1 + reached(t)) as f64 / (count + 1) as f64).collect();
 
-        let first = Dense::from_rows(n1, COLUMNS, all.data()[..n1 * COLUMNS].to_vec()).unwrap();
-        let second = Dense::from_rows(n2, COLUMNS, all.data()[n1 * COLUMNS..].to_vec()).unwrap();
-        let centre: Vec<f64> = (0..COLUMNS).map(|c| column(c, &rows).iter().sum::<f64>() / 15.0).collect();
-        let (first, second) = (kept(first), kept(second));
-        // The column that does not vary is column 0; its t is none.
-        let columns: Vec<usize> = (0..COLUMNS).collect();
-        let labelled = Labelled { first: &first, second: &second, columns: &columns, centre: &centre };
-        let observed: Vec<f64> = [f64::NAN].into_iter().chain(t).collect();
-        let at = (Machine::with_threads(2).unwrap(), "");
-        let (test, _) = test(&labelled, &recording(COLUMNS), &observed, (count, seed), &at).unwrap();
-        assert_eq!(test.p[0], 1.0, "what does not vary is never significant");
-        assert_eq!(test.p[1..], p);
-        assert_eq!(test.intervals, [Interval { sensor: 0, from: 2, to: 2, p: test.p[2] }]);
         maxima.sort_by(f64::total_cmp);
-        assert!((test.critical_t / maxima[count - 35] - 1.0).abs() < 1e-9, "35 = 5 % of 701, rounded down");
+        // The same in any unit, also where squares would overflow or vanish.
+        for unit in [1.0, 1e-170, 1e150] {
+            let in_unit = |rows: std::ops::Range<usize>| {
+                let numbers = all.data()[rows.start * COLUMNS..rows.end * COLUMNS].iter().map(|x| x * unit);
+                Dense::from_rows(rows.len(), COLUMNS, numbers.collect()).unwrap()
+            };
+            let whole = columns(in_unit(0..n1 + n2).view(), &Machine::with_threads(1).unwrap()).unwrap();
+            let (first, second) = (kept(in_unit(0..n1)), kept(in_unit(n1..n1 + n2)));
+            // The column that does not vary is column 0; its t is none.
+            let wave: Vec<usize> = (0..COLUMNS).collect();
+            let labelled = Labelled { first: &first, second: &second, columns: &wave, whole: &whole };
+            let observed: Vec<f64> = [f64::NAN].into_iter().chain(t.clone()).collect();
+            let at = (Machine::with_threads(2).unwrap(), "");
+            let (test, _) = test(&labelled, &recording(COLUMNS), &observed, (count, seed), &at).unwrap();
+            assert_eq!(test.p[0], 1.0, "what does not vary is never significant");
+            assert_eq!(test.p[1..], p);
+            assert_eq!(test.intervals, [Interval { sensor: 0, from: 2, to: 2, p: test.p[2] }]);
+            let critical = maxima[count - 35]; // 35 = 5 % of 701, rounded down
+            assert!((test.critical_t / critical - 1.0).abs() < 1e-9, "{unit}: {}", test.critical_t);
+        }
     }
 
     #[test]
@@ -263,7 +277,7 @@ mod tests {
         let (small, reason) = machine_for(&machine, Some(0), 100, 100, 100);
         assert_eq!(
             (small.accelerator(), reason),
-            (Accelerator::None, "on the CPU: opening a GPU takes longer")
+            (Accelerator::None, "on the CPU: too little to do to look for a GPU")
         );
         assert_eq!(machine_for(&machine, None, 10_000, 10_000, 10_000).1, "where it was asked for");
     }

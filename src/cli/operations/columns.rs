@@ -7,7 +7,7 @@ use super::transfer::transfer_case;
 use super::{Listed, Operation, catalogue, for_each_dtype};
 use crate::Scalar;
 use crate::check::Precision;
-use crate::io::npy::Conversion;
+use crate::io::npy::{Conversion, read_npy_shape};
 use crate::io::text_matrix::{NonFinite, TextOptions, read_text_matrix};
 use crate::io::{random_dense, read_npy};
 use crate::machine::Machine;
@@ -80,7 +80,12 @@ fn parse_shape(text: &str) -> Option<Shape> {
 fn read<S: Scalar>(input: &str, machine: &Machine) -> anyhow::Result<Matrix<S>> {
     let path = Path::new(input);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    if path.extension().is_some_and(|extension| extension == "npy") {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
+        // As it stands in the file and as it is asked for.
+        let elements =
+            read_npy_shape(path)?.iter().try_fold(1_u64, |product, &side| product.checked_mul(side as u64));
+        let bytes = elements.and_then(|elements| elements.checked_mul(2 * size_of::<f64>() as u64));
+        machine.check_memory(format!("the matrix in {input}"), bytes)?;
         let start = Instant::now();
         let data = read_npy::<S>(path, Conversion::Allow)?;
         let ns = start.elapsed().as_nanos() as f64;
@@ -137,8 +142,10 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     }
     let reduced = session.records().len();
     let bytes = shape.elements().saturating_mul(size_of::<S>() as u64);
-    if bytes > 0 && request.machine.check_memory("copies", bytes.checked_mul(3)).is_ok() {
-        session.run_on_devices::<Transfer>(&transfer_case(bytes as usize, seed))?;
+    match request.machine.check_memory("copying it there and back", bytes.checked_mul(3)) {
+        Ok(()) if bytes > 0 => session.run_on_devices::<Transfer>(&transfer_case(bytes as usize, seed))?,
+        Ok(()) => {}
+        Err(refusal) => session.show_below(format!("no copies measured: {refusal}")),
     }
     let (reductions, copies) = (&session.records()[first..reduced], &session.records()[reduced..]);
     let heading = format!("stages of {input}, {}", S::NAME);

@@ -34,7 +34,8 @@ pub(super) const IN_REGISTER: ColumnLoop = ColumnLoop {
     text: include_str!("dense_cuda_column_in_register.cu"),
 };
 
-/// Blocks that the columns are spread over: as many as fit what was fast once, 128 blocks of 41 threads for 5248 columns.
+/// Blocks that the columns are spread over. The kernel was first launched as 128 blocks of 41 threads, for 5248 columns; with
+/// more or fewer columns the blocks are wider or narrower, not more or fewer.
 const BLOCKS: usize = 128;
 
 /// A thread per column, in blocks that are all alike.

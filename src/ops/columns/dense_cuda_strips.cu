@@ -2,7 +2,7 @@
 // the rows (of the whole strip, or of a slice where there would be too few blocks) are dealt out to the lanes. A thread has
 // IN_FLIGHT rows on their way at a time and keeps Σ(x − pivot), Σ(x − pivot)², least and greatest in registers, in f64.
 // Touches every element once, by the widest loads that fit, and four numbers per column and slice twice.
-// Loses to nothing known; where columns are few and rows too, most of the device has nothing to do.
+// Loses where columns and rows are few: most of the device has nothing to do, and launching takes longer than the work.
 //
 // The pivot is the column's first element, for all threads the same: sums of lanes and slices are then simply added, in an
 // order that depends on the shape only, so that every run gives the same bits; and an offset that is large beside the

@@ -155,9 +155,10 @@ struct SlabCopies {
 
 // ---- the pipeline ------------------------------------------------------------------------------------------------------
 //
-// `copies.start(slab)` starts the copies of a slab into its stage, slab % STAGES. `sums.read(buffer, stage, step)` takes
-// a step from shared memory into registers, `sums.multiply(buffer)` adds its products, `sums.end_slab()` comes after the
-// last step of a slab. In the end a thread has CHUNKS chunks of sums: `chunk(i)` at `row_of(i)` and `col_of(i)`. STAGES − 1 slabs are under way while one is multiplied.
+// `copies.start(slab)` starts the copies of the next slab into its stage, slab % STAGES. `sums.read(buffer, stage, step)`
+// takes a step from shared memory into registers, `sums.multiply(buffer)` adds its products, `sums.end_slab()` comes after
+// the last step of a slab. STAGES − 1 slabs are under way while one is multiplied. In the end a thread has CHUNKS chunks of
+// sums: `sums.chunk(i)`, at `sums.row_of(i)` and `sums.col_of(i)` of the tile.
 
 // One group of copies per slab, empty behind the last one, so that they can be counted.
 template <typename Copies>

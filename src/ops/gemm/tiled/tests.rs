@@ -151,6 +151,16 @@ fn nothing_of_the_pipeline_can_be_left_out() {
         let found = cut(line, wrong);
         assert!(found != "Passed" && found.contains(said), "{line} -> {wrong}: {found}");
     }
+    // Tiles whose slabs are whole ones.
+    let whole = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { n: 64, m: 160, p: 64 }, line, wrong);
+    assert_eq!(whole("#include", "#include"), "Passed");
+    for (line, wrong) in [
+        ("copies.start_whole((slab + STAGES - 1) % STAGES);", "copies.start_whole(slab % STAGES);"),
+        ("whole - STAGES + 1", "whole - STAGES + 2"),
+        ("        advance();\n", ""),
+    ] {
+        assert_ne!(whole(line, wrong), "Passed", "{line} -> {wrong}");
+    }
     // Tiles that are moved back, over each other.
     let moved = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { n: 33, m: 17, p: 35 }, line, wrong);
     assert_eq!(moved("#include", "#include"), "Passed");
@@ -172,7 +182,7 @@ fn nothing_of_the_pipeline_can_be_left_out() {
     let short = plant::<f64>(
         &TENSOR_F64[4],
         Shape { n: 3, m: 3, p: 3 },
-        "slab + 1 < slabs ? (slab + 1) % STAGES : stage",
+        "slab + 1 < slabs ? (slab + 1) % STAGES : slab % STAGES",
         "(slab + 1) % STAGES",
     );
     assert!(short.contains("uninitialised shared memory"), "{short}");
