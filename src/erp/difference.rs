@@ -33,6 +33,7 @@ impl Difference {
         let sem = pairs(&first.sem, &second.sem, f64::hypot);
         let t = pairs(&mean, &sem, |mean, sem| if sem > 0.0 { mean / sem } else { f64::NAN });
         let (n1, n2) = (first.kept as f64, second.kept as f64);
+        let least = n1.min(n2) - 1.0;
         let welch_satterthwaite = |(&a, &b): (&f64, &f64)| {
             // Of the share that the first has in the whole, from their ratio: the powers of small numbers would vanish.
             let share = match (a > 0.0, b > 0.0) {
@@ -40,7 +41,9 @@ impl Difference {
                 (false, true) => 0.0,
                 (false, false) => f64::NAN,
             };
-            1.0 / (share * share / (n1 - 1.0) + (1.0 - share) * (1.0 - share) / (n2 - 1.0))
+            let degrees = 1.0 / (share * share / (n1 - 1.0) + (1.0 - share) * (1.0 - share) / (n2 - 1.0));
+            // Never less than the smaller condition has, but for rounding. What is no number stays none.
+            if degrees < least { least } else { degrees }
         };
         let degrees: Vec<f64> = first.sem.iter().zip(&second.sem).map(welch_satterthwaite).collect();
         let half_width = sem.iter().zip(&degrees).map(|(sem, &degrees)| sem * student_t(degrees)).collect();
@@ -85,6 +88,18 @@ mod tests {
         close(&difference.degrees, [3.609104358267838, 3.6540416275872656]);
         assert!((difference.half_width[0] / difference.sem[0] - student_t(3.609104358267838)).abs() < 1e-12);
         assert!((a.half_width[0] / a.sem[0] - 4.302653).abs() < 1e-5);
+    }
+
+    #[test]
+    fn two_epochs_have_a_band() {
+        let sensors = vec!["A".to_string()];
+        let recording = Recording { sensors, samples: 2, rate_hz: 1.0, start_s: 0.0, unit: String::new() };
+        // All of the variance, or all but a rounding error, is that of two epochs: one degree of freedom.
+        let two = condition(&recording, &[[0.0, 0.1], [1.0, 0.7]]);
+        let many = condition(&recording, &[[2.0, 2.0], [2.0, 2.0 + 1e-9], [2.0, 2.0]]);
+        let difference = Difference::new(&recording, &two, &many);
+        assert!(difference.degrees.iter().all(|degrees| *degrees >= 1.0), "{:?}", difference.degrees);
+        assert!(difference.half_width.iter().all(|half| half.is_finite()), "{:?}", difference.half_width);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Student's distribution: how wide an interval must be when the spread itself was only measured.
 
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_4};
+
 /// The 97.5 % quantile: a mean ± this many standard errors holds the true one with a confidence of 95 %. Degrees of freedom
 /// need not be whole (Welch's are not); below 1 there is none: NaN.
 ///
-/// Hill's algorithm (Communications of the ACM 13 (1970), algorithm 396), which is right to six digits from 3 degrees on;
-/// between 1 and 2, where it is not, the interpolated inverse square of what is known exactly at both ends.
+/// Hill's algorithm (Communications of the ACM 13 (1970), algorithm 396), which is right to six digits from 3 degrees on; below,
+/// where it is not, the distribution itself is inverted.
 ///
 /// ```
 /// assert!((ordito::sample::student_t(9.0) - 2.262157).abs() < 1e-5);
@@ -14,8 +16,8 @@ pub fn student_t(degrees_of_freedom: f64) -> f64 {
     if nu.is_nan() || nu < 1.0 {
         return f64::NAN;
     }
-    if nu <= 2.0 {
-        return (1.0 / (AT_ONE * AT_ONE)).mul_add(2.0 - nu, (nu - 1.0) / (AT_TWO * AT_TWO)).sqrt().recip();
+    if nu < 3.0 {
+        return of_few_degrees(nu);
     }
     let a = 1.0 / (nu - 0.5);
     let b = 48.0 / (a * a);
@@ -41,9 +43,41 @@ pub fn student_t(degrees_of_freedom: f64) -> f64 {
 const BOTH_TAILS: f64 = 0.05;
 /// The 2.5 % quantile of the normal distribution.
 const NORMAL: f64 = -1.959_963_984_540_054;
-/// tan(0.475 π), and √(2 / (0.05 · 1.95) − 2).
-const AT_ONE: f64 = 12.706_204_736_432_1;
-const AT_TWO: f64 = 4.302_652_729_911_28;
+
+/// With x = 1 / √(1 + t² / ν), both tails beyond t are the share of ∫ uᵛ⁻¹ / √(1 − u²) du that lies below x: bisected.
+fn of_few_degrees(nu: f64) -> f64 {
+    let middle = FRAC_1_SQRT_2;
+    // Above the middle, u = cos θ makes the integrand smooth: Simpson's rule from 0 to π / 4.
+    const PARTS: u32 = 64;
+    let step = FRAC_PI_4 / f64::from(PARTS);
+    let weighted = |part: u32| {
+        let weight = if part == 0 || part == PARTS { 1.0 } else { f64::from(2 + 2 * (part % 2)) };
+        weight * (step * f64::from(part)).cos().powf(nu - 1.0)
+    };
+    let above = (0..=PARTS).map(weighted).sum::<f64>() * step / 3.0;
+    let wanted = BOTH_TAILS * (tail(nu, middle) + above);
+    let (mut low, mut high) = (0.0, middle);
+    for _ in 0..f64::MANTISSA_DIGITS {
+        let x = 0.5 * (low + high);
+        if tail(nu, x) < wanted {
+            low = x;
+        } else {
+            high = x;
+        }
+    }
+    (nu * (1.0 / (low * low) - 1.0)).sqrt()
+}
+
+/// ∫ uᵛ⁻¹ / √(1 − u²) du from 0 to x ≤ √½: the series of 1 / √(1 − u²), term by term.
+fn tail(nu: f64, x: f64) -> f64 {
+    let (mut sum, mut factor) = (0.0, x.powf(nu));
+    for term in 0..40 {
+        let term = 2.0 * f64::from(term);
+        sum += factor / (nu + term);
+        factor *= x * x * (term + 1.0) / (term + 2.0);
+    }
+    sum
+}
 
 #[cfg(test)]
 mod tests {
@@ -69,6 +103,25 @@ mod tests {
             assert!(relative < 3e-4, "{nu}: {}", student_t(nu));
         }
         assert!(student_t(f64::NAN).is_nan() && student_t(0.5).is_nan());
+    }
+
+    #[test]
+    fn few_degrees_need_not_be_whole() {
+        // scipy.stats.t.ppf(0.975, nu); tan(0.475 π) and √(2 / (0.05 · 1.95) − 2) at 1 and 2
+        let known = [
+            (1.0, 12.706204736432095),
+            (1.01, 12.412738499102536),
+            (1.2, 8.648826510748867),
+            (1.5, 6.016663104427929),
+            (1.8, 4.794881365166813),
+            (2.0, 4.302652729911275),
+            (2.1, 4.112152758173878),
+            (2.5, 3.5746548420036817),
+            (2.99, 3.1884761148082315),
+        ];
+        for (nu, t) in known {
+            assert!((student_t(nu) / t - 1.0).abs() < 1e-9, "{nu}: {}", student_t(nu));
+        }
     }
 
     #[test]
