@@ -1,6 +1,7 @@
 //! Names of sensors.
 
 use super::ErpError;
+use crate::io::nearest;
 use std::collections::HashSet;
 
 /// The 64 sensors of the 10-10 system, in the order of BCI2000 (and so of the EEG Motor Movement/Imagery Dataset).
@@ -43,26 +44,10 @@ pub fn parse_names(text: &str) -> Result<Vec<String>, ErpError> {
 pub(super) fn find(sensors: &[String], name: &str) -> Result<usize, ErpError> {
     let wanted = name.to_lowercase();
     sensors.iter().position(|sensor| sensor.to_lowercase() == wanted).ok_or_else(|| {
-        let nearest = sensors.iter().min_by_key(|sensor| edits(&sensor.to_lowercase(), &wanted));
-        let suggestion = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest}?"));
+        let near = nearest(name, sensors.iter().map(String::as_str));
+        let suggestion = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
         ErpError::UnknownSensor { name: name.to_owned(), suggestion }
     })
-}
-
-/// Letters to insert, delete or replace to make one of the other (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for j in 0..b.len() {
-            let replaced = diagonal + usize::from(letter != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -88,6 +73,7 @@ mod tests {
         let error = find(&names, "CPzz").unwrap_err().to_string();
         assert_eq!(error, "--bad-channels: there is no sensor \"CPzz\"; did you mean CPz?");
         assert_eq!(default_names(2), ["S1", "S2"]);
-        assert_eq!((edits("kitten", "sitting"), edits("", "ab"), edits("ab", "")), (3, 2, 2));
+        let far = find(&names, "ground").unwrap_err().to_string();
+        assert_eq!(far, "--bad-channels: there is no sensor \"ground\"");
     }
 }

@@ -1,6 +1,7 @@
 //! What a user calls a matrix becomes one.
 
 use super::matrix_market::{Header, read_matrix_market};
+use super::nearest;
 use super::synthetic::{self, KINDS};
 use super::{ReadError, ReadOptions};
 use crate::Scalar;
@@ -133,27 +134,10 @@ fn unknown(name: &str, folder: Option<&Path>) -> ReadError {
         }
     };
     let kind = name.split(':').next().unwrap_or_default();
-    let nearest = KINDS.iter().min_by_key(|known| distance(kind, known.name));
-    let suggestion = match nearest {
-        Some(known) if distance(kind, known.name) <= 2 => format!("; did you mean {}?", known.form),
-        _ => String::new(),
-    };
+    let near = nearest(kind, KINDS.iter().map(|known| known.name));
+    let known = near.and_then(|near| KINDS.iter().find(|known| known.name == near));
+    let suggestion = known.map_or(String::new(), |known| format!("; did you mean {}?", known.form));
     ReadError::UnknownName { name: name.to_owned(), tried, kinds: synthetic::forms(), suggestion }
-}
-
-/// Letters to insert, delete or replace on the way from one word to the other (Levenshtein).
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -202,10 +186,5 @@ mod tests {
         assert!(error("").contains("no such file"));
         let folder = tempfile::tempdir().unwrap();
         assert!(error(&folder.path().to_string_lossy()).contains("this is a folder"));
-    }
-
-    #[test]
-    fn distances_count_letters() {
-        assert_eq!([distance("", "abc"), distance("band", "band"), distance("bnad", "band")], [3, 0, 2]);
     }
 }
