@@ -53,6 +53,22 @@ pub fn read_npy_shape(path: &Path) -> Result<Vec<usize>, ReadError> {
     Ok(header.shape())
 }
 
+/// Looks how many bytes reading a file takes at its peak, without reading its numbers: those of the file, and beside them
+/// those that are put in another order or converted. `None` where not even 64 bits hold that.
+pub fn bytes_to_read_npy<S: Scalar>(path: &Path) -> Result<Option<u64>, ReadError> {
+    let (_, header) = open(path)?;
+    let of_file = match header.dtype() {
+        NpyDtype::F32 => size_of::<f32>(),
+        NpyDtype::F64 => size_of::<f64>(),
+        NpyDtype::Other(_) => return Ok(Some(0)), // it will not be read
+    };
+    let reordered = if header.is_fortran { of_file } else { 0 };
+    let converted = if header.dtype() == NpyDtype::of::<S>() { 0 } else { size_of::<S>() };
+    let per_number = (of_file + reordered.max(converted)) as u64;
+    let lengths = header.shape();
+    Ok(lengths.iter().try_fold(per_number, |bytes, &length| bytes.checked_mul(length as u64)))
+}
+
 /// Has the file one dimension only? ([`read_npy`] makes a single column of it, [`write_npy_vector`] the way back.)
 pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
     open(path).map(|(_, header)| header.dimensions() == 1)
@@ -288,6 +304,19 @@ mod tests {
         assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::F64);
         let (_folder, path) = file("'<i4'", "'shape': (2,), 'fortran_order': False", &[]);
         assert_eq!(read_npy_dtype(&path).unwrap(), NpyDtype::Other("'<i4'".into()));
+    }
+
+    #[test]
+    fn the_peak_of_reading_is_known_before() {
+        let rest = |fortran| format!("'fortran_order': {fortran}, 'shape': (2, 3, 4)");
+        let (_folder, plain) = file("'<f8'", &rest("False"), &[]);
+        assert_eq!(bytes_to_read_npy::<f64>(&plain).unwrap(), Some(24 * 8));
+        assert_eq!(bytes_to_read_npy::<f32>(&plain).unwrap(), Some(24 * (8 + 4)));
+        let (_folder, fortran) = file("'<f4'", &rest("True"), &[]);
+        assert_eq!(bytes_to_read_npy::<f32>(&fortran).unwrap(), Some(24 * (4 + 4)));
+        assert_eq!(bytes_to_read_npy::<f64>(&fortran).unwrap(), Some(24 * (4 + 8)));
+        let (_folder, huge) = file("'<f8'", "'fortran_order': False, 'shape': (4294967296, 4294967296)", &[]);
+        assert_eq!(bytes_to_read_npy::<f64>(&huge).unwrap(), None);
     }
 
     #[test]
