@@ -47,12 +47,13 @@ pub(super) fn find(recording: &Recording, of: Wave, wave: &[f64], field_power: &
     found
 }
 
-/// Samples at which `sign` times the wave is positive, larger than before and not smaller than after. The ends of an epoch
-/// are no peaks: nobody knows how it goes on.
+/// Samples at which `sign` times the wave is positive, larger than before, and after which it falls, at once or from the end of
+/// a plateau. The ends of an epoch are no peaks: nobody knows how it goes on.
 fn maxima(wave: &[f64], sign: f64) -> impl Iterator<Item = usize> {
     (1..wave.len().saturating_sub(1)).filter(move |&at| {
-        let [before, here, after] = [wave[at - 1], wave[at], wave[at + 1]].map(|x| sign * x);
-        here > 0.0 && here > before && here >= after
+        let [before, here] = [wave[at - 1], wave[at]].map(|x| sign * x);
+        let mut after = wave[at + 1..].iter().map(|x| sign * x);
+        here > 0.0 && here > before && after.find(|next| *next != here).is_some_and(|next| next < here)
     })
 }
 
@@ -89,6 +90,15 @@ mod tests {
             [(Some(1), 2, 7.0), (Some(0), 6, 2.0), (Some(1), 5, -4.0), (Some(0), 4, -2.0), (None, 1, 3.0)];
         assert_eq!(told, expected);
         assert!((peaks[0].time_s - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_plateau_is_a_peak_only_where_it_falls_behind() {
+        let peaks = |wave: &[f64]| maxima(wave, 1.0).collect::<Vec<_>>();
+        assert!(peaks(&[1.0, 2.0, 2.0, 3.0]).is_empty());
+        assert_eq!(peaks(&[1.0, 2.0, 2.0, 3.0, 3.0, 1.0]), [3]);
+        assert!(peaks(&[1.0, 2.0, 2.0]).is_empty(), "nobody knows how it goes on");
+        assert_eq!(maxima(&[-1.0, -2.0, -2.0, -1.0], -1.0).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
