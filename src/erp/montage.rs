@@ -19,7 +19,7 @@ pub struct Position {
 }
 
 /// A tenth of the way from nasion to inion, over the vertex.
-const STEP: f64 = FRAC_PI_2 / 4.0;
+pub(super) const STEP: f64 = FRAC_PI_2 / 4.0;
 /// Parts of the ring from Fpz to Oz.
 const RING_PARTS: f64 = 10.0;
 
