@@ -1,5 +1,7 @@
 //! The folder of `--out`: every wave as `.npy` (sensors × samples, f64) and as CSV (a row per sample), and the tables.
 
+mod stale;
+
 use super::{Analysis, Condition, Recording, Wave};
 use crate::io::{WriteError, write_atomically, write_npy};
 use crate::matrix::DenseView;
@@ -8,7 +10,8 @@ use std::io;
 use std::path::Path;
 
 /// Writes everything there is to know into a folder, which is made if need be. The names are those of the conditions:
-/// `mean_target.npy`, `sem_target.csv` …; `groups/` holds the same of every group.
+/// `mean_target.npy`, `sem_target.csv` …; `groups/` holds the same of every group. What an earlier run wrote and this one does
+/// not is removed.
 pub fn write_files(analysis: &Analysis, folder: &Path) -> Result<(), WriteError> {
     make(folder)?;
     let recording = &analysis.recording;
@@ -18,17 +21,8 @@ pub fn write_files(analysis: &Analysis, folder: &Path) -> Result<(), WriteError>
     for condition in &analysis.conditions {
         write_condition(recording, condition, folder)?;
     }
-    if let Some(difference) = &analysis.difference {
-        let p = difference.permutations.as_ref().map(|test| ("p", &test.p));
-        let waves = [
-            ("difference", &difference.mean),
-            ("sem_difference", &difference.sem),
-            ("t", &difference.t),
-            ("degrees_of_freedom", &difference.degrees),
-        ];
-        for (name, wave) in waves.into_iter().chain(p) {
-            write_wave(recording, wave, folder, name)?;
-        }
+    for (name, wave) in difference_waves(analysis) {
+        write_wave(recording, wave, folder, name)?;
     }
     if !analysis.groups.is_empty() {
         let groups = folder.join("groups");
@@ -38,7 +32,27 @@ pub fn write_files(analysis: &Analysis, folder: &Path) -> Result<(), WriteError>
         }
     }
     write_field_power(analysis, &folder.join("field_power.csv"))?;
-    write_tables(analysis, folder)
+    write_tables(analysis, folder)?;
+    stale::remove(analysis, folder)
+}
+
+/// The waves of the difference, by the names of their files.
+fn difference_waves(analysis: &Analysis) -> Vec<(&'static str, &Vec<f64>)> {
+    let Some(difference) = &analysis.difference else { return Vec::new() };
+    let mut waves = vec![
+        ("difference", &difference.mean),
+        ("sem_difference", &difference.sem),
+        ("t", &difference.t),
+        ("degrees_of_freedom", &difference.degrees),
+    ];
+    waves.extend(difference.permutations.as_ref().map(|test| ("p", &test.p)));
+    waves
+}
+
+/// The waves of a condition, by the names of their files.
+fn condition_waves(condition: &Condition) -> [(String, &Vec<f64>); 2] {
+    let name = condition.name.replace(' ', "_");
+    [(format!("mean_{name}"), &condition.mean), (format!("sem_{name}"), &condition.sem)]
 }
 
 fn make(folder: &Path) -> Result<(), WriteError> {
@@ -46,9 +60,9 @@ fn make(folder: &Path) -> Result<(), WriteError> {
 }
 
 fn write_condition(recording: &Recording, condition: &Condition, folder: &Path) -> Result<(), WriteError> {
-    let name = condition.name.replace(' ', "_");
-    write_wave(recording, &condition.mean, folder, &format!("mean_{name}"))?;
-    write_wave(recording, &condition.sem, folder, &format!("sem_{name}"))
+    condition_waves(condition)
+        .into_iter()
+        .try_for_each(|(name, wave)| write_wave(recording, wave, folder, &name))
 }
 
 /// One wave, as `.npy` and as CSV.
