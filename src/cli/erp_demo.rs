@@ -3,19 +3,30 @@
 use super::console::Console;
 use crate::erp::demo::{COMPONENTS, Demo};
 use crate::machine::Machine;
-use std::path::Path;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// Writes the synthetic recording; tells what is in it and what to do with it.
 pub(super) fn write_demo(
     folder: &Path,
     seed: u64,
+    as_json: bool,
     machine: &Machine,
     console: &Console,
 ) -> anyhow::Result<u8> {
+    let files = ["target.txt", "nontarget.txt"].map(|name| folder.join(name));
+    // Recordings are called so too, and nobody has them twice.
+    if let Some(file) = files.iter().find(|file| file.symlink_metadata().is_ok()) {
+        anyhow::bail!("--demo: {} is there already; name another folder", file.display());
+    }
     let demo = Demo::standard(seed);
     let busy = console.busy(format!("writing {}", folder.display()));
     demo.write(folder, machine.pool())?;
     drop(busy);
+    if as_json {
+        console.json(&described(&demo, &files))?;
+        return Ok(0);
+    }
     let (columns, shown) = (demo.recording.elements(), folder.display());
     console.line(format!("{shown}/target.txt     {} epochs × {columns}, planted:", demo.targets))?;
     for component in &COMPONENTS {
@@ -34,4 +45,32 @@ pub(super) fn write_demo(
         demo.recording.rate_hz
     ))?;
     Ok(0)
+}
+
+/// What was written, for scripts.
+fn described(demo: &Demo, [target, nontarget]: &[PathBuf; 2]) -> Value {
+    let planted = COMPONENTS.iter().map(|component| {
+        json!({
+            "name": component.name,
+            "sensor": component.sensor,
+            "time_s": demo.recording.time_s(demo.sample_of(component)),
+            "in_targets": component.in_targets,
+            "in_nontargets": component.in_nontargets,
+        })
+    });
+    json!({
+        "op": "erp-demo",
+        "schema": 1,
+        "target": target,
+        "nontarget": nontarget,
+        "target_epochs": demo.targets,
+        "nontarget_epochs": demo.nontargets,
+        "sensors": demo.recording.sensors,
+        "samples": demo.recording.samples,
+        "rate_hz": demo.recording.rate_hz,
+        "start_s": demo.recording.start_s,
+        "unit": demo.recording.unit,
+        "bad_epochs": demo.bad_epochs,
+        "planted": planted.collect::<Vec<_>>(),
+    })
 }
