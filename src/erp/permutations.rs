@@ -37,6 +37,9 @@ fn rows_of<S>(blocks: &[Kept<S>]) -> usize {
     blocks.iter().map(|block| block.rows).sum()
 }
 
+/// A machine, and why it was taken.
+pub(super) type Somewhere = (Arc<Machine>, String);
+
 /// Where to compute: what was asked for, or, where that is left open, a GPU if there is enough to do for one.
 pub(super) fn machine_for(
     asked: &Arc<Machine>,
@@ -44,10 +47,10 @@ pub(super) fn machine_for(
     epochs: usize,
     columns: usize,
     count: usize,
-) -> (Arc<Machine>, &'static str) {
+) -> Somewhere {
     let shape = Shape { n: count, m: epochs, p: columns };
     let work = shape.multiply_adds().saturating_mul(2);
-    match spare_gpu {
+    let (machine, reason) = match spare_gpu {
         None => (asked.clone(), "where it was asked for"),
         Some(_) if work < WORK_FOR_GPU => (asked.clone(), "on the CPU: too little to do to look for a GPU"),
         Some(number) => {
@@ -57,7 +60,28 @@ pub(super) fn machine_for(
                 Err(_) => (asked.clone(), "on the CPU: there is no usable GPU"),
             }
         }
+    };
+    (machine, reason.to_owned())
+}
+
+/// Computes there, and where a GPU that nobody asked for fails, where it was asked for: a result that comes late is better
+/// than none.
+pub(super) fn unless_it_fails<T>(
+    somewhere: Somewhere,
+    asked: &Arc<Machine>,
+    compute: impl Fn(&Somewhere) -> Result<T, ErpError>,
+) -> Result<T, ErpError> {
+    match compute(&somewhere) {
+        Err(error) if somewhere.0.accelerator() != asked.accelerator() => {
+            compute(&(asked.clone(), format!("on the CPU: the GPU failed ({error})")))
+        }
+        done => done,
     }
+}
+
+/// Bytes of the largest t² of so many permutations; `None` where not even 64 bits hold that.
+pub(super) fn bytes_of_maxima(count: usize) -> Option<u64> {
+    (count as u64).checked_mul(size_of::<f64>() as u64)
 }
 
 /// Tests the observed `t` of a wave.
@@ -66,16 +90,17 @@ pub(super) fn test<S: Scalar>(
     recording: &Recording,
     t: &[f64],
     (count, seed): (usize, u64),
-    (machine, reason): &(Arc<Machine>, &str),
+    (machine, reason): &Somewhere,
 ) -> Result<(PermutationTest, Chosen), ErpError> {
     let (n1, n2) = (rows_of(labelled.first), rows_of(labelled.second));
     let (epochs, width) = (n1 + n2, labelled.columns.len().min(COLUMNS_PER_BLOCK));
     let height = count.min(PERMUTATIONS_PER_CHUNK);
     let shape = Shape { n: height, m: epochs, p: width };
     let numbers = [(height, epochs), (2 * epochs, width), (2 * height, width)];
-    let bytes = numbers.iter().try_fold(0u64, |sum, &(rows, cols)| {
+    let operands = |sum: u64, &(rows, cols): &(usize, usize)| {
         sum.checked_add((rows as u64).checked_mul(cols as u64)?.checked_mul(size_of::<S>() as u64)?)
-    });
+    };
+    let bytes = bytes_of_maxima(count).and_then(|maxima| numbers.iter().try_fold(maxima, operands));
     machine.check_memory("the permutation test", bytes)?;
     let mut plan = Plan::<S>::new(shape, machine)?;
     let chosen = Chosen {
@@ -261,7 +286,7 @@ mod tests {
             let wave: Vec<usize> = (0..COLUMNS).collect();
             let labelled = Labelled { first: &first, second: &second, columns: &wave, whole: &whole };
             let observed: Vec<f64> = [f64::NAN].into_iter().chain(t.clone()).collect();
-            let at = (Machine::with_threads(2).unwrap(), "");
+            let at = (Machine::with_threads(2).unwrap(), String::new());
             let (test, _) = test(&labelled, &recording(COLUMNS), &observed, (count, seed), &at).unwrap();
             assert_eq!(test.p[0], 1.0, "what does not vary is never significant");
             assert_eq!(test.p[1..], p);
@@ -276,9 +301,22 @@ mod tests {
         let machine = Machine::with_threads(1).unwrap();
         let (small, reason) = machine_for(&machine, Some(0), 100, 100, 100);
         assert_eq!(
-            (small.accelerator(), reason),
+            (small.accelerator(), reason.as_str()),
             (Accelerator::None, "on the CPU: too little to do to look for a GPU")
         );
         assert_eq!(machine_for(&machine, None, 10_000, 10_000, 10_000).1, "where it was asked for");
+    }
+
+    #[test]
+    fn a_gpu_that_nobody_asked_for_may_fail() {
+        let cpu = Machine::with_threads(1).unwrap();
+        let gpu = (cpu.with_accelerator(Accelerator::Cuda(0)), String::new());
+        let compute = |at: &Somewhere| match at.0.accelerator() {
+            Accelerator::None => Ok(at.1.clone()),
+            _ => Err(ErpError::NoSensorsLeft),
+        };
+        let reason = unless_it_fails(gpu.clone(), &cpu, compute).unwrap();
+        assert_eq!(reason, "on the CPU: the GPU failed (--bad-channels leaves no sensor)");
+        assert!(unless_it_fails(gpu.clone(), &gpu.0, compute).is_err(), "who asks for it is told");
     }
 }

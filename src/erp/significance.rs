@@ -44,7 +44,7 @@ pub(super) fn judge(
     epsilon: f64,
 ) -> PermutationTest {
     let count = maxima.len();
-    maxima.sort_by(f64::total_cmp);
+    maxima.sort_unstable_by(f64::total_cmp);
     // A permutation that restores the observed labels must count as reaching them, whatever rounding says.
     let slack = 1.0 - epsilon.sqrt();
     let p_of = |&t: &f64| {
