@@ -97,7 +97,7 @@ fn what_does_not_fit_is_one_line_and_exit_code_2() {
     fs::write(folder.path().join("other.txt"), "1 2\n3 4\n").unwrap();
     fs::write(folder.path().join("one.txt"), "1 2\n").unwrap();
     fs::write(folder.path().join("names.txt"), "Fz\nCz\n").unwrap();
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 17] = [
         (
             &["--sensors", "3"],
             "target.txt has 8 columns, which is no multiple of 3 sensors: how many are there (--sensors)?",
@@ -125,12 +125,19 @@ fn what_does_not_fit_is_one_line_and_exit_code_2() {
         ),
         (
             &["--sensors", "2", "--reject", "0.5"],
-            "--reject 0.5 µV leaves none of the 4 target epochs; the quietest has 3.0000 µV peak to peak",
+            "--reject 0.5 µV leaves none of the 4 target epochs; the quietest has 3.00 µV peak to peak",
         ),
         (
             &["--sensors", "2", "--reject", "3.5"],
             "one target epoch is left: a standard error needs two at least",
         ),
+        // These are known before anything is read: nobody looks for the file.
+        (
+            &["missing.txt", "--reject", "-1"],
+            "--reject -1: a positive peak-to-peak amplitude is needed, such as 150",
+        ),
+        (&["missing.txt", "--groups", "0"], "--groups 0: at least one is needed"),
+        (&["missing.txt", "--samples", "0"], "--samples 0: at least one is needed"),
         (&["--sensors", "2", "--groups", "7"], "--groups needs a nontarget file"),
         (&["--sensors", "2", "--permutations", "100"], "--permutations needs a nontarget file"),
         (
@@ -155,4 +162,40 @@ fn what_does_not_fit_is_one_line_and_exit_code_2() {
     }
     let one = ordito(&folder, &["erp", "one.txt", "--sensors", "2"]);
     assert!(String::from_utf8_lossy(&one.stderr).contains("one target epoch is left"), "{one:?}");
+}
+
+#[test]
+fn a_second_run_leaves_nothing_of_the_first() {
+    let folder = folder();
+    let run = |arguments: &[&str]| {
+        let always =
+            ["erp", "target.txt", "--sensors", "2", "--rate", "1000", "--reject", "100", "--out", "out"];
+        let output = ordito(&folder, &[&always[..], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let there = |name: &str| folder.path().join("out").join(name).exists();
+    let of_both = ["mean_nontarget.npy", "t.csv", "p.npy", "intervals.csv", "plots/difference-s1.svg"];
+    run(&["nontarget.csv", "--permutations", "19"]);
+    assert!(of_both.iter().all(|name| there(name)));
+    run(&[]);
+    assert!(there("report.html") && there("mean_target.npy") && !of_both.iter().any(|name| there(name)));
+}
+
+#[test]
+fn the_demo_replaces_nothing_and_speaks_json() {
+    let folder = folder();
+    let before = fs::read(folder.path().join("target.txt")).unwrap();
+    let refused = ordito(&folder, &["erp", "--demo", "."]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("target.txt is there already; name another folder"), "{said}");
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(fs::read(folder.path().join("target.txt")).unwrap(), before);
+    assert!(!folder.path().join("nontarget.txt").exists());
+
+    let [line] = &json_lines(&ordito(&folder, &["erp", "--demo", "new", "--json"]))[..] else {
+        panic!("one line")
+    };
+    assert_eq!((&line["op"], &line["target_epochs"]), (&"erp-demo".into(), &358.into()));
+    assert_eq!((&line["planted"][0]["name"], &line["planted"][0]["sensor"]), (&"P300".into(), &"Pz".into()));
+    assert!(folder.path().join("new/nontarget.txt").exists());
 }

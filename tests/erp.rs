@@ -8,7 +8,7 @@ use ordito::erp::{
     Analysis, Baseline, GroupOrder, Groups, Inputs, Layout, Place, Recording, Sensors, Settings, Wave,
     analyse,
 };
-use ordito::machine::{CpuInfo, Limits, Machine, Pool};
+use ordito::machine::{Machine, Pool};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -92,39 +92,17 @@ fn nothing_is_found_in_noise() {
 }
 
 #[test]
-fn files_larger_than_memory_give_the_same_numbers() {
-    let demo = small_demo(1.0);
-    let (_folder, inputs) = written(&demo);
-    let groups = Some(Groups { count: 7, order: GroupOrder::Interleaved });
-    let settings = Settings { groups, ..settings(&demo) };
-    let whole = run::<f64>(&inputs, &settings);
-    let cpu = CpuInfo::detect();
-    let limits = Limits { memory_bytes: 10_000, ..Limits::of(&cpu) };
-    let small = Place { machine: Machine::new(cpu, 2, limits).unwrap(), spare_gpu: None };
-    let blocks = analyse::<f64>(&inputs, &settings, &small).unwrap();
-    let pairs =
-        whole.conditions.iter().chain(&whole.groups).zip(blocks.conditions.iter().chain(&blocks.groups));
-    assert_eq!(whole.groups.len(), 7);
-    for (whole, blocks) in pairs {
-        assert_eq!((whole.kept, &whole.rejected), (blocks.kept, &blocks.rejected));
-        let waves = [(&whole.mean, &blocks.mean), (&whole.sem, &blocks.sem)];
-        let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12 * 100.0;
-        assert!(waves.iter().all(|(a, b)| a.iter().zip(*b).all(close)), "{}", whole.name);
-    }
-    let error =
-        analyse::<f64>(&inputs, &Settings { permutations: Some(99), ..settings }, &small).unwrap_err();
-    assert!(error.to_string().starts_with("--permutations needs all epochs in memory at once"), "{error}");
-}
-
-#[test]
 fn the_number_of_threads_changes_no_bit() {
     let demo = small_demo(1.0);
     let (_folder, inputs) = written(&demo);
-    let settings = Settings { average_reference: true, permutations: Some(50), ..settings(&demo) };
+    let groups = Some(Groups { count: 7, order: GroupOrder::Interleaved });
+    let settings = Settings { average_reference: true, permutations: Some(50), groups, ..settings(&demo) };
     let [one, two] = [1, 2].map(|threads| {
         let analysis = analyse::<f64>(&inputs, &settings, &place(threads)).unwrap();
-        (analysis.conditions, analysis.peaks, analysis.difference.unwrap().t)
+        // The difference holds p, the critical t and the intervals.
+        (analysis.conditions, analysis.groups, analysis.peaks, analysis.difference.unwrap())
     });
+    assert!(one.3.permutations.as_ref().is_some_and(|test| !test.intervals.is_empty()));
     assert!(one == two);
 }
 

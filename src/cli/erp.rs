@@ -24,7 +24,7 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(
     after_help = "TARGET and NONTARGET hold one epoch per row, columns = sensors × samples: text (also .gz; blanks, tabs, commas or
-semicolons between numbers) or .npy, of two dimensions or of three (epochs × sensors × samples). Several NONTARGET files
+semicolons between numbers) or .npy, of two dimensions or of three (epochs × sensors × samples, or as --layout says). Several NONTARGET files
 are one condition.
 
 Bad channels are left out first; then every epoch has the average reference subtracted, then its baseline; epochs that
@@ -55,7 +55,7 @@ pub(super) struct ErpArgs {
     /// Time of the first sample, in seconds or with `ms`
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_time, allow_hyphen_values = true)]
     start: f64,
-    /// Order of the columns
+    /// Order of the columns, or of the dimensions of a .npy of three
     #[arg(long, value_enum, default_value = "sensor-major")]
     layout: LayoutArg,
     /// Unit of the amplitudes
@@ -112,9 +112,9 @@ pub(super) struct ErpArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LayoutArg {
-    /// All samples of the first sensor, then all of the second
+    /// All samples of the first sensor, then all of the second; of three dimensions, epochs × sensors × samples
     SensorMajor,
-    /// All sensors at the first sample, then all at the second
+    /// All sensors at the first sample, then all at the second; of three dimensions, epochs × samples × sensors
     SampleMajor,
 }
 
@@ -153,7 +153,7 @@ fn parse_baseline(text: &str) -> Result<Baseline, String> {
 pub(super) fn run(args: &ErpArgs, console: &Console) -> anyhow::Result<u8> {
     let machine = super::args::machine(args.threads, args.memory.limits())?;
     match (&args.demo, &args.target) {
-        (Some(folder), _) => write_demo(folder, args.seed, &machine, console),
+        (Some(folder), _) => write_demo(folder, args.seed, args.json, &machine, console),
         (None, Some(target)) => with_scalar!(args.dtype, S => compute::<S>(args, target, &machine, console)),
         (None, None) => anyhow::bail!("TARGET is missing"), // the parser has seen to it
     }
@@ -178,11 +178,13 @@ fn compute<S: Scalar>(
         Device::All => (Accelerator::None, Some(args.device)),
     };
     let machine = machine.with_accelerator(accelerator);
+    let start = Instant::now();
     if accelerator != Accelerator::None
         && let Err(refusal) = machine.device()
     {
         return missing_device(&refusal, console);
     }
+    let opening_ns = start.elapsed().as_nanos() as f64;
     let busy = console.busy(format!("averaging {}", target.display()));
     let analysis = analyse::<S>(&inputs, &settings, &Place { machine, spare_gpu });
     drop(busy);
@@ -194,6 +196,7 @@ fn compute<S: Scalar>(
         }
         analysis => analysis?,
     };
+    analysis.stages.prepare_ns += opening_ns;
     if args.rate.is_none() {
         let warning = format!("no --rate was given: latencies are those of {STANDARD_RATE_HZ} Hz");
         analysis.warnings.push(warning);
@@ -244,7 +247,7 @@ fn settings(args: &ErpArgs) -> anyhow::Result<Settings> {
         GroupOrderArg::Interleaved => GroupOrder::Interleaved,
         GroupOrderArg::Blocked => GroupOrder::Blocked,
     };
-    Ok(Settings {
+    let settings = Settings {
         sensors,
         samples: args.samples,
         rate_hz: args.rate.unwrap_or(STANDARD_RATE_HZ),
@@ -261,7 +264,9 @@ fn settings(args: &ErpArgs) -> anyhow::Result<Settings> {
         groups: args.groups.map(|count| Groups { count, order }),
         permutations: args.permutations,
         seed: args.seed,
-    })
+    };
+    settings.check()?;
+    Ok(settings)
 }
 
 fn read_names(path: &str) -> anyhow::Result<Vec<String>> {

@@ -2,10 +2,9 @@
 
 use super::arrangement::Arrangement;
 use super::job::{Job, NONTARGET, Reduced, Source, TARGET, same_shape};
-use super::significance::FEWEST;
 use super::{
     Analysis, Chosen, Difference, ErpError, Recording, Sensors, Settings, Wave, layout_check, peaks,
-    permutations,
+    permutations, unit_check,
 };
 use crate::Scalar;
 use crate::machine::Machine;
@@ -48,8 +47,18 @@ pub struct Place {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn analyse<S: Scalar>(inputs: &Inputs, settings: &Settings, place: &Place) -> Result<Analysis, ErpError> {
-    check(inputs, settings)?;
-    let mut job = Job::<S>::new(settings, &place.machine);
+    analyse_in_blocks::<S>(inputs, settings, place, None)
+}
+
+/// The same; files that do not fit are read in blocks of so many rows, where that is said.
+fn analyse_in_blocks<S: Scalar>(
+    inputs: &Inputs,
+    settings: &Settings,
+    place: &Place,
+    rows_per_block: Option<usize>,
+) -> Result<Analysis, ErpError> {
+    check(inputs, settings, &place.machine)?;
+    let mut job = Job::<S>::new(settings, &place.machine, rows_per_block);
     let (shape, source) = job.read(slice::from_ref(&inputs.target))?;
     let arrangement = Arrangement::new(settings, &inputs.target, shape)?;
     let mut warnings = Vec::new();
@@ -87,9 +96,10 @@ pub fn analyse<S: Scalar>(inputs: &Inputs, settings: &Settings, place: &Place) -
     if let Some(nontarget) = nontarget {
         conditions.push(nontarget.condition);
         groups = nontarget.groups;
-        warnings.extend(nontarget.warning);
+        warnings.extend(nontarget.warnings);
     }
     let recording = arrangement.recording;
+    warnings.extend(unit_check::warning(&recording, &conditions));
     let mut analysis =
         Analysis { recording, conditions, groups, difference, peaks: Vec::new(), warnings, chosen, stages };
     analysis.peaks = all_peaks(&analysis.recording, &analysis);
@@ -97,9 +107,10 @@ pub fn analyse<S: Scalar>(inputs: &Inputs, settings: &Settings, place: &Place) -
 }
 
 /// What can be said before anything is read.
-fn check(inputs: &Inputs, settings: &Settings) -> Result<(), ErpError> {
-    if let Some(count) = settings.permutations.filter(|count| *count < FEWEST) {
-        return Err(ErpError::FewPermutations(count));
+fn check(inputs: &Inputs, settings: &Settings, machine: &Machine) -> Result<(), ErpError> {
+    settings.check()?;
+    if let Some(count) = settings.permutations {
+        machine.check_memory(format!("--permutations {count}"), permutations::bytes_of_maxima(count))?;
     }
     let comparison =
         [("--groups", settings.groups.is_some()), ("--permutations", settings.permutations.is_some())];
@@ -125,7 +136,9 @@ fn permute<S: Scalar>(
     let at = permutations::machine_for(&place.machine, place.spare_gpu, epochs, columns.len(), asked.0);
     let labelled =
         permutations::Labelled { first: &target.kept, second: &nontarget.kept, columns: &columns, whole };
-    let (test, chosen) = permutations::test(&labelled, &arrangement.recording, &difference.t, asked, &at)?;
+    let (test, chosen) = permutations::unless_it_fails(at, &place.machine, |at| {
+        permutations::test(&labelled, &arrangement.recording, &difference.t, asked, at)
+    })?;
     difference.permutations = Some(test);
     Ok(chosen)
 }
@@ -138,4 +151,125 @@ fn all_peaks(recording: &Recording, analysis: &Analysis) -> Vec<super::Peak> {
         .chain(difference)
         .flat_map(|(of, wave, power)| peaks::find(recording, of, wave, power))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::erp::demo::Demo;
+    use crate::erp::{Baseline, Condition, GroupOrder, Groups, Sensors};
+    use crate::machine::{CpuInfo, Limits, Pool};
+
+    /// Memory that holds the statistics, but not the epochs.
+    fn small_machine(memory_bytes: u64) -> Place {
+        let cpu = CpuInfo::detect();
+        let limits = Limits { memory_bytes, ..Limits::of(&cpu) };
+        Place { machine: Machine::new(cpu, 2, limits).unwrap(), spare_gpu: None }
+    }
+
+    fn whole_machine() -> Place {
+        Place { machine: Machine::with_threads(2).unwrap(), spare_gpu: None }
+    }
+
+    /// Four sensors, 80 and 161 epochs, two of them spoilt.
+    fn written() -> (tempfile::TempDir, Inputs, Settings) {
+        let sensors = ["Fpz", "Cz", "Pz", "Oz"].map(String::from).to_vec();
+        let recording = Recording { sensors: sensors.clone(), ..Demo::standard(0).recording };
+        let bad_epochs = vec![17, 43];
+        let demo = Demo { recording, targets: 80, nontargets: 161, bad_epochs, response: 1.0, seed: 11 };
+        let folder = tempfile::tempdir().unwrap();
+        demo.write(folder.path(), &Pool::new(2).unwrap()).unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let inputs = Inputs { target: file("target.txt"), nontarget: vec![file("nontarget.txt")] };
+        let settings = Settings {
+            sensors: Sensors::Named(sensors),
+            start_s: demo.recording.start_s,
+            baseline: Some(Baseline { from_s: -0.1, to_s: 0.0 }),
+            reject: Some(150.0),
+            groups: Some(Groups { count: 7, order: GroupOrder::Interleaved }),
+            ..Settings::default()
+        };
+        (folder, inputs, settings)
+    }
+
+    #[test]
+    fn files_larger_than_memory_give_the_same_numbers() {
+        let (_folder, inputs, settings) = written();
+        let whole = analyse::<f64>(&inputs, &settings, &whole_machine()).unwrap();
+        let small = small_machine(100_000);
+        let blocks = analyse_in_blocks::<f64>(&inputs, &settings, &small, Some(7)).unwrap();
+        fn all(of: &Analysis) -> impl Iterator<Item = &Condition> {
+            of.conditions.iter().chain(&of.groups)
+        }
+        assert_eq!((all(&whole).count(), all(&blocks).count()), (9, 9));
+        for (whole, blocks) in all(&whole).zip(all(&blocks)) {
+            assert_eq!((whole.kept, &whole.rejected), (blocks.kept, &blocks.rejected));
+            let waves = [(&whole.mean, &blocks.mean), (&whole.sem, &blocks.sem)];
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-10;
+            assert!(waves.iter().all(|(a, b)| a.iter().zip(*b).all(close)), "{}", whole.name);
+        }
+        assert_ne!(whole.conditions[1].mean, blocks.conditions[1].mean, "blocks round otherwise");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_before_it_is_allocated() {
+        let (_folder, inputs, settings) = written();
+        let fault = |settings: &Settings| {
+            analyse::<f64>(&inputs, settings, &small_machine(100_000)).unwrap_err().to_string()
+        };
+        let groups = |count| Settings {
+            groups: Some(Groups { count, order: GroupOrder::Interleaved }),
+            ..settings.clone()
+        };
+        assert_eq!(fault(&groups(0)), "--groups 0: at least one is needed");
+        for count in [1000, usize::MAX] {
+            let said = fault(&groups(count));
+            assert!(said.starts_with(&format!("--groups {count} would need")), "{said}");
+        }
+        let permutations = |count| Settings { permutations: Some(count), ..settings.clone() };
+        for count in [1_000_000_000_000, usize::MAX] {
+            let said = fault(&permutations(count));
+            assert!(said.starts_with(&format!("--permutations {count} would need")), "{said}");
+        }
+        let said = fault(&permutations(99));
+        assert!(said.starts_with("--permutations needs all epochs in memory at once"), "{said}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_that_does_not_fit_is_refused() {
+        let (folder, mut inputs, settings) = written();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let text = std::fs::read(&inputs.target).unwrap();
+        let end = pipe.clone();
+        // Whether all of it can be written before the reader goes away does not matter.
+        let writer = std::thread::spawn(move || std::fs::write(end, text));
+        inputs.target = pipe;
+        let said = analyse::<f64>(&inputs, &settings, &small_machine(100_000)).unwrap_err().to_string();
+        assert!(said.contains("pipe is no regular file"), "{said}");
+        let _ = writer.join().unwrap();
+    }
+
+    #[test]
+    fn groups_of_one_epoch_or_none_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("t.txt"), "1 2\n2 4\n").unwrap();
+        // By threes: two epochs, one (the other moves too far), none (both do).
+        std::fs::write(path("n.txt"), "1 2\n1 3\n0 900\n2 2\n0 900\n0 900\n").unwrap();
+        let inputs = Inputs { target: path("t.txt"), nontarget: vec![path("n.txt")] };
+        let settings = Settings {
+            sensors: Sensors::Count(1),
+            reject: Some(100.0),
+            groups: Some(Groups { count: 3, order: GroupOrder::Interleaved }),
+            ..Settings::default()
+        };
+        let analysis = analyse::<f64>(&inputs, &settings, &whole_machine()).unwrap();
+        let expected = [
+            "group 2 has one epoch left of 2: its standard error is not known (NaN)",
+            "group 3 has none of its 2 epochs left: its mean is not known (NaN)",
+        ];
+        assert_eq!(analysis.warnings, expected);
+    }
 }

@@ -9,8 +9,35 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EpochShape {
     pub(super) columns: usize,
-    /// Sensors, samples and layout, where the file says them: a `.npy` of three dimensions.
-    pub(super) stack: Option<(usize, usize, Layout)>,
+    /// Where the file has three dimensions: a `.npy`.
+    pub(super) stack: Option<Stack>,
+}
+
+/// What follows the epochs in a file of three dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stack {
+    pub(super) second: usize,
+    pub(super) third: usize,
+    /// In every row, the third dimension is the slowest (Fortran order), not the second.
+    pub(super) third_is_slowest: bool,
+}
+
+/// Sensors and samples, and how they stand in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) sensors: usize,
+    pub(super) samples: usize,
+    pub(super) order: Layout,
+}
+
+impl Reading {
+    /// Columns from one sensor to the next, and from one sample to the next.
+    pub(super) fn steps(self) -> (usize, usize) {
+        match self.order {
+            Layout::SensorMajor => (self.samples, 1),
+            Layout::SampleMajor => (1, self.sensors),
+        }
+    }
 }
 
 /// Sensors and samples found in the columns of a file.
@@ -19,9 +46,11 @@ pub(super) struct Arrangement {
     /// Bad channels left out.
     pub(super) recording: Recording,
     pub(super) shape: EpochShape,
-    pub(super) layout: Layout,
-    /// Sensors of the file, and those of them that are used.
-    pub(super) all_sensors: usize,
+    /// All sensors of the file, and how they stand in it.
+    pub(super) reading: Reading,
+    /// What the other `--layout` would make of the file, where it fits.
+    pub(super) otherwise: Option<(Layout, Reading)>,
+    /// Sensors of the file that are used.
     pub(super) used: Vec<usize>,
     /// Columns from one sensor to the next, and from one sample to the next.
     sensor_step: usize,
@@ -31,22 +60,16 @@ pub(super) struct Arrangement {
 }
 
 impl Arrangement {
+    /// Of settings that were [checked](Settings::check).
     pub(super) fn new(settings: &Settings, path: &Path, shape: EpochShape) -> Result<Self, ErpError> {
-        if !(settings.rate_hz > 0.0 && settings.rate_hz.is_finite()) {
-            return Err(ErpError::Rate(settings.rate_hz));
-        }
-        if !settings.start_s.is_finite() {
-            return Err(ErpError::Start(settings.start_s));
-        }
-        if let Some(limit) = settings.reject.filter(|limit| !(*limit > 0.0 && limit.is_finite())) {
-            return Err(ErpError::Limit(limit));
-        }
-        let (all_sensors, samples, layout) = dimensions(settings, path, shape)?;
+        let reading = read_as(settings, settings.layout, path, shape)?;
+        let other = settings.layout.other();
+        let otherwise = read_as(settings, other, path, shape).ok().map(|reading| (other, reading));
         let mut names = match &settings.sensors {
             Sensors::Named(names) => names.clone(),
-            _ => sensors::default_names(all_sensors),
+            _ => sensors::default_names(reading.sensors),
         };
-        let mut used: Vec<usize> = (0..all_sensors).collect();
+        let mut used: Vec<usize> = (0..reading.sensors).collect();
         for name in &settings.bad_channels {
             let bad = sensors::find(&names, name)?;
             used.retain(|&sensor| sensor != bad);
@@ -56,10 +79,10 @@ impl Arrangement {
         }
         names = used.iter().map(|&sensor| names[sensor].clone()).collect();
         let (rate_hz, start_s, unit) = (settings.rate_hz, settings.start_s, settings.unit.clone());
-        let recording = Recording { sensors: names, samples, rate_hz, start_s, unit };
+        let recording = Recording { sensors: names, samples: reading.samples, rate_hz, start_s, unit };
         let baseline = baseline_samples(settings, &recording)?;
-        let (sensor_step, sample_step) = steps(layout, all_sensors, samples);
-        Ok(Arrangement { recording, shape, layout, all_sensors, used, sensor_step, sample_step, baseline })
+        let (sensor_step, sample_step) = reading.steps();
+        Ok(Arrangement { recording, shape, reading, otherwise, used, sensor_step, sample_step, baseline })
     }
 
     /// The column of a sensor of the file at a sample.
@@ -75,46 +98,37 @@ impl Arrangement {
     }
 }
 
-/// Columns from one sensor to the next, and from one sample to the next.
-pub(super) fn steps(layout: Layout, sensors: usize, samples: usize) -> (usize, usize) {
-    match layout {
-        Layout::SensorMajor => (samples, 1),
-        Layout::SampleMajor => (1, sensors),
-    }
-}
-
-/// Sensors and samples that fit the columns, and their layout.
-fn dimensions(
-    settings: &Settings,
-    path: &Path,
-    shape: EpochShape,
-) -> Result<(usize, usize, Layout), ErpError> {
+/// Sensors and samples that fit the columns, if the layout is that.
+fn read_as(settings: &Settings, layout: Layout, path: &Path, shape: EpochShape) -> Result<Reading, ErpError> {
     let asked_sensors = match &settings.sensors {
         Sensors::Unsaid => None,
         Sensors::Count(count) => Some(*count),
         Sensors::Named(names) => Some(names.len()),
     };
-    if asked_sensors == Some(0) {
-        return Err(ErpError::Sensors("at least one is needed".into()));
-    }
     let columns = shape.columns;
     let path = || path.to_owned();
-    if let Some((sensors, samples, layout)) = shape.stack {
+    if let Some(Stack { second, third, third_is_slowest }) = shape.stack {
+        // Of three dimensions, the layout says which is which; the file says how they lie in a row.
+        let (sensors, samples) = match layout {
+            Layout::SensorMajor => (second, third),
+            Layout::SampleMajor => (third, second),
+        };
+        let order = if third_is_slowest { layout.other() } else { layout };
         for (what, found, asked) in
             [("sensors", sensors, asked_sensors), ("samples", samples, settings.samples)]
         {
             if let Some(asked) = asked.filter(|asked| *asked != found) {
-                return Err(ErpError::Stack { path: path(), what, found, asked });
+                return Err(ErpError::Stack { path: path(), what, found, asked, layout });
             }
         }
-        return Ok((sensors, samples, layout));
+        return Ok(Reading { sensors, samples, order });
     }
     // Where only the samples were said, there are as many sensors as that makes.
     let implied = settings.samples.filter(|samples| columns.is_multiple_of(*samples) && *samples > 0);
     let sensors = asked_sensors.or(implied.map(|samples| columns / samples)).unwrap_or(STANDARD_SENSORS);
     let samples = settings.samples.unwrap_or(columns / sensors);
     match sensors.checked_mul(samples) {
-        Some(product) if product == columns => Ok((sensors, samples, settings.layout)),
+        Some(product) if product == columns => Ok(Reading { sensors, samples, order: layout }),
         _ if settings.samples.is_none() => Err(ErpError::NotDivisible { path: path(), columns, sensors }),
         _ => Err(ErpError::NotTheProduct { path: path(), columns, sensors, samples }),
     }
@@ -161,6 +175,32 @@ mod tests {
     }
 
     #[test]
+    fn of_three_dimensions_the_layout_says_which_is_which() {
+        let arrange = |third_is_slowest, layout, sensors| {
+            let stack = Some(Stack { second: 2, third: 3, third_is_slowest });
+            let settings = Settings { layout, sensors, ..Settings::default() };
+            Arrangement::new(&settings, Path::new("a.npy"), EpochShape { columns: 6, stack })
+        };
+        for (third_is_slowest, layout, sensors, columns) in [
+            (false, Layout::SensorMajor, 2, [0, 1, 2, 3, 4, 5]),
+            (true, Layout::SensorMajor, 2, [0, 2, 4, 1, 3, 5]),
+            (false, Layout::SampleMajor, 3, [0, 3, 1, 4, 2, 5]),
+            (true, Layout::SampleMajor, 3, [0, 1, 2, 3, 4, 5]),
+        ] {
+            let found = arrange(third_is_slowest, layout, Sensors::Unsaid).unwrap();
+            assert_eq!((found.reading.sensors, &found.columns()[..]), (sensors, &columns[..]));
+            assert_eq!(found.otherwise.unwrap().1.sensors, 5 - sensors);
+        }
+        let said = arrange(false, Layout::SensorMajor, Sensors::Count(3)).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "a.npy has 2 sensors if it is epochs × sensors × samples (--layout sensor-major), and 3 were asked for"
+        );
+        let fits = arrange(false, Layout::SensorMajor, Sensors::Count(2)).unwrap();
+        assert_eq!(fits.otherwise, None, "what contradicts --sensors is not what was meant");
+    }
+
+    #[test]
     fn what_does_not_fit_is_said_in_one_line() {
         let fault = |settings: Settings, columns| arrange(settings, columns).unwrap_err();
         let three = Settings { sensors: Sensors::Count(3), ..Settings::default() };
@@ -172,17 +212,8 @@ mod tests {
             fault(Settings { samples: Some(4), ..three.clone() }, 6),
             "a.txt has 6 columns, but 3 sensors × 4 samples are 12"
         );
-        assert!(fault(Settings { rate_hz: 0.0, ..three.clone() }, 6).starts_with("--rate 0: a positive"));
-        assert!(fault(Settings { reject: Some(f64::NAN), ..three.clone() }, 6).starts_with("--reject NaN"));
         let all = ["S1", "S2", "S3"].map(String::from).to_vec();
-        assert_eq!(
-            fault(Settings { bad_channels: all, ..three.clone() }, 6),
-            "--bad-channels leaves no sensor"
-        );
-        assert_eq!(
-            fault(Settings { sensors: Sensors::Count(0), ..three }, 6),
-            "--sensors: at least one is needed"
-        );
+        assert_eq!(fault(Settings { bad_channels: all, ..three }, 6), "--bad-channels leaves no sensor");
     }
 
     #[test]

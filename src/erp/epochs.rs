@@ -1,10 +1,10 @@
 //! Reading: files become epochs, all of one at once where memory allows, else block after block.
 
-use super::arrangement::EpochShape;
-use super::{ErpError, Layout, Stages};
+use super::arrangement::{EpochShape, Stack};
+use super::{ErpError, Stages};
 use crate::Scalar;
 use crate::io::ReadError;
-use crate::io::npy::{Conversion, read_npy_stack};
+use crate::io::npy::{Conversion, bytes_to_read_npy, read_npy_stack};
 use crate::io::text_matrix::{TextOptions, read_text_blocks, read_text_matrix};
 use crate::machine::{Machine, Refusal};
 use crate::matrix::Dense;
@@ -27,10 +27,10 @@ pub(super) fn read_whole<S: Scalar>(
 ) -> Result<Option<Epochs<S>>, ErpError> {
     let epochs = if is_npy(path) {
         let start = Instant::now();
-        let bytes = std::fs::metadata(path).map_or(0, |file| file.len());
-        if bytes > max_bytes {
-            let what = format!("the epochs of {}", path.display());
-            return Err(Refusal::Memory { what, needed: Some(bytes), budget: max_bytes }.into());
+        let needed = bytes_to_read_npy::<S>(path)?;
+        if needed.is_none_or(|bytes| bytes > max_bytes) {
+            let what = format!("reading the epochs of {}", path.display());
+            return Err(Refusal::Memory { what, needed, budget: max_bytes }.into());
         }
         let epochs = read_stack(path, machine)?;
         stages.read_ns += start.elapsed().as_nanos() as f64;
@@ -55,12 +55,12 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// A `.npy` of two dimensions, epochs × columns, or of three, epochs × sensors × samples.
+/// A `.npy` of two dimensions, epochs × columns, or of three: epochs × sensors × samples, or the other way round.
 fn read_stack<S: Scalar>(path: &Path, machine: &Machine) -> Result<Epochs<S>, ErpError> {
     let stack = read_npy_stack::<S>(path, Conversion::Allow)?;
-    let layout = if stack.last_is_slowest { Layout::SampleMajor } else { Layout::SensorMajor };
+    let third_is_slowest = stack.last_is_slowest;
     let dimensions = match stack.shape[..] {
-        [_, sensors, samples] => Some((sensors, samples, layout)),
+        [_, second, third] => Some(Stack { second, third, third_is_slowest }),
         _ => None,
     };
     let matrix = stack.matrix;
@@ -97,13 +97,17 @@ pub(super) fn text_columns(path: &Path) -> Result<usize, ErpError> {
     }
 }
 
-/// Reads a text block after block, in order, each no larger than a few dozen megabytes.
+/// Rows of a block of a few dozen megabytes.
+pub(super) fn rows_per_block<S: Scalar>(columns: usize) -> usize {
+    (BLOCK_BYTES / columns.saturating_mul(size_of::<S>()).max(1)).clamp(1, 1 << 16)
+}
+
+/// Reads a text block after block, in order, each of so many rows.
 pub(super) fn read_blocks<S: Scalar>(
     path: &Path,
-    columns: usize,
+    rows: usize,
     machine: &Machine,
     take: impl FnMut(Dense<S>) -> Result<(), ErpError> + Send,
 ) -> Result<(), ErpError> {
-    let rows = (BLOCK_BYTES / (columns * size_of::<S>()).max(1)).clamp(1, 1 << 16);
     machine.pool().install(|| read_text_blocks(path, &TextOptions::default(), rows, take)).map(drop)
 }

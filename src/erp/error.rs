@@ -1,8 +1,10 @@
 //! What can go wrong with the EEG job, each a sentence that says where and what to do.
 
+use super::Layout;
 use crate::io::{ReadError, WriteError};
 use crate::machine::Refusal;
 use crate::ops::RunError;
+use crate::units;
 use std::path::PathBuf;
 
 /// Why there is no event-related potential.
@@ -43,7 +45,7 @@ pub enum ErpError {
         samples: usize,
     },
     /// A stack of epochs has another shape than was said.
-    #[error("{} is epochs × {found} {what}, and {asked} {what} were asked for", path.display())]
+    #[error("{} has {found} {what} if it is {} (--layout {}), and {asked} were asked for", path.display(), layout.dimensions(), layout.name())]
     Stack {
         /// Which file.
         path: PathBuf,
@@ -53,6 +55,8 @@ pub enum ErpError {
         found: usize,
         /// As asked for.
         asked: usize,
+        /// Which decides what the dimensions are.
+        layout: Layout,
     },
     /// Two files that are to be compared or joined have epochs of different shape.
     #[error("{} has {} columns, {} has {}: epochs of one recording have the same", first.display(), first_columns, second.display(), second_columns)]
@@ -101,12 +105,15 @@ pub enum ErpError {
     /// Sensors twice, or none.
     #[error("--sensors: {0}")]
     Sensors(String),
+    /// Epochs without samples.
+    #[error("--samples 0: at least one is needed")]
+    NoSamples,
     /// No sensor has this name.
     #[error("--bad-channels: there is no sensor {name:?}{suggestion}")]
     UnknownSensor {
         /// What was asked for.
         name: String,
-        /// "; did you mean …?", or which there are.
+        /// "; did you mean …?", where one is near.
         suggestion: String,
     },
     /// Nothing is left.
@@ -126,9 +133,20 @@ pub enum ErpError {
         /// The last one.
         last_s: f64,
     },
+    /// A baseline that is no interval.
+    #[error(
+        "--baseline {from_s}:{to_s}: two times are needed, the first not after the second, such as -0.1:0"
+    )]
+    BaselineTimes {
+        /// As asked for.
+        from_s: f64,
+        /// As asked for.
+        to_s: f64,
+    },
     /// Nothing is left of a condition.
     #[error(
-        "--reject {limit} {unit} leaves none of the {read} {condition} epochs; the quietest has {quietest:.4} {unit} peak to peak"
+        "--reject {limit} {unit} leaves none of the {read} {condition} epochs; the quietest has {} {unit} peak to peak",
+        units::number(*quietest)
     )]
     AllRejected {
         /// Which.
@@ -169,5 +187,21 @@ pub enum ErpError {
         what: &'static str,
         /// The file that did not fit.
         path: PathBuf,
+    },
+    /// A large file is read more than once, which a pipe does not allow.
+    #[error(
+        "{} is no regular file, and with what else is in memory it is too large to be read at once: save it to a file first, or raise --memory-limit",
+        .0.display()
+    )]
+    NotRegular(PathBuf),
+    /// A file that is read block after block is not what it was.
+    #[error("{} had {expected} columns and now has {found}: did it change while it was read?", path.display())]
+    Changed {
+        /// Which file.
+        path: PathBuf,
+        /// Columns at first.
+        expected: usize,
+        /// Columns now.
+        found: usize,
     },
 }

@@ -29,11 +29,18 @@ pub enum GroupOrder {
 impl Groups {
     /// The names of the groups: seven are the offsets of a cycle without the target's.
     pub fn labels(self) -> Vec<String> {
-        if self.count + 1 == OFFSETS {
+        if self.count == OFFSETS - 1 {
             let offsets = (0..OFFSETS).filter(|&offset| offset != TARGET_OFFSET);
             return offsets.map(|offset| format!("offset {offset}")).collect();
         }
         (1..=self.count).map(|group| format!("group {group}")).collect()
+    }
+
+    /// Bytes of the statistics of all groups; `None` where not even 64 bits hold that.
+    pub(super) fn bytes_of_statistics(self, columns: usize) -> Option<u64> {
+        // Mean, variance, smallest and largest of every column.
+        const PER_COLUMN: u64 = 4 * size_of::<f64>() as u64;
+        (self.count as u64).checked_mul(columns as u64)?.checked_mul(PER_COLUMN)
     }
 
     /// The group of a row, counted from 0, of `rows`.

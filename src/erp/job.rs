@@ -1,7 +1,7 @@
 //! One condition after the other: its files read, whole where they fit, and reduced.
 
 use super::arrangement::{Arrangement, EpochShape};
-use super::epochs::{Epochs, read_blocks, read_whole, text_columns};
+use super::epochs::{Epochs, read_blocks, read_whole, rows_per_block, text_columns};
 use super::reduce::{Engine, Kept, Reduction};
 use super::{Condition, ErpError, GroupOrder, Settings};
 use crate::Scalar;
@@ -27,11 +27,15 @@ pub(super) struct Reduced<S> {
     pub(super) statistics: Statistics,
     /// The epochs themselves, where a permutation test will need them.
     pub(super) kept: Vec<Kept<S>>,
-    pub(super) warning: Option<String>,
+    /// Sentences that a person should read.
+    pub(super) warnings: Vec<String>,
 }
 
+/// One condition after the other.
 pub(super) struct Job<'a, S: Scalar> {
     settings: &'a Settings,
+    /// Rows of a block, where a test wants many of them.
+    rows_per_block: Option<usize>,
     machine: &'a Arc<Machine>,
     pub(super) engine: Engine<'a, S>,
     /// Bytes of epochs that stay in memory.
@@ -39,8 +43,12 @@ pub(super) struct Job<'a, S: Scalar> {
 }
 
 impl<'a, S: Scalar> Job<'a, S> {
-    pub(super) fn new(settings: &'a Settings, machine: &'a Arc<Machine>) -> Self {
-        Job { settings, machine, engine: Engine::new(machine), held: 0 }
+    pub(super) fn new(
+        settings: &'a Settings,
+        machine: &'a Arc<Machine>,
+        rows_per_block: Option<usize>,
+    ) -> Self {
+        Job { settings, rows_per_block, machine, engine: Engine::new(machine), held: 0 }
     }
 
     /// Reads the files of one condition, which all have epochs of one shape; only the first row where they do not fit.
@@ -72,6 +80,10 @@ impl<'a, S: Scalar> Job<'a, S> {
         if blocked {
             return Err(ErpError::NotInMemory { what: "--group-order blocked", path });
         }
+        // All are opened again, and the one that was too large has been read in part.
+        if let Some(path) = paths.iter().find(|path| !path.is_file()) {
+            return Err(ErpError::NotRegular(path.clone()));
+        }
         let shape_of = |path: &PathBuf| text_columns(path).map(|columns| EpochShape { columns, stack: None });
         let first = shape_of(&paths[0])?;
         for path in &paths[1..] {
@@ -95,6 +107,10 @@ impl<'a, S: Scalar> Job<'a, S> {
         if let (Some(groups), Source::Whole(_)) = (groups, &source) {
             groups.check(rows)?;
         }
+        if let Some(groups) = groups {
+            let bytes = groups.bytes_of_statistics(arrangement.shape.columns);
+            self.machine.check_memory(format!("--groups {}", groups.count), bytes)?;
+        }
         let grouping = groups.map(|groups| (groups, rows));
         let mut reduction = Reduction::new(name, self.settings, arrangement, grouping);
         let mut kept = Vec::new();
@@ -114,10 +130,11 @@ impl<'a, S: Scalar> Job<'a, S> {
                 }
             }
         }
-        let warning = groups.map_or(Ok(None), |groups| groups.check(reduction.read()))?;
+        let uneven = groups.map_or(Ok(None), |groups| groups.check(reduction.read()))?;
         let statistics = reduction.statistics.clone();
         let (condition, groups) = reduction.finish()?;
-        Ok(Reduced { condition, groups, statistics, kept, warning })
+        let warnings = uneven.into_iter().chain(groups.iter().filter_map(few_epochs)).collect();
+        Ok(Reduced { condition, groups, statistics, kept, warnings })
     }
 
     /// Reads a file block after block, each reduced before the next is asked for.
@@ -129,7 +146,12 @@ impl<'a, S: Scalar> Job<'a, S> {
     ) -> Result<(), ErpError> {
         let (start, mut reducing_ns) = (Instant::now(), 0.0);
         let engine = &mut self.engine;
-        read_blocks(path, columns, self.machine, |block: Dense<S>| {
+        let rows = self.rows_per_block.unwrap_or_else(|| rows_per_block::<S>(columns));
+        read_blocks(path, rows, self.machine, |block: Dense<S>| {
+            if block.cols() != columns {
+                let (path, found) = (path.to_owned(), block.cols());
+                return Err(ErpError::Changed { path, expected: columns, found });
+            }
             let start = Instant::now();
             reduction.take(block, engine)?;
             reducing_ns += start.elapsed().as_nanos() as f64;
@@ -138,6 +160,16 @@ impl<'a, S: Scalar> Job<'a, S> {
         // Reading and parsing overlap here; the sum stands with what takes longer.
         self.engine.stages.parse_ns += start.elapsed().as_nanos() as f64 - reducing_ns;
         Ok(())
+    }
+}
+
+/// A sentence on a group of which too little is left to say all there is to say.
+fn few_epochs(group: &Condition) -> Option<String> {
+    let Condition { name, read, kept, .. } = group;
+    match kept {
+        0 => Some(format!("{name} has none of its {read} epochs left: its mean is not known (NaN)")),
+        1 => Some(format!("{name} has one epoch left of {read}: its standard error is not known (NaN)")),
+        _ => None,
     }
 }
 

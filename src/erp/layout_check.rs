@@ -1,9 +1,9 @@
 //! Do the columns look as if they were ordered the other way?
 
-use super::Layout;
-use super::arrangement::{Arrangement, steps};
+use super::arrangement::{Arrangement, Reading};
 use crate::Scalar;
 use crate::matrix::Dense;
+use crate::units;
 
 /// Epochs that are looked at: some are enough, and a large file must not be walked twice.
 const EPOCHS: usize = 16;
@@ -13,25 +13,25 @@ const ROUGHER: f64 = 1.25;
 
 /// Neighbouring samples of one sensor resemble each other: a sentence where they do so in the other reading only.
 pub(super) fn warning<S: Scalar>(arrangement: &Arrangement, epochs: &Dense<S>) -> Option<String> {
-    let other = match arrangement.layout {
-        Layout::SensorMajor => Layout::SampleMajor,
-        Layout::SampleMajor => Layout::SensorMajor,
-    };
-    let (said, otherwise) =
-        (roughness(arrangement, epochs, arrangement.layout)?, roughness(arrangement, epochs, other)?);
-    let name = if other == Layout::SampleMajor { "sample-major" } else { "sensor-major" };
+    let (layout, other) = arrangement.otherwise?;
+    let (said, otherwise) = (roughness(arrangement.reading, epochs)?, roughness(other, epochs)?);
     (said > ROUGHER * otherwise).then(|| {
+        let (said, otherwise, name) = (units::number(said), units::number(otherwise), layout.name());
+        let what = match arrangement.shape.stack {
+            None => format!("the columns are {name}"),
+            Some(_) => format!("the file is {}", layout.dimensions()),
+        };
         format!(
-            "neighbouring samples of a sensor differ by {said:.3} on average, but by only {otherwise:.3} if the columns are {name}: is --layout {name} meant?"
+            "neighbouring samples of a sensor differ by {said} on average, but by only {otherwise} if {what}: is --layout {name} meant?"
         )
     })
 }
 
 /// The mean |difference| of neighbouring samples of a sensor, read that way, in the median epoch: an artefact in one of them
 /// must not decide. `None` where there are no neighbours.
-fn roughness<S: Scalar>(arrangement: &Arrangement, epochs: &Dense<S>, layout: Layout) -> Option<f64> {
-    let (sensors, samples) = (arrangement.all_sensors, arrangement.recording.samples);
-    let (sensor_step, sample_step) = steps(layout, sensors, samples);
+fn roughness<S: Scalar>(reading: Reading, epochs: &Dense<S>) -> Option<f64> {
+    let Reading { sensors, samples, .. } = reading;
+    let (sensor_step, sample_step) = reading.steps();
     if sensors < 2 || samples < 2 {
         return None;
     }
@@ -51,8 +51,8 @@ fn roughness<S: Scalar>(arrangement: &Arrangement, epochs: &Dense<S>, layout: La
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::erp::arrangement::EpochShape;
-    use crate::erp::{Sensors, Settings};
+    use crate::erp::arrangement::{EpochShape, Stack};
+    use crate::erp::{Layout, Sensors, Settings};
     use crate::io::random_dense;
     use std::path::Path;
 
@@ -73,6 +73,29 @@ mod tests {
         let sample_major = Dense::from_rows(1, 160, transposed).unwrap();
         assert_eq!(warned(Layout::SampleMajor, &sample_major), None);
         assert!(warned(Layout::SensorMajor, &sample_major).is_some());
+    }
+
+    #[test]
+    fn the_advice_for_three_dimensions_names_them() {
+        // 20 samples × 8 sensors, read as 20 sensors × 8 samples, in both orders of memory.
+        let wave = |sample: usize, sensor: usize| (sample as f64 * 0.3).sin() + sensor as f64;
+        let c = (0..160).map(|i| wave(i / 8, i % 8)).collect();
+        let fortran = (0..160).map(|i| wave(i % 20, i / 20)).collect();
+        for (numbers, third_is_slowest) in [(c, false), (fortran, true)] {
+            let epochs = Dense::from_rows(1, 160, numbers).unwrap();
+            let stack = Some(Stack { second: 20, third: 8, third_is_slowest });
+            let warned = |layout| {
+                let settings = Settings { layout, ..Settings::default() };
+                let shape = EpochShape { columns: 160, stack };
+                warning(&Arrangement::new(&settings, Path::new("a"), shape).unwrap(), &epochs)
+            };
+            let said = warned(Layout::SensorMajor).unwrap();
+            assert!(
+                said.ends_with("if the file is epochs × samples × sensors: is --layout sample-major meant?"),
+                "{said}"
+            );
+            assert_eq!(warned(Layout::SampleMajor), None);
+        }
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod spline;
 mod summary;
 #[cfg(test)]
 mod testing;
+mod unit_check;
 mod write;
 
 pub use analyse::{Inputs, Place, analyse};

@@ -36,7 +36,12 @@ impl<'a, S: Scalar> Engine<'a, S> {
         let shape = Shape { rows: data.rows(), cols: data.cols() };
         let plan = match &mut self.plan {
             Some((ready, plan)) if *ready == shape => plan,
-            other => &mut other.insert((shape, Plan::new(shape, self.machine)?)).1,
+            other => {
+                let start = Instant::now();
+                let plan = Plan::new(shape, self.machine)?;
+                self.stages.prepare_ns += start.elapsed().as_nanos() as f64;
+                &mut other.insert((shape, plan)).1
+            }
         };
         let start = Instant::now();
         let statistics = plan.apply(data)?;

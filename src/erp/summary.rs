@@ -53,7 +53,8 @@ fn epochs_of(analysis: &Analysis, condition: &Condition) -> String {
     }
     let named = rejected.iter().take(FEW).map(|rejected| {
         let sensor = &analysis.recording.sensors[rejected.sensor];
-        format!("{} ({sensor} {:.0} {})", rejected.epoch, rejected.peak_to_peak, analysis.recording.unit)
+        let far = units::number(rejected.peak_to_peak);
+        format!("{} ({sensor} {far} {})", rejected.epoch, analysis.recording.unit)
     });
     let _ = write!(line, ", rejected {}", named.collect::<Vec<_>>().join(", "));
     if rejected.len() > FEW {
@@ -69,7 +70,7 @@ fn peaks_of(analysis: &Analysis, wave: Wave) -> String {
     let peaks = || analysis.peaks.iter().filter(|peak| peak.of == wave);
     let told = |peak: &Peak| {
         let sensor = peak.sensor.map_or(String::new(), |at| format!("{} ", analysis.recording.sensors[at]));
-        format!("{:.2} {unit} {sensor}{}", peak.amplitude, milliseconds(peak.time_s))
+        format!("{} {unit} {sensor}{}", units::number(peak.amplitude), milliseconds(peak.time_s))
     };
     let of_sensors = |positive: bool| {
         let these = peaks().filter(move |peak| peak.sensor.is_some() && (peak.amplitude > 0.0) == positive);

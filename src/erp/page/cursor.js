@@ -11,6 +11,13 @@
   const rows = [...document.getElementById("cursor-values").tBodies[0].rows];
   if (times.length === 0) return;
 
+  // About three significant digits, as in the tables; with an exponent where the text would be long or all zeros.
+  const legible = (value) => {
+    const size = Math.abs(value);
+    if (!Number.isFinite(value)) return "–";
+    if (size !== 0 && (size < 0.0005 || size >= 999999.5)) return value.toExponential(1).replace("+", "");
+    return value.toFixed(size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3);
+  };
   const number = (element, name) => Number(element.getAttribute(name));
   const areas = [...document.querySelectorAll("figure.chart .picture rect.area")].map((area) => {
     const line = document.createElementNS(area.namespaceURI, "line");
@@ -66,7 +73,7 @@
     rows.forEach((row, sensor) => {
       for (let wave = 0; wave + 1 < row.cells.length; wave += 1) {
         const value = values[(wave * rows.length + sensor) * times.length + sample];
-        row.cells[wave + 1].textContent = value.toFixed(2).replace("-", "−");
+        row.cells[wave + 1].textContent = legible(value).replaceAll("-", "−");
       }
     });
     paint(sample);
