@@ -97,7 +97,7 @@ fn what_does_not_fit_is_one_line_and_exit_code_2() {
     fs::write(folder.path().join("other.txt"), "1 2\n3 4\n").unwrap();
     fs::write(folder.path().join("one.txt"), "1 2\n").unwrap();
     fs::write(folder.path().join("names.txt"), "Fz\nCz\n").unwrap();
-    let cases: [(&[&str], &str); 17] = [
+    let cases: [(&[&str], &str); 14] = [
         (
             &["--sensors", "3"],
             "target.txt has 8 columns, which is no multiple of 3 sensors: how many are there (--sensors)?",
@@ -131,13 +131,6 @@ fn what_does_not_fit_is_one_line_and_exit_code_2() {
             &["--sensors", "2", "--reject", "3.5"],
             "one target epoch is left: a standard error needs two at least",
         ),
-        // These are known before anything is read: nobody looks for the file.
-        (
-            &["missing.txt", "--reject", "-1"],
-            "--reject -1: a positive peak-to-peak amplitude is needed, such as 150",
-        ),
-        (&["missing.txt", "--groups", "0"], "--groups 0: at least one is needed"),
-        (&["missing.txt", "--samples", "0"], "--samples 0: at least one is needed"),
         (&["--sensors", "2", "--groups", "7"], "--groups needs a nontarget file"),
         (&["--sensors", "2", "--permutations", "100"], "--permutations needs a nontarget file"),
         (
@@ -159,6 +152,13 @@ fn what_does_not_fit_is_one_line_and_exit_code_2() {
         assert_eq!(message, format!("ordito: {expected}\n"), "{arguments:?}");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(output.stdout.is_empty());
+    }
+    // These are known before anything is read: nobody looks for the file.
+    for (option, value) in [("--rate", "-1"), ("--reject", "-1"), ("--reject", "nan"), ("--groups", "0")] {
+        let output = ordito(&folder, &["erp", "missing.txt", "missing.txt", option, value]);
+        let message = String::from_utf8_lossy(&output.stderr).to_lowercase();
+        assert!(message.starts_with(&format!("ordito: {option} {value}: ")), "{message}");
+        assert_eq!(output.status.code(), Some(2), "{option} {value}");
     }
     let one = ordito(&folder, &["erp", "one.txt", "--sensors", "2"]);
     assert!(String::from_utf8_lossy(&one.stderr).contains("one target epoch is left"), "{one:?}");

@@ -50,7 +50,7 @@ pub(super) struct ErpArgs {
     #[arg(long, value_name = "N")]
     samples: Option<usize>,
     /// Samples per second [default: 102.4]
-    #[arg(long, value_name = "HZ")]
+    #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
     rate: Option<f64>,
     /// Time of the first sample, in seconds or with `ms`
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_time, allow_hyphen_values = true)]
@@ -71,7 +71,7 @@ pub(super) struct ErpArgs {
     #[arg(long, value_name = "FROM:TO", value_parser = parse_baseline, allow_hyphen_values = true)]
     baseline: Option<Baseline>,
     /// Leave out epochs in which a sensor moves farther, peak to peak
-    #[arg(long, value_name = "PEAK_TO_PEAK")]
+    #[arg(long, value_name = "PEAK_TO_PEAK", allow_negative_numbers = true)]
     reject: Option<f64>,
     /// Average nontarget epochs by groups too; 7 are the offsets 0 to 7 without the target's 6
     #[arg(long, value_name = "N")]
