@@ -151,6 +151,12 @@ fn text_matrices_and_stacks_are_the_same_epochs() {
     assert_eq!(run::<f64>(&only(path("stack.npy")), &Settings::default()).conditions, expected);
     let sample_major = Settings { layout: Layout::SampleMajor, ..three_sensors() };
     assert_eq!(run::<f64>(&only(path("sample_major.txt")), &sample_major).conditions, expected);
+    // Of three dimensions, sample-major means epochs × samples × sensors.
+    write_npy(&path("sample_stack.npy"), &transposed, "(5, 2, 3)");
+    let unsaid = Settings { layout: Layout::SampleMajor, ..Settings::default() };
+    for settings in [&sample_major, &unsaid] {
+        assert_eq!(run::<f64>(&only(path("sample_stack.npy")), settings).conditions, expected);
+    }
     let bad_channels = vec!["s2".to_string()];
     let without = run::<f64>(&only(path("a.txt")), &Settings { bad_channels, ..three_sensors() });
     assert_eq!(without.recording.sensors, ["S1", "S3"]);

@@ -198,3 +198,31 @@ pub(super) fn same_shape(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::erp::Sensors;
+
+    #[test]
+    fn a_file_that_changed_while_it_was_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        std::fs::write(&path, "1 2 3\n4 5 6\n").unwrap();
+        let settings = Settings { sensors: Sensors::Count(1), ..Settings::default() };
+        for columns in [2, 4] {
+            let shape = EpochShape { columns, stack: None };
+            let arrangement = Arrangement::new(&settings, &path, shape).unwrap();
+            let machine = Machine::with_threads(1).unwrap();
+            let mut job = Job::<f64>::new(&settings, &machine, None);
+            let reduced = job.reduce(TARGET, &arrangement, Source::Blocks(vec![path.clone()]));
+            let said = reduced.map(drop).unwrap_err().to_string();
+            assert!(
+                said.ends_with(&format!(
+                    "a.txt had {columns} columns and now has 3: did it change while it was read?"
+                )),
+                "{said}"
+            );
+        }
+    }
+}
