@@ -4,7 +4,7 @@ use super::arrangement::Arrangement;
 use super::job::{Job, NONTARGET, Reduced, Source, TARGET, same_shape};
 use super::{
     Analysis, Chosen, Difference, ErpError, Recording, Sensors, Settings, Wave, layout_check, peaks,
-    permutations, unit_check,
+    permutations, spare_gpu, unit_check,
 };
 use crate::Scalar;
 use crate::machine::Machine;
@@ -64,7 +64,7 @@ fn analyse_in_blocks<S: Scalar>(
     let mut warnings = Vec::new();
     let unsaid = settings.sensors == Sensors::Unsaid && settings.samples.is_none();
     if unsaid && shape.stack.is_none() {
-        let count = arrangement.all_sensors;
+        let count = arrangement.reading.sensors;
         warnings.push(format!(
             "no --sensors were given: {count} are assumed, with the names of the 10-10 system"
         ));
@@ -133,10 +133,10 @@ fn permute<S: Scalar>(
     whole.merge(&nontarget.statistics);
     let columns = arrangement.columns();
     let epochs = whole.count as usize;
-    let at = permutations::machine_for(&place.machine, place.spare_gpu, epochs, columns.len(), asked.0);
+    let at = spare_gpu::machine_for(&place.machine, place.spare_gpu, epochs, columns.len(), asked.0);
     let labelled =
         permutations::Labelled { first: &target.kept, second: &nontarget.kept, columns: &columns, whole };
-    let (test, chosen) = permutations::unless_it_fails(at, &place.machine, |at| {
+    let (test, chosen) = spare_gpu::unless_it_fails(at, &place.machine, |at| {
         permutations::test(&labelled, &arrangement.recording, &difference.t, asked, at)
     })?;
     difference.permutations = Some(test);

@@ -35,6 +35,7 @@ mod reject;
 pub mod sensors;
 mod settings;
 mod significance;
+mod spare_gpu;
 mod spline;
 mod summary;
 #[cfg(test)]

@@ -5,24 +5,20 @@
 
 use super::reduce::{Kept, first_rows};
 use super::significance::judge;
+use super::spare_gpu::Somewhere;
 use super::{Chosen, ErpError, PermutationTest, Recording};
 use crate::Scalar;
 use crate::io::Random;
-use crate::machine::{Accelerator, Machine};
+use crate::machine::Machine;
 use crate::matrix::Dense;
 use crate::ops::RunError;
 use crate::ops::columns::Statistics;
 use crate::ops::gemm::{Plan, Shape};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// Columns and permutations of one product: operands of some ten megabytes, enough to do for every core and for a GPU.
 const COLUMNS_PER_BLOCK: usize = 1024;
 const PERMUTATIONS_PER_CHUNK: usize = 512;
-/// Multiply-adds from which an unasked GPU is opened: what two cores do in a few seconds. Opening a GPU and compiling its
-/// kernel takes the better part of a second.
-const WORK_FOR_GPU: u64 = 100_000_000_000;
-
 /// Both conditions, and which of their columns make up a wave.
 pub(super) struct Labelled<'a, S> {
     pub(super) first: &'a [Kept<S>],
@@ -35,48 +31,6 @@ pub(super) struct Labelled<'a, S> {
 
 fn rows_of<S>(blocks: &[Kept<S>]) -> usize {
     blocks.iter().map(|block| block.rows).sum()
-}
-
-/// A machine, and why it was taken.
-pub(super) type Somewhere = (Arc<Machine>, String);
-
-/// Where to compute: what was asked for, or, where that is left open, a GPU if there is enough to do for one.
-pub(super) fn machine_for(
-    asked: &Arc<Machine>,
-    spare_gpu: Option<usize>,
-    epochs: usize,
-    columns: usize,
-    count: usize,
-) -> Somewhere {
-    let shape = Shape { n: count, m: epochs, p: columns };
-    let work = shape.multiply_adds().saturating_mul(2);
-    let (machine, reason) = match spare_gpu {
-        None => (asked.clone(), "where it was asked for"),
-        Some(_) if work < WORK_FOR_GPU => (asked.clone(), "on the CPU: too little to do to look for a GPU"),
-        Some(number) => {
-            let gpu = asked.with_accelerator(Accelerator::Cuda(number));
-            match gpu.device() {
-                Ok(_) => (gpu, "on the GPU: much to do"),
-                Err(_) => (asked.clone(), "on the CPU: there is no usable GPU"),
-            }
-        }
-    };
-    (machine, reason.to_owned())
-}
-
-/// Computes there, and where a GPU that nobody asked for fails, where it was asked for: a result that comes late is better
-/// than none.
-pub(super) fn unless_it_fails<T>(
-    somewhere: Somewhere,
-    asked: &Arc<Machine>,
-    compute: impl Fn(&Somewhere) -> Result<T, ErpError>,
-) -> Result<T, ErpError> {
-    match compute(&somewhere) {
-        Err(error) if somewhere.0.accelerator() != asked.accelerator() => {
-            compute(&(asked.clone(), format!("on the CPU: the GPU failed ({error})")))
-        }
-        done => done,
-    }
 }
 
 /// Bytes of the largest t² of so many permutations; `None` where not even 64 bits hold that.
@@ -294,29 +248,5 @@ mod tests {
             let critical = maxima[count - 35]; // 35 = 5 % of 701, rounded down
             assert!((test.critical_t / critical - 1.0).abs() < 1e-9, "{unit}: {}", test.critical_t);
         }
-    }
-
-    #[test]
-    fn a_gpu_is_only_opened_for_much_work() {
-        let machine = Machine::with_threads(1).unwrap();
-        let (small, reason) = machine_for(&machine, Some(0), 100, 100, 100);
-        assert_eq!(
-            (small.accelerator(), reason.as_str()),
-            (Accelerator::None, "on the CPU: too little to do to look for a GPU")
-        );
-        assert_eq!(machine_for(&machine, None, 10_000, 10_000, 10_000).1, "where it was asked for");
-    }
-
-    #[test]
-    fn a_gpu_that_nobody_asked_for_may_fail() {
-        let cpu = Machine::with_threads(1).unwrap();
-        let gpu = (cpu.with_accelerator(Accelerator::Cuda(0)), String::new());
-        let compute = |at: &Somewhere| match at.0.accelerator() {
-            Accelerator::None => Ok(at.1.clone()),
-            _ => Err(ErpError::NoSensorsLeft),
-        };
-        let reason = unless_it_fails(gpu.clone(), &cpu, compute).unwrap();
-        assert_eq!(reason, "on the CPU: the GPU failed (--bad-channels leaves no sensor)");
-        assert!(unless_it_fails(gpu.clone(), &gpu.0, compute).is_err(), "who asks for it is told");
     }
 }
