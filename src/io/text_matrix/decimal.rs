@@ -43,6 +43,24 @@ const fn leading_bits_of_reciprocal(divisor: u128) -> u128 {
     quotient
 }
 
+/// 10^exponent as the sum of two f64, wrong by less than 2⁻¹⁰⁵ of it; NaN outside the table.
+pub(super) const fn power_of_ten(exponent: i64) -> (f64, f64) {
+    if exponent < SMALLEST_POWER || exponent > LARGEST_POWER {
+        return (f64::NAN, f64::NAN);
+    }
+    let (five_upper, five_lower) = FIVES[(exponent - SMALLEST_POWER) as usize];
+    let bits = (five_upper as u128) << 64 | five_lower as u128;
+    let upper = bits as f64;
+    let lower = bits.wrapping_sub(upper as u128) as i128 as f64;
+    let scale = f64::from_bits(((exponent_of_two(exponent) - 127 + 1023) as u64) << 52);
+    (upper * scale, lower * scale)
+}
+
+/// ⌊exponent · log₂10⌋, exact for |exponent| ≤ 342.
+const fn exponent_of_two(exponent: i64) -> i64 {
+    (exponent * 217_706) >> 16
+}
+
 /// What rounding to f32 or f64 depends on.
 struct Precision {
     /// Bits of the mantissa that are stored.
@@ -86,8 +104,7 @@ pub(super) fn round<S: Scalar>(negative: bool, mantissa: u64, exponent: i64) -> 
         rounded &= !1; // exactly between two numbers, and the lower one is even
     }
     rounded = (rounded + (rounded & 1)) >> 1;
-    // ⌊exponent · log₂10⌋ + 63, exact for |exponent| ≤ 342.
-    let exponent_of_two = ((exponent * 217_706) >> 16) + 63 + i64::from(top) - i64::from(leading_zeros);
+    let exponent_of_two = exponent_of_two(exponent) + 63 + i64::from(top) - i64::from(leading_zeros);
     if exponent_of_two < normal.0 || exponent_of_two > normal.1 {
         return None;
     }
@@ -117,6 +134,19 @@ mod tests {
         assert_eq!(at(3), (125 << 57, 0));
         assert_eq!(at(-1), (0xcccc_cccc_cccc_cccc, 0xcccc_cccc_cccc_cccd));
         assert_eq!(at(-28), (0xfd87_b5f2_8300_ca0d, 0x8bca_9d6e_1888_53fc));
+    }
+
+    #[test]
+    fn powers_of_ten_are_sums_of_two() {
+        for exponent in SMALLEST_POWER..=LARGEST_POWER {
+            let (upper, lower) = power_of_ten(exponent);
+            assert_eq!(upper, format!("1e{exponent}").parse::<f64>().unwrap());
+            assert!(lower.abs() <= upper * f64::EPSILON / 2.0, "10^{exponent}: {lower}");
+        }
+        // 1e-1 and 1e23 less their nearest f64, to seventeen digits.
+        assert_eq!(power_of_ten(-1).1, -5.551_115_123_125_783e-18);
+        assert_eq!(power_of_ten(23).1, 8_388_608.0);
+        assert!(power_of_ten(LARGEST_POWER + 1).0.is_nan() && power_of_ten(SMALLEST_POWER - 1).1.is_nan());
     }
 
     /// Same bits as the standard library, or undecided; how many were decided.

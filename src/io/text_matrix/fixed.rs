@@ -3,6 +3,8 @@
 //! the processor reads on before it knows what this one is: a quarter faster than finding every end.
 
 use super::decimal;
+#[cfg(target_arch = "x86_64")]
+use super::fixed_avx512::{self, Eights};
 use super::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
 use super::row::{Separator, fields};
 use crate::Scalar;
@@ -14,10 +16,14 @@ const LOOKED_AT: usize = 64;
 /// Room for every such number without its sign, and for reading eight bytes at a time.
 const WINDOW_BYTES: usize = 32;
 
-/// Digits behind the point of every number.
+/// What every number is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FixedForm {
+    /// Digits behind the point.
     fraction: usize,
+    /// Reads eight at a time, where form and processor allow it.
+    #[cfg(target_arch = "x86_64")]
+    eights: Option<Eights>,
 }
 
 impl FixedForm {
@@ -25,15 +31,35 @@ impl FixedForm {
     pub(super) fn of(line: &[u8], separator: Separator) -> Option<Self> {
         let fraction_of = |field: &[u8]| {
             let digits = field.strip_prefix(b"-").unwrap_or(field).len().checked_sub("d.e+dd".len())?;
-            let form = FixedForm { fraction: digits };
             let mut padded = field.to_vec();
             padded.resize(field.len() + WINDOW_BYTES, b' ');
-            let read = (1..=LONGEST_FRACTION).contains(&digits).then(|| form.read::<f64>(&padded, 0))??;
-            (read.1 == field.len()).then_some(form)
+            let read =
+                (1..=LONGEST_FRACTION).contains(&digits).then(|| read_with::<f64>(digits, &padded, 0))??;
+            (read.1 == field.len()).then_some(digits)
         };
-        let mut forms = fields(line, separator).take(LOOKED_AT).map(fraction_of);
-        let first = forms.next()??;
-        forms.all(|form| form == Some(first)).then_some(first)
+        let mut fractions = fields(line, separator).take(LOOKED_AT).map(fraction_of);
+        let fraction = fractions.next()??;
+        let form = FixedForm {
+            fraction,
+            #[cfg(target_arch = "x86_64")]
+            eights: match fraction {
+                fixed_avx512::FRACTION => separator_byte(line).and_then(Eights::new),
+                _ => None,
+            },
+        };
+        fractions.all(|other| other == Some(fraction)).then_some(form)
+    }
+
+    /// Reads the first numbers of a row from `at` on, as long as eight at a time can be read. How many there were, and where
+    /// to read on.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+    pub(super) fn read_eights<S: Scalar>(self, text: &[u8], at: usize, row: &mut [S]) -> (usize, usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(eights) = self.eights {
+            return eights.read(text, at, row);
+        }
+        (0, at)
     }
 
     /// Reads the number that starts at `at` and says where it ends; `None` when it has another form.
@@ -44,6 +70,12 @@ impl FixedForm {
             fraction => read_with(fraction, text, at),
         }
     }
+}
+
+/// The byte behind the first number of a line.
+#[cfg(target_arch = "x86_64")]
+fn separator_byte(line: &[u8]) -> Option<u8> {
+    line.trim_ascii_start().iter().copied().find(|byte| matches!(byte, b' ' | b'\t' | b',' | b';'))
 }
 
 #[inline(always)]
@@ -111,7 +143,6 @@ mod tests {
     fn every_length_is_rounded_like_the_standard_library() {
         let mut random = Random::new(5, 1);
         for fraction in 1..=LONGEST_FRACTION {
-            let form = FixedForm { fraction };
             for _ in 0..20_000 {
                 let exponent = random.below(30) as i64 - 15;
                 let size = 10.0 * random.unit() * if random.below(2) == 0 { -1.0 } else { 1.0 };
@@ -122,12 +153,12 @@ mod tests {
                 }
                 let text = format!("{size}e{sign}{distance:02}");
                 let padded = format!("{text} {}", "9".repeat(WINDOW_BYTES));
-                let double = form.read::<f64>(padded.as_bytes(), 0).unwrap();
+                let double = read_with::<f64>(fraction, padded.as_bytes(), 0).unwrap();
                 assert_eq!(
                     (double.0.to_bits(), double.1),
                     (text.parse::<f64>().unwrap().to_bits(), text.len())
                 );
-                let single = form.read::<f32>(padded.as_bytes(), 0).unwrap();
+                let single = read_with::<f32>(fraction, padded.as_bytes(), 0).unwrap();
                 assert_eq!(
                     (single.0.to_bits(), single.1),
                     (text.parse::<f32>().unwrap().to_bits(), text.len())
@@ -136,7 +167,7 @@ mod tests {
                 let at = random.below(text.len() as u64) as usize;
                 let mut other = padded.into_bytes();
                 other[at] = random.below(256) as u8;
-                if let Some((value, end)) = form.read::<f64>(&other, 0) {
+                if let Some((value, end)) = read_with::<f64>(fraction, &other, 0) {
                     let changed = std::str::from_utf8(&other[..end]).unwrap();
                     assert_eq!(value.to_bits(), changed.parse::<f64>().unwrap().to_bits(), "{changed}");
                 }

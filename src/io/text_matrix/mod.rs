@@ -14,7 +14,11 @@
 //! of bytes, are read by the threads of the current rayon pool; neither numbers nor errors depend on how many there are.
 
 mod decimal;
+#[cfg(target_arch = "x86_64")]
+mod decimal_avx512;
 mod fixed;
+#[cfg(target_arch = "x86_64")]
+mod fixed_avx512;
 mod grid;
 mod number;
 mod opening;

@@ -91,6 +91,9 @@ pub(super) fn next_line(text: &[u8], at: usize) -> usize {
     }
 }
 
+/// So many numbers are read one by one before eight at once are tried again.
+const AT_A_TIME: usize = 8;
+
 /// Reads the numbers of the line that starts at `at` into `row`, and says where the line ends.
 #[inline(always)]
 pub(super) fn read_row<S: Scalar>(
@@ -99,34 +102,46 @@ pub(super) fn read_row<S: Scalar>(
     form: &RowForm,
     row: &mut [S],
 ) -> Result<usize, RowFault> {
-    let separator = form.separator.byte();
-    let mut at = skip_blanks(text, at);
-    for (column, slot) in row.iter_mut().enumerate() {
-        let fixed = form.fixed.and_then(|fixed| fixed.read(text, at));
-        let end = match fixed.or_else(|| number::usual(text, at)) {
-            Some((value, end)) if ends_number(text, end, separator) => {
-                *slot = value;
-                end
-            }
-            _ => {
-                let (value, end) = read_unusual(text, at, form, column)?;
-                *slot = value;
-                end
-            }
-        };
-        at = skip_blanks(text, end);
-        match text.get(at) {
-            // A space was skipped: this is a comma or a semicolon.
-            Some(&byte) if byte == separator => at = skip_blanks(text, at + 1),
-            _ if separator == b' ' || is_line_end(text, at) => {}
-            _ => return Err(not_a_number(text, end, form.separator, column)),
+    let (mut at, mut column) = (skip_blanks(text, at), 0);
+    while column < row.len() {
+        if let Some(fixed) = form.fixed {
+            let (count, next) = fixed.read_eights(text, at, &mut row[column..]);
+            (at, column) = (skip_blanks(text, next), column + count);
         }
+        // Those it stopped at, or the last ones; after them it may go on.
+        for (column, slot) in row.iter_mut().enumerate().skip(column).take(AT_A_TIME) {
+            (*slot, at) = read_field(text, at, form, column)?;
+        }
+        column += AT_A_TIME;
     }
     if is_line_end(text, at) {
         return Ok(at);
     }
     let more = count_fields(&text[at..next_line(text, at)], form.separator);
     Err(RowFault::Count { found: row.len() as u64 + more })
+}
+
+/// The number that starts at `at`, and where the next one does.
+#[inline(always)]
+fn read_field<S: Scalar>(
+    text: &[u8],
+    at: usize,
+    form: &RowForm,
+    column: usize,
+) -> Result<(S, usize), RowFault> {
+    let separator = form.separator.byte();
+    let fixed = form.fixed.and_then(|fixed| fixed.read(text, at));
+    let (value, end) = match fixed.or_else(|| number::usual(text, at)) {
+        Some((value, end)) if ends_number(text, end, separator) => (value, end),
+        _ => read_unusual(text, at, form, column)?,
+    };
+    let next = skip_blanks(text, end);
+    match text.get(next) {
+        // A space was skipped: this is a comma or a semicolon.
+        Some(&byte) if byte == separator => Ok((value, skip_blanks(text, next + 1))),
+        _ if separator == b' ' || is_line_end(text, next) => Ok((value, next)),
+        _ => Err(not_a_number(text, end, form.separator, column)),
+    }
 }
 
 /// May a number end here?

@@ -107,6 +107,19 @@ fn sample(rows: usize, cols: usize, seed: u64) -> String {
     text
 }
 
+/// As `numpy.savetxt` writes it: long enough rows are read eight numbers at a time.
+fn savetxt(rows: usize, cols: usize, separator: char) -> String {
+    let mut random = Random::new(3, 9);
+    let mut text = String::new();
+    for place in 1..=rows * cols {
+        let value = format!("{:.18e}", 50.0 * random.normal());
+        let (digits, exponent) = value.split_once('e').unwrap();
+        text += &format!("{digits}e{:+03}", exponent.parse::<i32>().unwrap());
+        text.push(if place % cols == 0 { '\n' } else { separator });
+    }
+    text
+}
+
 #[test]
 fn threads_and_grids_change_neither_numbers_nor_errors() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,6 +236,8 @@ fn damaged_texts_are_refused_or_read_as_the_rules_say() {
     let samples = [
         sample(6, 3, 2),
         "1.500000000000000000e+00 -2.250000000000000000e-01\n3.000000000000000000e+00 4.000000000000000000e+00\n".into(),
+        savetxt(3, 12, ' '),
+        savetxt(2, 21, ','),
         "a,b,c\r\n1,2,3\r\n4, 5 ,6,\r\n".into(),
         "1;2;3\n4;inf;-6.5D-03\n".into(),
         "-1.32063e+01 1e5\n\t.5 5.\n% end\n\n".into(),
