@@ -6,7 +6,7 @@ use super::decimal;
 #[cfg(target_arch = "x86_64")]
 use super::fixed_avx512::{self, Eights};
 use super::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
-use super::row::{Separator, fields};
+use super::separator::{Separator, fields};
 use crate::Scalar;
 
 /// The longest fraction whose digits, with the one before them, fit 64 bits.
@@ -48,6 +48,11 @@ impl FixedForm {
             },
         };
         fractions.all(|other| other == Some(fraction)).then_some(form)
+    }
+
+    /// The shortest row of so many numbers: none is negative.
+    pub(super) fn least_bytes(self, cols: usize) -> usize {
+        cols.saturating_mul(self.fraction + "d.e+dd ".len()) - 1
     }
 
     /// Reads the first numbers of a row from `at` on, as long as eight at a time can be read. How many there were, and where

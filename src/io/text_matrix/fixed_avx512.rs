@@ -88,6 +88,7 @@ impl Places {
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx512f")]
 fn twice(window: [u8; WINDOW_BYTES]) -> __m512i {
     // SAFETY: the array has the 32 bytes that are loaded.
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
     use crate::io::Random;
     use crate::io::text_matrix::fixed::FixedForm;
-    use crate::io::text_matrix::row::Separator;
+    use crate::io::text_matrix::separator::Separator;
 
     /// A group of the same number, read at once; where a processor cannot, there is nothing to test.
     fn read<S: Scalar>(number: &str) -> Option<S> {

@@ -4,13 +4,14 @@
 
 use super::row::{RowFault, RowForm, is_line_end, next_line, read_row, skip_blanks};
 use crate::Scalar;
+use memchr::memchr;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// How many bytes are worked on at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grain {
-    /// Of the text that all threads share before they wait for each other: enough work for many, and still in the
-    /// cache when it is read after its lines were counted.
+    /// Of the text that all threads share before they wait for each other: enough work for many.
     pub(super) segment_bytes: usize,
     /// Of what one thread takes at a time.
     pub(super) chunk_bytes: usize,
@@ -46,7 +47,7 @@ pub(super) struct Fault {
 pub(super) enum FaultKind {
     Row(RowFault),
     EmptyLine,
-    /// There are fewer rows than when they were counted a moment ago.
+    /// The rows are not those that were counted a moment ago.
     FileChanged,
 }
 
@@ -86,12 +87,26 @@ struct Chunk<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// Counts the rows of `text`, whole lines that follow on what `progress` counted, and moves `progress` to its end.
-    pub(super) fn new(text: &'a [u8], chunk_bytes: usize, progress: &mut Progress) -> Self {
-        let texts = cut(text, chunk_bytes);
-        let counts: Vec<Lines> = texts.par_iter().map(|text| Lines::count(text)).collect();
+    /// Counts the rows of `text`, whole lines that follow on what `progress` counted, and moves `progress` to its end. So
+    /// many bytes of every row are believed to hold no line end, and not looked at (a seventh of the whole time); when a row
+    /// is shorter, [`Grid::read`] fails.
+    pub(super) fn new(
+        text: &'a [u8],
+        chunk_bytes: usize,
+        least_row_bytes: usize,
+        progress: &mut Progress,
+    ) -> Self {
+        let cells = text.len().div_ceil(chunk_bytes);
+        let counts: Vec<(usize, Lines)> = (0..cells)
+            .into_par_iter()
+            .filter_map(|cell| {
+                let start = cell * chunk_bytes;
+                Lines::count(text, start..text.len().min(start + chunk_bytes), least_row_bytes)
+            })
+            .collect();
+        let ends = counts.iter().skip(1).map(|&(start, _)| start).chain([text.len()]).collect::<Vec<_>>();
         let (first_row, mut empty_line) = (progress.rows, None);
-        let chunks = texts.into_iter().zip(counts).map(|(text, lines)| {
+        let chunks = counts.into_iter().zip(ends).map(|((at, lines), end)| {
             let start = *progress;
             if empty_line.is_none() {
                 empty_line = lines.fault_after(&start);
@@ -104,7 +119,7 @@ impl<'a> Grid<'a> {
             if progress.empty_line.is_none() {
                 progress.empty_line = lines.empty_at_end.map(|line| start.lines + line);
             }
-            Chunk { text, start, rows: lines.rows }
+            Chunk { text: &text[at..end], start, rows: lines.rows }
         });
         let chunks = chunks.collect();
         Grid { chunks, rows: (progress.rows - first_row) as usize, empty_line }
@@ -144,24 +159,14 @@ impl Chunk<'_> {
                 return Err(fault(line, FaultKind::FileChanged));
             }
             let end = read_row(self.text, at, form, row).map_err(|what| fault(line, FaultKind::Row(what)))?;
+            if end - at < form.least_bytes {
+                return Err(fault(line, FaultKind::FileChanged));
+            }
             at = next_line(self.text, end);
             line += 1;
         }
         Ok(())
     }
-}
-
-/// Whole lines of about so many bytes each. Long lines are searched for their end once only.
-fn cut(text: &[u8], chunk_bytes: usize) -> Vec<&[u8]> {
-    let mut chunks = Vec::with_capacity(text.len() / chunk_bytes.max(1) + 1);
-    let mut start = 0;
-    while start < text.len() {
-        let grid_line = (start / chunk_bytes + 1) * chunk_bytes;
-        let end = if grid_line < text.len() { next_line(text, grid_line - 1) } else { text.len() };
-        chunks.push(&text[start..end]);
-        start = end;
-    }
-    chunks
 }
 
 /// What the lines of a chunk are. Lines are counted from the chunk's start.
@@ -176,12 +181,22 @@ struct Lines {
 }
 
 impl Lines {
-    fn count(text: &[u8]) -> Self {
+    /// The lines that start in a cell of the grid, and where the first of them does. A cell in the middle of a long line
+    /// has none.
+    fn count(text: &[u8], cell: Range<usize>, least_row_bytes: usize) -> Option<(usize, Self)> {
+        // A line starts behind the end of another.
+        let next_start = |at: usize| {
+            let place = memchr(b'\n', text.get(at..cell.end - 1)?)?;
+            Some(at + place + 1)
+        };
+        let first = if cell.start == 0 { 0 } else { next_start(cell.start - 1)? };
         let mut counted = Lines::default();
-        let mut at = 0;
-        while at < text.len() {
+        let mut start = Some(first);
+        while let Some(at) = start {
+            let mut searched = at;
             match line_kind(text, at) {
                 LineKind::Row => {
+                    searched = at.saturating_add(least_row_bytes);
                     if let Some(line) = counted.empty_at_end.take() {
                         counted.empty_before_row.get_or_insert((line, counted.rows as u64));
                     }
@@ -191,9 +206,9 @@ impl Lines {
                 LineKind::Comment => {}
             }
             counted.lines += 1;
-            at = next_line(text, at);
+            start = next_start(searched);
         }
-        counted
+        Some((first, counted))
     }
 
     /// The first empty line between rows, of this chunk or left over from those before it.
@@ -217,20 +232,24 @@ mod tests {
     fn chunks_are_whole_lines_and_together_the_text() {
         let text = b"1\n\n22\n333\n4444\n55555\n666666666666666666\n7";
         for chunk_bytes in 1..50 {
-            let chunks = cut(text, chunk_bytes);
-            assert_eq!(chunks.concat(), text);
-            assert!(chunks.iter().rev().skip(1).all(|chunk| chunk.ends_with(b"\n")));
-            assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
+            let chunks = Grid::new(text, chunk_bytes, 0, &mut Progress::default()).chunks;
+            let texts: Vec<&[u8]> = chunks.iter().map(|chunk| chunk.text).collect();
+            assert_eq!(texts.concat(), text);
+            assert!(texts.iter().rev().skip(1).all(|text| text.ends_with(b"\n")));
+            for chunk in &chunks {
+                let lines = chunk.text.split_inclusive(|&byte| byte == b'\n');
+                assert_eq!(chunk.rows, lines.filter(|&line| line != b"\n").count());
+            }
         }
-        assert_eq!(cut(text, 1).len(), 8);
-        assert_eq!(cut(b"", 5), [b""; 0]);
+        assert_eq!(Grid::new(text, 1, 0, &mut Progress::default()).chunks.len(), 8);
+        assert!(Grid::new(b"", 5, 0, &mut Progress::default()).chunks.is_empty());
     }
 
     #[test]
     fn empty_lines_are_faults_only_between_rows() {
         let fault = |text: &str, chunk_bytes| {
             let mut progress = Progress::default();
-            let grid = Grid::new(text.as_bytes(), chunk_bytes, &mut progress);
+            let grid = Grid::new(text.as_bytes(), chunk_bytes, 0, &mut progress);
             assert_eq!(progress.lines as usize, text.lines().count());
             assert_eq!(progress.rows as usize, grid.rows);
             grid.empty_line.map(|fault| (fault.row, fault.line))

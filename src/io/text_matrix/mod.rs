@@ -12,6 +12,7 @@
 //!
 //! A file is mapped into memory and read where it lies: it is never there twice. Chunks of whole lines, on a fixed grid
 //! of bytes, are read by the threads of the current rayon pool; neither numbers nor errors depend on how many there are.
+//! What `numpy.savetxt` writes is read eight numbers at a time where the processor has AVX-512.
 
 mod decimal;
 #[cfg(target_arch = "x86_64")]
@@ -20,10 +21,12 @@ mod fixed;
 #[cfg(target_arch = "x86_64")]
 mod fixed_avx512;
 mod grid;
+mod huge_pages;
 mod number;
 mod opening;
 mod reader;
 mod row;
+mod separator;
 mod source;
 mod store;
 #[cfg(test)]

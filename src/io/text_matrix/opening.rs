@@ -2,7 +2,8 @@
 
 use super::grid::{LineKind, line_kind};
 use super::number::{self, NumberFault};
-use super::row::{Separator, count_fields, fields, is_blank, next_line};
+use super::row::next_line;
+use super::separator::{Separator, count_fields, fields, is_blank};
 use std::borrow::Cow;
 
 /// So many bytes of the first line are looked at to tell text from something else.

@@ -112,11 +112,33 @@ impl<'a, S: Scalar> Reader<'a, S> {
                 None => return Ok(()),
             },
         };
-        let grid = Grid::new(text, self.grain.chunk_bytes, &mut self.progress);
-        let room = self.store.room(grid.rows, form.cols, self.path)?;
-        grid.read(&form, room).map_err(|fault| error_of::<S>(fault, &form, self.path))?;
+        let outcome = match self.read_rows(text, &form)? {
+            Ok(()) => Ok(()),
+            // Lines may have been missed when they were counted, and places are wrong then: once more, counting every one.
+            Err(_) if form.least_bytes > 0 => {
+                let form = RowForm { least_bytes: 0, ..form };
+                self.form = Some(form);
+                self.read_rows(text, &form)?
+            }
+            fault => fault,
+        };
+        outcome.map_err(|fault| error_of::<S>(fault, &form, self.path))?;
         self.parse_ns += start.elapsed().as_nanos() as f64;
         Ok(())
+    }
+
+    /// Reads rows into the store, or leaves everything as it was.
+    fn read_rows(&mut self, text: &[u8], form: &RowForm) -> Result<Result<(), Fault>, ReadError> {
+        let mut progress = self.progress;
+        let grid = Grid::new(text, self.grain.chunk_bytes, form.least_bytes, &mut progress);
+        let room = self.store.room(grid.rows, form.cols, self.path)?;
+        let count = room.len();
+        let outcome = grid.read(form, room);
+        match outcome {
+            Ok(()) => self.progress = progress,
+            Err(_) => self.store.take_back(count),
+        }
+        Ok(outcome)
     }
 
     /// Learns from the first row what all rows are like, and lets `text` start with it.
@@ -125,11 +147,13 @@ impl<'a, S: Scalar> Reader<'a, S> {
         self.progress.lines = self.opening.lines;
         let Some(first) = found else { return Ok(None) };
         *text = &text[first.at..];
+        let fixed = FixedForm::of(&text[..first.bytes], first.separator);
         let form = RowForm {
             separator: first.separator,
             cols: first.cols,
             non_finite: self.options.non_finite,
-            fixed: FixedForm::of(&text[..first.bytes], first.separator),
+            fixed,
+            least_bytes: fixed.map_or(0, |fixed| fixed.least_bytes(first.cols)),
         };
         if let Some(bytes) = self.known_bytes {
             // Rows of measured numbers are about equally long; a few more than the first one promises.

@@ -1,37 +1,11 @@
-//! One row of numbers: where fields begin and end, and what is wrong where a row is not as it should be.
+//! One row of numbers, and what is wrong where a row is not as it should be.
 
 use super::NonFinite;
 use super::fixed::FixedForm;
 use super::number::{self, NumberFault};
+use super::separator::{Separator, count_fields, is_blank};
 use crate::Scalar;
 use memchr::memchr;
-
-/// What stands between two numbers. The first row decides, and holds for the whole file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Separator {
-    /// Spaces and tabs, as many as there are.
-    Blanks,
-    /// One comma or one semicolon, with or without blanks around it. One more at the end of a line is no number.
-    Byte(u8),
-}
-
-impl Separator {
-    /// The one that a line uses.
-    pub(super) fn of(line: &[u8]) -> Self {
-        line.iter()
-            .find(|byte| matches!(byte, b',' | b';'))
-            .map_or(Separator::Blanks, |&byte| Separator::Byte(byte))
-    }
-
-    /// The byte to look for after blanks were skipped; a space never stands there.
-    #[inline(always)]
-    fn byte(self) -> u8 {
-        match self {
-            Separator::Blanks => b' ',
-            Separator::Byte(byte) => byte,
-        }
-    }
-}
 
 /// What every row must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +15,8 @@ pub(super) struct RowForm {
     pub(super) non_finite: NonFinite,
     /// What the numbers of the first row look like. Others may differ.
     pub(super) fixed: Option<FixedForm>,
+    /// Every row is believed to be at least so long, until one is found that is not.
+    pub(super) least_bytes: usize,
 }
 
 /// What is wrong with a row. Columns are counted from 0.
@@ -56,11 +32,6 @@ pub(super) enum RowFault {
     TooLarge { column: usize, field: Vec<u8> },
     /// `inf` or `nan`, and they were not asked for.
     NotFinite { column: usize, field: Vec<u8> },
-}
-
-#[inline(always)]
-pub(super) fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
 }
 
 /// The first place from `at` on that is not blank.
@@ -202,36 +173,13 @@ fn not_a_number(text: &[u8], at: usize, separator: Separator, column: usize) -> 
     RowFault::NotANumber { column, field: text[start..end].trim_ascii().to_vec() }
 }
 
-/// The fields of a line, without the blanks around them. An empty one after the last separator is none.
-pub(super) fn fields(line: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> {
-    let mut rest = line.trim_ascii();
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let ends = |&byte: &u8| match separator {
-            Separator::Blanks => is_blank(byte),
-            Separator::Byte(separator) => byte == separator,
-        };
-        let length = rest.iter().position(ends).unwrap_or(rest.len());
-        let field = &rest[..length];
-        rest = rest[(length + 1).min(rest.len())..].trim_ascii_start();
-        Some(field.trim_ascii_end())
-    })
-}
-
-/// How many fields a line has.
-pub(super) fn count_fields(line: &[u8], separator: Separator) -> u64 {
-    fields(line, separator).count() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(text: &str, cols: usize) -> Result<Vec<f64>, RowFault> {
         let separator = Separator::of(text.lines().next().unwrap_or_default().as_bytes());
-        let form = RowForm { separator, cols, non_finite: NonFinite::Refuse, fixed: None };
+        let form = RowForm { separator, cols, non_finite: NonFinite::Refuse, fixed: None, least_bytes: 0 };
         let mut row = vec![0.0; cols];
         // Once with room behind the row, where numbers are read the fast way, and once without.
         let mut padded = vec![0.0; cols];
@@ -289,18 +237,5 @@ mod tests {
         assert_eq!(read(",2,3", 3), Err(RowFault::EmptyField { column: 0 }));
         assert_eq!(read("1 2 -inf", 3), Err(RowFault::NotFinite { column: 2, field: "-inf".into() }));
         assert_eq!(read("1 1e999 3", 3), Err(RowFault::TooLarge { column: 1, field: "1e999".into() }));
-    }
-
-    #[test]
-    fn fields_of_a_line() {
-        let split = |line: &str| -> Vec<String> {
-            let line = line.as_bytes();
-            fields(line, Separator::of(line))
-                .map(|field| String::from_utf8_lossy(field).into_owned())
-                .collect()
-        };
-        assert_eq!(split(" a  b\tc \r\n"), ["a", "b", "c"]);
-        assert_eq!(split("a b, c ,,d,"), ["a b", "c", "", "d"]);
-        assert_eq!(split(""), [""; 0]);
     }
 }

@@ -1,5 +1,6 @@
 //! Memory for numbers whose count is not known before the last row is read.
 
+use super::huge_pages;
 use crate::Scalar;
 use crate::io::ReadError;
 use std::path::Path;
@@ -26,6 +27,7 @@ impl<S: Scalar> Store<S> {
             && Vec::<S>::new().try_reserve_exact(count).is_ok()
         {
             self.numbers = vec![S::ZERO; count];
+            huge_pages::advise(&mut self.numbers);
         }
     }
 
@@ -49,6 +51,11 @@ impl<S: Scalar> Store<S> {
         }
         let start = std::mem::replace(&mut self.used, entries);
         Ok(&mut self.numbers[start..entries])
+    }
+
+    /// The last `count` numbers were none.
+    pub(super) fn take_back(&mut self, count: usize) {
+        self.used -= count;
     }
 
     /// Everything.

@@ -154,6 +154,22 @@ fn threads_and_grids_change_neither_numbers_nor_errors() {
     }
 }
 
+#[test]
+fn rows_may_be_shorter_than_the_first_one_promised() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = savetxt(3, 12, ' ');
+    let short = "1 2 3 4 5 6 7 8 9 10 11 12\n# between\n".repeat(9);
+    for text in [format!("{long}{short}"), format!("{long}{short}{long}"), format!("{long}# x\n{short}\n")] {
+        let read = read_every_way::<f64>(folder.path(), text.as_bytes()).unwrap();
+        assert_eq!(Some((read.0, read.1, read.2)), reference::<f64>(text.as_bytes()));
+    }
+    let fault = |text: String| read_every_way::<f64>(folder.path(), text.as_bytes()).unwrap_err();
+    let place = fault(format!("{long}{short}1 2\n{long}"));
+    assert!(place.ends_with(": row 13 (line 22) has 2 numbers, 12 expected"), "{place}");
+    let place = fault(format!("{long}\n{short}"));
+    assert!(place.contains(": row 4 is an empty line"), "{place}");
+}
+
 /// The rules of the format once more, as plainly as they can be written.
 fn reference<S: Scalar>(text: &[u8]) -> Option<(Vec<u64>, usize, usize)> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
