@@ -1,5 +1,7 @@
 //! What stands between the fields of a line, whatever these hold.
 
+use memchr::{memchr, memchr2};
+
 /// What stands between two numbers. The first row decides, and holds for the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separator {
@@ -12,9 +14,7 @@ pub(super) enum Separator {
 impl Separator {
     /// The one that a line uses.
     pub(super) fn of(line: &[u8]) -> Self {
-        line.iter()
-            .find(|byte| matches!(byte, b',' | b';'))
-            .map_or(Separator::Blanks, |&byte| Separator::Byte(byte))
+        memchr2(b',', b';', line).map_or(Separator::Blanks, |at| Separator::Byte(line[at]))
     }
 
     /// The byte to look for after blanks were skipped; a space never stands there.
@@ -39,11 +39,11 @@ pub(super) fn fields(line: &[u8], separator: Separator) -> impl Iterator<Item = 
         if rest.is_empty() {
             return None;
         }
-        let ends = |&byte: &u8| match separator {
-            Separator::Blanks => is_blank(byte),
-            Separator::Byte(separator) => byte == separator,
+        let end = match separator {
+            Separator::Blanks => memchr2(b' ', b'\t', rest),
+            Separator::Byte(separator) => memchr(separator, rest),
         };
-        let length = rest.iter().position(ends).unwrap_or(rest.len());
+        let length = end.unwrap_or(rest.len());
         let field = &rest[..length];
         rest = rest[(length + 1).min(rest.len())..].trim_ascii_start();
         Some(field.trim_ascii_end())
