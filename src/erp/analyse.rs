@@ -2,6 +2,7 @@
 
 use super::arrangement::Arrangement;
 use super::job::{Job, NONTARGET, Reduced, Source, TARGET, same_shape};
+use super::protocol::protocol;
 use super::{
     Analysis, Chosen, Difference, ErpError, Recording, Sensors, Settings, Wave, layout_check, peaks,
     permutations, spare_gpu, unit_check,
@@ -99,9 +100,19 @@ fn analyse_in_blocks<S: Scalar>(
         warnings.extend(nontarget.warnings);
     }
     let recording = arrangement.recording;
+    let protocol = protocol(inputs, settings, S::NAME);
     warnings.extend(unit_check::warning(&recording, &conditions));
-    let mut analysis =
-        Analysis { recording, conditions, groups, difference, peaks: Vec::new(), warnings, chosen, stages };
+    let mut analysis = Analysis {
+        protocol,
+        recording,
+        conditions,
+        groups,
+        difference,
+        peaks: Vec::new(),
+        warnings,
+        chosen,
+        stages,
+    };
     analysis.peaks = all_peaks(&analysis.recording, &analysis);
     Ok(analysis)
 }

@@ -6,6 +6,8 @@ use serde::Serialize;
 /// The result of the EEG job: what the terminal, the files and the page tell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
+    /// What was done: name and value of everything that the results depend on.
+    pub protocol: Vec<(&'static str, String)>,
     /// What was recorded.
     pub recording: Recording,
     /// Target, then nontarget if there is one.
@@ -60,13 +62,17 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Name and time of every stage that took any. Preparing is named where it matters: on a CPU it is nothing.
+    /// Name and time of every stage that took any. Preparing is named where it matters: on a CPU it is nothing. The pages
+    /// of a mapped file are read while they are parsed: then the two are one.
     pub fn named(&self) -> Vec<(&'static str, f64)> {
         const MATTERS_NS: f64 = 1e6;
         let prepare_ns = if self.prepare_ns < MATTERS_NS { 0.0 } else { self.prepare_ns };
+        let mapped = self.parse_ns > 0.0 && self.read_ns < 0.01 * self.parse_ns;
+        let (read_ns, parse) = if mapped { (0.0, "read and parse") } else { (self.read_ns, "parse") };
+        let parse_ns = self.parse_ns + self.read_ns - read_ns;
         let all = [
-            ("read", self.read_ns),
-            ("parse", self.parse_ns),
+            ("read", read_ns),
+            (parse, parse_ns),
             ("preprocess", self.preprocess_ns),
             ("prepare", prepare_ns),
             ("upload", self.upload_ns),

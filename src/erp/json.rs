@@ -33,10 +33,13 @@ pub fn json(analysis: &Analysis, dtype: &str) -> Value {
             "amplitude": peak.amplitude,
         })
     });
+    let protocol: serde_json::Map<String, Value> =
+        analysis.protocol.iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
     let mut object = json!({
         "op": "erp",
         "schema": SCHEMA,
         "dtype": dtype,
+        "protocol": protocol,
         "sensors": recording.sensors,
         "samples": recording.samples,
         "rate_hz": recording.rate_hz,

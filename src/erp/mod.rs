@@ -29,6 +29,7 @@ pub mod page;
 mod peaks;
 mod permutations;
 mod preprocess;
+mod protocol;
 mod recording;
 mod reduce;
 mod reject;

@@ -95,6 +95,7 @@ pub(super) fn planted() -> Analysis {
         all.extend(peaks(&recording, Wave::Condition(index), &of.mean, &of.field_power));
     }
     Analysis {
+        protocol: vec![("target", "planted".to_owned())],
         recording,
         conditions,
         groups,

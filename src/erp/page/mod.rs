@@ -29,6 +29,7 @@ pub fn render(analysis: &Analysis) -> String {
         contents.add(section.title, &drawn(&section));
     }
     contents.add("Significant intervals", &tables::intervals(analysis));
+    contents.add("What was done", &tables::protocol(analysis));
     contents.add("Where the time went", &times(analysis));
     let additions = Additions { style: include_str!("cursor.css"), script: include_str!("cursor.js") };
     let header = format!("{}{}", summary(analysis), cursor::panel(analysis));

@@ -10,6 +10,13 @@ use crate::units;
 /// Rejected epochs, peaks and intervals that are listed; files have them all.
 const MOST_ROWS: usize = 40;
 
+/// What the results depend on.
+pub(super) fn protocol(analysis: &Analysis) -> String {
+    let one = |(name, value): &(&'static str, String)| row(false, &[Cell::text(*name), Cell::text(value)]);
+    let rows: String = analysis.protocol.iter().map(one).collect();
+    table("Files, settings and program", &[("setting", ""), ("value", "")], &rows)
+}
+
 /// Epochs kept and left out, and what is meant by SEM and band.
 pub(super) fn epochs(analysis: &Analysis) -> String {
     let all = || analysis.conditions.iter().chain(&analysis.groups);

@@ -68,6 +68,12 @@ impl Opening {
             let end = next_line(text, at);
             let line = &text[at..end];
             if line_kind(text, at) == LineKind::Row {
+                if line.trim_ascii().is_empty() {
+                    let line = self.lines + 1;
+                    return Err(format!(
+                        "line {line} holds nothing but control characters; expected numbers"
+                    ));
+                }
                 if self.header.is_some() || !is_header(line) {
                     return self.first_row(line, at).map(Some);
                 }
@@ -136,6 +142,12 @@ mod tests {
         let names = |text: &str| first(text).unwrap().unwrap().header;
         assert_eq!(names("1 2\n"), None);
         assert_eq!(names("nan inf\n"), None);
+        for blank in ["\r\r\n1 2\n", "\u{c}\n\u{c}\n1 2\n"] {
+            assert_eq!(
+                first(blank).unwrap_err(),
+                "line 1 holds nothing but control characters; expected numbers"
+            );
+        }
         assert_eq!(names("# a\n Fp1 \tFz\n1 2\n").unwrap(), ["Fp1", "Fz"]);
         assert_eq!(names("\"Fp 1\", 'Fz' ,\n1,2,\n").unwrap(), ["Fp 1", "Fz"]);
         assert_eq!(names("left ear\tright ear\n1\t2\n").unwrap(), ["left ear", "right ear"]);
