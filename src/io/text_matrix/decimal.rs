@@ -44,6 +44,7 @@ const fn leading_bits_of_reciprocal(divisor: u128) -> u128 {
 }
 
 /// 10^exponent as the sum of two f64, wrong by less than 2⁻¹⁰⁵ of it; NaN outside the table.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // for vectors of AVX-512
 pub(super) const fn power_of_ten(exponent: i64) -> (f64, f64) {
     if exponent < SMALLEST_POWER || exponent > LARGEST_POWER {
         return (f64::NAN, f64::NAN);
