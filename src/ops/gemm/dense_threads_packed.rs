@@ -9,6 +9,7 @@ use crate::Scalar;
 use crate::machine::{Machine, Refusal};
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::ops::{Place, Variant};
+use gemm_common::Parallelism;
 use std::sync::Arc;
 
 /// Multiply-adds below which the crate itself would not wake a second thread, and the pool need not be entered.
@@ -43,14 +44,14 @@ pub(super) fn multiply_on<S: Scalar>(
     let shape = Shape { n: a.rows(), m: a.cols(), p: b.cols() };
     let threads = machine.threads();
     if threads == 1 || shape.multiply_adds() < SERIAL_BELOW {
-        packed(::gemm::Parallelism::None, alpha, a, b, beta, &mut c);
+        packed(Parallelism::None, alpha, a, b, beta, &mut c);
     } else {
-        machine.pool().install(|| packed(::gemm::Parallelism::Rayon(threads), alpha, a, b, beta, &mut c));
+        machine.pool().install(|| packed(Parallelism::Rayon(threads), alpha, a, b, beta, &mut c));
     }
 }
 
 fn packed<S: Scalar>(
-    parallelism: ::gemm::Parallelism,
+    parallelism: Parallelism,
     alpha: S,
     a: DenseView<'_, S>,
     b: DenseView<'_, S>,
@@ -59,31 +60,42 @@ fn packed<S: Scalar>(
 ) {
     let distance = |leading_dimension: usize| leading_dimension as isize;
     let (n, m, p) = (c.rows(), a.cols(), c.cols());
+    let (a_distance, b_distance) = (distance(a.leading_dimension()), distance(b.leading_dimension()));
     let c_distance = distance(c.leading_dimension());
+    // The crate likes columns better than rows: it is asked for Cᵀ = Bᵀ · Aᵀ, which is the same numbers in the same places.
+    // It calls α what scales C.
+    macro_rules! multiply {
+        ($scalar:ty, $function:expr) => {
+            $function(
+                p,
+                n,
+                m,
+                c.data_mut().as_mut_ptr().cast::<$scalar>(),
+                c_distance,
+                1,
+                beta != S::ZERO,
+                b.data().as_ptr().cast::<$scalar>(),
+                b_distance,
+                1,
+                a.data().as_ptr().cast::<$scalar>(),
+                a_distance,
+                1,
+                beta.to_f64() as $scalar,
+                alpha.to_f64() as $scalar,
+                false,
+                false,
+                false,
+                parallelism,
+            )
+        };
+    }
     // SAFETY: the views see to it that every element (row, col) of a matrix lies at row · leading dimension + col of its
-    // memory; C is borrowed for writing, so nothing else sees it. `gemm` calls α what scales C.
+    // memory; C is borrowed for writing, so nothing else sees it. Pointers are cast to the type that S is.
     unsafe {
-        ::gemm::gemm(
-            n,
-            p,
-            m,
-            c.data_mut().as_mut_ptr(),
-            1,
-            c_distance,
-            beta != S::ZERO,
-            a.data().as_ptr(),
-            1,
-            distance(a.leading_dimension()),
-            b.data().as_ptr(),
-            1,
-            distance(b.leading_dimension()),
-            beta,
-            alpha,
-            false,
-            false,
-            false,
-            parallelism,
-        );
+        match S::NAME {
+            f32::NAME => multiply!(f32, gemm_f32::gemm::f32::get_gemm_fn()),
+            _ => multiply!(f64, gemm_f64::gemm::f64::get_gemm_fn()),
+        }
     }
 }
 

@@ -259,7 +259,12 @@ __device__ __forceinline__ void store(const Product& product, const Work& work, 
 // at 2048 in f64 on an H200 that took 30 µs of 320.
 template <typename Sums>
 __device__ __forceinline__ void store_all(const Product& product, const Work& work, const Sums& sums) {
-    constexpr u32 AT_ONCE = Sums::CHUNKS < 16 ? Sums::CHUNKS : 16;
+#if __CUDA_ARCH__ >= 1000
+    constexpr u32 MOST = 8;  // there, 16 would not fit the registers
+#else
+    constexpr u32 MOST = 16;
+#endif
+    constexpr u32 AT_ONCE = Sums::CHUNKS < MOST ? Sums::CHUNKS : MOST;
     static_assert(Sums::CHUNKS % AT_ONCE == 0, "batches divide a thread's chunks");
 #pragma unroll
     for (u32 first = 0; first < Sums::CHUNKS; first += AT_ONCE) {
