@@ -5,8 +5,8 @@ use crate::machine::{Accelerator, Machine};
 use crate::ops::gemm::Shape;
 use std::sync::Arc;
 
-/// Multiply-adds from which an unasked GPU is opened: what two cores do in a few seconds. Opening a GPU and compiling its
-/// kernel takes the better part of a second.
+/// Multiply-adds from which an unasked GPU is opened: what two cores do in a few seconds (500 permutations of 2862 epochs of
+/// 5248 columns, 1.5·10¹⁰, took 0.9 s on two cores of a Xeon; twice as many 0.8 s on an H200, opened and compiled for).
 const WORK_FOR_GPU: u64 = 100_000_000_000;
 
 /// A machine, and why it was taken.

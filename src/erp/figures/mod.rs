@@ -12,8 +12,7 @@ pub(super) use chosen::{chosen_sensors, latencies};
 
 use super::head::Head;
 use super::{Analysis, Wave};
-use crate::report::chart::Figure;
-use crate::report::figures::{Named, Names, Section};
+use crate::report::figures::{Section, named};
 
 /// All sections that have anything to show.
 pub fn sections(analysis: &Analysis) -> Vec<Section> {
@@ -61,16 +60,7 @@ pub fn sections(analysis: &Analysis) -> Vec<Section> {
             groups::all(analysis),
         ),
     ];
-    let mut names = Names::default();
-    let mut sections = Vec::new();
-    for (prefix, title, intro, figures) in all {
-        let named = |(of, figure): (String, Figure)| Named { file: names.unique(prefix, &of), figure };
-        let figures: Vec<Named> = figures.into_iter().map(named).collect();
-        if !figures.is_empty() {
-            sections.push(Section { title, intro, figures });
-        }
-    }
-    sections
+    named(all)
 }
 
 /// The wave that maps and peaks are about: the difference where there is one, otherwise the first condition.

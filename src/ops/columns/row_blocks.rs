@@ -7,8 +7,8 @@ use crate::machine::{Machine, SimdLevel};
 use crate::matrix::DenseView;
 use std::ops::Range;
 
-/// Columns of a stripe: pivot, sums and extremes of so many, 20 KiB in f64, stay in a first-level cache. Half as many read
-/// memory in pieces that are too short to be fetched ahead: 0.75 of the speed in f32, 0.7 in f64 (one core of a Xeon).
+/// Columns of a stripe: pivot, sums and extremes of so many, 20 KiB in f64, stay in a first-level cache. Fewer would read
+/// memory in pieces that are too short to be fetched ahead.
 const COLS_PER_STRIPE: usize = 512;
 /// Rows of a block, at least: enough that handing a cell to a thread and merging it do not count (a full cell of so many
 /// rows takes 8 µs).

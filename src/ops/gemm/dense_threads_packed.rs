@@ -1,4 +1,4 @@
-//! Packed panels on all threads, by the crate `gemm`: blocks of A and B are copied into panels that the micro-kernel,
+//! Packed panels on all threads, by the crates `gemm-f32` and `gemm-f64`: blocks of A and B are copied into panels that the micro-kernel,
 //! chosen for this CPU's vector instructions, reads from end to end; threads share out the blocks of C.
 //! Touches each operand a few times, from the cache it was sized for. Loses on tiny products, where packing and waking
 //! threads cost more than the product.

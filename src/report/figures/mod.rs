@@ -96,6 +96,15 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
             matrices::all(runs),
         ),
     ];
+    let mut sections = named(all);
+    looks::assign(&mut sections);
+    sections
+}
+
+/// Sections from what their files' names begin with, title, introduction and figures; those without figures are left out.
+pub(crate) fn named(
+    all: impl IntoIterator<Item = (&'static str, &'static str, &'static str, Vec<(String, Figure)>)>,
+) -> Vec<Section> {
     let mut names = Names::default();
     let mut sections = Vec::new();
     for (prefix, title, intro, figures) in all {
@@ -105,20 +114,19 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
             sections.push(Section { title, intro, figures });
         }
     }
-    looks::assign(&mut sections);
     sections
 }
 
 /// Names of files that were given out already.
 #[derive(Default)]
-pub(crate) struct Names(std::collections::BTreeSet<String>);
+struct Names(std::collections::BTreeSet<String>);
 
 impl Names {
     /// What a name keeps at most: file systems end near 255.
     const LONGEST: usize = 80;
 
     /// The prefix and what of the rest is letters and digits, numbered where that was given out already.
-    pub(crate) fn unique(&mut self, prefix: &str, of: &str) -> String {
+    fn unique(&mut self, prefix: &str, of: &str) -> String {
         let mut name = String::from(prefix);
         for character in of.chars() {
             match character {
