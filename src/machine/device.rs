@@ -2,7 +2,8 @@
 
 use super::Refusal;
 use super::emulator::Emulator;
-use super::gpu::Gpu;
+use super::gpu::{Gpu, Stream};
+use super::host_copies::with_host_copies;
 use super::kernel::KernelSource;
 use super::launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 use bytemuck::Pod;
@@ -34,6 +35,12 @@ pub enum DeviceError {
         /// The length of the slice.
         wanted: usize,
     },
+    /// An operand in the memory of another device.
+    #[error("{what} lies in the memory of another device than the one that was to read or write it")]
+    Elsewhere {
+        /// Which operand.
+        what: &'static str,
+    },
 }
 
 /// What a GPU and the emulator both offer. Everything is ordered: a launch sees what was written before it, a read
@@ -43,25 +50,29 @@ pub(super) trait Backend: Send + Sync + fmt::Debug {
     fn limits(&self) -> &DeviceLimits;
     /// `bytes` bytes, aligned to 256 at least, every byte 0xFF: as floating-point numbers NaN, as indices far out of
     /// bounds. Not enough memory is a refusal that names `what`, the bytes wanted and the bytes free.
-    fn allocate(&self, what: &str, bytes: usize) -> Result<Box<dyn Memory>, Refusal>;
+    fn allocate(&self, what: &str, bytes: usize) -> Result<Arc<dyn Memory>, Refusal>;
     /// Compiles a kernel, or takes it from the cache.
     fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal>;
     /// Waits until everything is done.
     fn synchronize(&self) -> Result<(), DeviceError>;
 }
 
-/// Memory of a device. Ranges are within its size: [`Buffer`] sees to it.
+/// Memory of a device. Ranges are within its size, and only who may write does: [`Buffer`] sees to it.
 pub(super) trait Memory: Send + Sync + fmt::Debug {
     /// Where the device sees it.
     fn address(&self) -> u64;
+    /// The stream that orders what is done to it, on a GPU.
+    fn stream(&self) -> Option<&Stream> {
+        None
+    }
     /// Host to device.
-    fn write(&mut self, first_byte: usize, from: &[u8]) -> Result<(), DeviceError>;
+    fn write(&self, first_byte: usize, from: &[u8]) -> Result<(), DeviceError>;
     /// Device to host.
     fn read(&self, first_byte: usize, into: &mut [u8]) -> Result<(), DeviceError>;
     /// Sets `bytes` bytes to `value`.
-    fn fill(&mut self, first_byte: usize, bytes: usize, value: u8) -> Result<(), DeviceError>;
+    fn fill(&self, first_byte: usize, bytes: usize, value: u8) -> Result<(), DeviceError>;
     /// Copies the first `bytes` bytes of other memory of the same device.
-    fn copy_from(&mut self, other: &dyn Memory, bytes: usize) -> Result<(), DeviceError>;
+    fn copy_from(&self, other: &dyn Memory, bytes: usize) -> Result<(), DeviceError>;
 }
 
 /// A compiled kernel.
@@ -118,7 +129,8 @@ impl Device {
     /// A copy of `data` on the device.
     pub fn upload<T: Pod>(&self, what: impl Into<String>, data: &[T]) -> Result<Buffer<T>, Refusal> {
         let mut buffer = self.allocate(what, data.len())?;
-        buffer.write(data).map_err(|error| Refusal::Device(error.to_string()))?;
+        with_host_copies(|copies| copies.upload(self, data, &mut buffer, 0))
+            .map_err(|error: DeviceError| Refusal::Device(error.to_string()))?;
         Ok(buffer)
     }
 
@@ -137,9 +149,27 @@ impl Device {
         Ok(Kernel { name: source.entry, function, threads_per_multiprocessor })
     }
 
-    /// Waits until everything is done.
+    /// Waits until everything that was put into its stream is done.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.backend().synchronize()
+    }
+
+    /// The same device with a stream of its own: what is done through it may overlap with what is done through others.
+    /// The emulator does everything at once, and is the same with or without.
+    pub fn with_new_stream(&self) -> Result<Device, Refusal> {
+        match self {
+            Device::Cuda(gpu) => gpu.with_new_stream().map(Device::Cuda),
+            Device::Emulator(_) => Ok(self.clone()),
+        }
+    }
+
+    /// What is done through this device from now on happens after all that was done through the other one until now.
+    /// The host does not wait.
+    pub fn wait_for(&self, earlier: &Device) -> Result<(), DeviceError> {
+        match (self, earlier) {
+            (Device::Cuda(gpu), Device::Cuda(earlier)) => gpu.stream().wait_for(earlier.stream()),
+            _ => earlier.synchronize(),
+        }
     }
 }
 
@@ -147,7 +177,8 @@ impl Device {
 #[derive(Debug)]
 pub struct Buffer<T> {
     name: String,
-    memory: Box<dyn Memory>,
+    /// Shared with recorded work that reads or writes it.
+    memory: Arc<dyn Memory>,
     len: usize,
     element: PhantomData<T>,
 }
@@ -164,6 +195,9 @@ impl<T: Pod> Buffer<T> {
     /// What it holds, for messages.
     pub fn name(&self) -> &str {
         &self.name
+    }
+    pub(super) fn memory(&self) -> &Arc<dyn Memory> {
+        &self.memory
     }
     /// Its address on the device, for libraries that take one.
     pub fn address(&self) -> u64 {
@@ -200,7 +234,7 @@ impl<T: Pod> Buffer<T> {
         self.memory.copy_from(&*other.memory, self.len * size_of::<T>())
     }
 
-    fn check_end(&self, first: usize, len: usize) -> Result<(), DeviceError> {
+    pub(super) fn check_end(&self, first: usize, len: usize) -> Result<(), DeviceError> {
         match first.checked_add(len).filter(|&end| end <= self.len) {
             Some(_) => Ok(()),
             None => Err(DeviceError::Length {

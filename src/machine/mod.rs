@@ -3,21 +3,28 @@
 mod cache_dir;
 pub mod cpu;
 mod device;
+mod device_view;
 pub mod emulator;
 pub mod gpu;
+mod host_copies;
 mod kernel;
 mod kernel_cache;
 mod launch;
+mod pinned_dense;
 mod pool;
 mod refusal;
 
 pub use cache_dir::cache_dir;
 pub use cpu::{CpuInfo, SimdLevel};
 pub use device::{Argument, Buffer, Device, DeviceError, Kernel};
+pub(crate) use device_view::KeptMatrix;
+pub use device_view::{DeviceView, DeviceViewMut};
 pub use emulator::Emulator;
 pub use gpu::Gpu;
+pub(crate) use host_copies::{HostCopies, with_host_copies};
 pub use kernel::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
 pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
+pub use pinned_dense::PinnedDense;
 pub use pool::Pool;
 pub use refusal::Refusal;
 
@@ -61,6 +68,8 @@ pub struct Machine {
     pool: Arc<Pool>,
     limits: Limits,
     accelerator: Accelerator,
+    /// The accelerator with a stream of its own; `None`: the one that all share, opened on first use.
+    device: Option<Device>,
 }
 
 /// What runs the CUDA variants.
@@ -97,12 +106,36 @@ impl Machine {
     pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
         let pool = Arc::new(Pool::new(threads)?);
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator: Accelerator::None }))
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator: Accelerator::None, device: None }))
     }
 
     /// The same machine, with something that runs the CUDA variants. Nothing is opened yet.
     pub fn with_accelerator(&self, accelerator: Accelerator) -> Arc<Self> {
-        Arc::new(Machine { cpu: self.cpu.clone(), pool: self.pool.clone(), limits: self.limits, accelerator })
+        self.with(accelerator, None)
+    }
+
+    /// The same machine, whose device has a stream of its own: plans that are made on it may overlap with others, and
+    /// are ordered among each other. See [`Device::wait_for`] for order across streams.
+    pub fn with_new_stream(&self) -> Result<Arc<Self>, Refusal> {
+        Ok(self.with(self.accelerator, Some(self.device()?.with_new_stream()?)))
+    }
+
+    /// The same machine, whose device works in a stream that somebody else made.
+    ///
+    /// # Safety
+    /// As for [`Gpu::with_raw_stream`]; everything made on the machine that is returned must be gone before the stream is.
+    pub unsafe fn with_raw_stream(&self, raw: *mut std::ffi::c_void) -> Result<Arc<Self>, Refusal> {
+        let Device::Cuda(gpu) = self.device()? else {
+            return Err(Refusal::NotEmulated("the emulator has no streams".into()));
+        };
+        // SAFETY: the caller's promise.
+        let gpu = unsafe { gpu.with_raw_stream(raw) }?;
+        Ok(self.with(self.accelerator, Some(Device::Cuda(gpu))))
+    }
+
+    fn with(&self, accelerator: Accelerator, device: Option<Device>) -> Arc<Self> {
+        let (cpu, pool) = (self.cpu.clone(), self.pool.clone());
+        Arc::new(Machine { cpu, pool, limits: self.limits, accelerator, device })
     }
 
     /// `threads` threads of this computer, limits by its free memory.
@@ -131,9 +164,14 @@ impl Machine {
     }
     /// The device that runs the CUDA variants: opened on first use, once per process; or why there is none.
     pub fn device(&self) -> Result<Device, Refusal> {
+        if let Some(device) = &self.device {
+            return Ok(device.clone());
+        }
         match self.accelerator {
             Accelerator::None => Err(Refusal::NoDevice),
-            Accelerator::Cuda(number) => Gpu::open(number).map(Device::Cuda),
+            Accelerator::Cuda(number) => {
+                Gpu::open(number).map(|gpu| Device::Cuda(gpu.with_copiers(&self.pool)))
+            }
             Accelerator::Emulator => Emulator::open().map(Device::Emulator),
         }
     }

@@ -42,7 +42,7 @@ pub struct DenseViewMut<'a, S> {
 }
 
 /// Elements that `rows` rows need when the last one may end at its last column.
-fn span(rows: usize, cols: usize, leading_dimension: usize) -> Result<usize, FormatError> {
+pub(crate) fn span(rows: usize, cols: usize, leading_dimension: usize) -> Result<usize, FormatError> {
     if leading_dimension < cols {
         return Err(FormatError::LeadingDimension { leading_dimension, cols });
     }
@@ -141,6 +141,12 @@ impl<S: Scalar> Dense<S> {
 }
 
 impl<'a, S: Scalar> DenseView<'a, S> {
+    /// Of `rows · cols` numbers without gaps.
+    pub(crate) fn compact(data: &'a [S], rows: usize, cols: usize) -> Self {
+        debug_assert_eq!(data.len(), rows * cols);
+        DenseView { rows, cols, leading_dimension: cols, data }
+    }
+
     /// Looks at `rows` rows of `cols` numbers that lie `leading_dimension` apart.
     pub fn new(
         data: &'a [S],
@@ -196,6 +202,12 @@ impl<'a, S: Scalar> DenseView<'a, S> {
 }
 
 impl<'a, S: Scalar> DenseViewMut<'a, S> {
+    /// Of `rows · cols` numbers without gaps.
+    pub(crate) fn compact(data: &'a mut [S], rows: usize, cols: usize) -> Self {
+        debug_assert_eq!(data.len(), rows * cols);
+        DenseViewMut { rows, cols, leading_dimension: cols, data }
+    }
+
     /// Writes `rows` rows of `cols` numbers that lie `leading_dimension` apart; the gaps are never touched.
     pub fn new(
         data: &'a mut [S],

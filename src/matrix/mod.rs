@@ -15,6 +15,7 @@ mod statistics;
 pub use coo::{Coo, Duplicates};
 pub use counting_sort::{SORT_SERIALLY_BELOW, sort_entries};
 pub use csr::{Csr, CsrView};
+pub(crate) use dense::span;
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
 pub use spy::Spy;

@@ -10,11 +10,13 @@ pub mod columns;
 pub mod convert;
 mod device_dense;
 pub mod gemm;
+mod phase_clock;
 mod reference;
 pub mod spmm;
 pub mod transfer;
 mod transposed;
 
+pub use device_dense::DeviceDense;
 pub use reference::{Extent, Observed, Projection, Reference};
 
 use crate::Scalar;
@@ -140,6 +142,8 @@ pub struct Phases {
     pub run_ns: Option<f64>,
     /// Device to host: the result.
     pub download_ns: Option<f64>,
+    /// All three, where they went on at the same time: nothing is then known of each.
+    pub overlapped_ns: Option<f64>,
 }
 
 /// Where a variant runs.
@@ -253,6 +257,15 @@ pub enum RunError {
     /// The result breaks the invariant of its format.
     #[error("the result is no valid matrix: {0}")]
     InvalidResult(#[from] FormatError),
+}
+
+/// Has an operand the shape that fits?
+fn check_shape(what: &'static str, found: (usize, usize), expected: (usize, usize)) -> Result<(), RunError> {
+    if found == expected {
+        return Ok(());
+    }
+    let shape = |(rows, cols)| format!("{rows}×{cols}");
+    Err(RunError::Shape { what, found: shape(found), expected: shape(expected) })
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ impl Memory for EmulatedMemory {
     fn address(&self) -> u64 {
         self.allocation.address as u64
     }
-    fn write(&mut self, first_byte: usize, from: &[u8]) -> Result<(), DeviceError> {
+    fn write(&self, first_byte: usize, from: &[u8]) -> Result<(), DeviceError> {
         self.allocation.lock().bytes_mut()[first_byte..][..from.len()].copy_from_slice(from);
         Ok(())
     }
@@ -180,11 +180,11 @@ impl Memory for EmulatedMemory {
         into.copy_from_slice(&self.allocation.lock().bytes()[first_byte..][..into.len()]);
         Ok(())
     }
-    fn fill(&mut self, first_byte: usize, bytes: usize, value: u8) -> Result<(), DeviceError> {
+    fn fill(&self, first_byte: usize, bytes: usize, value: u8) -> Result<(), DeviceError> {
         self.allocation.lock().bytes_mut()[first_byte..][..bytes].fill(value);
         Ok(())
     }
-    fn copy_from(&mut self, other: &dyn Memory, bytes: usize) -> Result<(), DeviceError> {
+    fn copy_from(&self, other: &dyn Memory, bytes: usize) -> Result<(), DeviceError> {
         let mut copy = vec![0; bytes];
         other.read(0, &mut copy)?;
         self.write(0, &copy)
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn copies_between_buffers() {
         let registry = Registry::new(1000, false);
-        let (mut from, mut to) = (registry.allocate("a", 8).unwrap(), registry.allocate("b", 8).unwrap());
+        let (from, to) = (registry.allocate("a", 8).unwrap(), registry.allocate("b", 8).unwrap());
         from.write(2, &[1, 2]).unwrap();
         to.fill(0, 8, 9).unwrap();
         to.copy_from(&from, 4).unwrap();

@@ -145,8 +145,8 @@ impl Backend for Emulator {
     fn limits(&self) -> &DeviceLimits {
         &self.resources.limits
     }
-    fn allocate(&self, what: &str, bytes: usize) -> Result<Box<dyn Memory>, Refusal> {
-        Ok(Box::new(self.resources.registry.allocate(what, bytes)?))
+    fn allocate(&self, what: &str, bytes: usize) -> Result<Arc<dyn Memory>, Refusal> {
+        Ok(Arc::new(self.resources.registry.allocate(what, bytes)?))
     }
     fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
         source.emulated()?;

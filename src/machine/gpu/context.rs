@@ -1,4 +1,4 @@
-//! What calls of the driver happen in: a context, made current on the calling thread, and a stream that orders them.
+//! What calls of the driver happen in: a context, made current on the calling thread.
 
 use super::driver::{self, CudaError, cuda};
 use crate::machine::DeviceError;
@@ -86,57 +86,5 @@ impl Turn<'_> {
         }
         let why = "copies between host and device cannot be part of a graph".to_string();
         Err(DeviceError::Call { call: "capture", why })
-    }
-}
-
-/// A queue of work on a GPU; what is put into it happens in that order.
-#[derive(Debug)]
-pub struct Stream {
-    context: Arc<Context>,
-    raw: sys::CUstream,
-}
-
-// SAFETY: the driver allows every thread to use a stream.
-unsafe impl Send for Stream {}
-// SAFETY: the same.
-unsafe impl Sync for Stream {}
-
-impl Stream {
-    /// A stream that does not wait for the legacy stream, which other libraries of this process may use.
-    pub(super) fn new(context: &Arc<Context>) -> Result<Arc<Self>, CudaError> {
-        let _turn = context.enter()?;
-        let mut raw = std::ptr::null_mut();
-        // SAFETY: a context is current; writes one handle.
-        unsafe { cuda!(cuStreamCreate(&mut raw, sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32)) }?;
-        Ok(Arc::new(Stream { context: context.clone(), raw }))
-    }
-
-    pub(super) fn context(&self) -> &Arc<Context> {
-        &self.context
-    }
-
-    pub(super) fn raw(&self) -> sys::CUstream {
-        self.raw
-    }
-
-    /// Waits until everything in it is done.
-    pub fn synchronize(&self) -> Result<(), DeviceError> {
-        let turn = self.context.enter()?;
-        Ok(self.wait(&turn)?)
-    }
-
-    /// The same, in the middle of other calls.
-    pub(super) fn wait(&self, _turn: &Turn<'_>) -> Result<(), CudaError> {
-        // SAFETY: the stream is valid and its context is current.
-        unsafe { cuda!(cuStreamSynchronize(self.raw)) }
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        if let Ok(_turn) = self.context.enter() {
-            // SAFETY: the stream is valid and nobody has it any more; the driver lets its work finish.
-            let _ = unsafe { cuda!(cuStreamDestroy_v2(self.raw)) };
-        }
     }
 }

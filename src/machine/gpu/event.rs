@@ -1,9 +1,10 @@
 //! Marks in a stream, and the time between two of them as the GPU's own clock tells it.
 
 use super::Gpu;
-use super::context::{Context, Stream};
+use super::context::Context;
 use super::driver::{self, cuda};
 use super::libraries::Library;
+use super::stream::Stream;
 use crate::machine::DeviceError;
 use cudarc::driver::sys;
 use std::sync::{Arc, OnceLock};

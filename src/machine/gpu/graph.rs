@@ -2,8 +2,8 @@
 //! of the 4 µs that starting it alone takes, so that kernels of a few microseconds can be timed.
 
 use super::Gpu;
-use super::context::Stream;
 use super::driver::{CudaError, cuda};
+use super::stream::Stream;
 use crate::machine::DeviceError;
 use cudarc::driver::sys;
 use std::sync::Arc;

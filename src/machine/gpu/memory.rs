@@ -2,8 +2,9 @@
 //! microseconds and need no waiting.
 
 use super::Gpu;
-use super::context::{Stream, Turn};
+use super::context::Turn;
 use super::driver::{CudaError, cuda};
+use super::stream::Stream;
 use crate::machine::Refusal;
 use crate::machine::device::{DeviceError, Memory};
 use cudarc::driver::sys;
@@ -109,7 +110,7 @@ impl DeviceMemory {
             Err(error) => return Err(error.into()),
         };
         drop(turn); // dropping the memory, should filling it fail, takes a turn of its own
-        let mut memory = DeviceMemory { stream: stream.clone(), address, pooled: pool.is_some() };
+        let memory = DeviceMemory { stream: stream.clone(), address, pooled: pool.is_some() };
         memory.fill(0, size, 0xFF).map_err(|error| Refusal::Device(error.to_string()))?;
         Ok(memory)
     }
@@ -156,7 +157,11 @@ impl Memory for DeviceMemory {
         self.address
     }
 
-    fn write(&mut self, first_byte: usize, from: &[u8]) -> Result<(), DeviceError> {
+    fn stream(&self) -> Option<&Stream> {
+        Some(&self.stream)
+    }
+
+    fn write(&self, first_byte: usize, from: &[u8]) -> Result<(), DeviceError> {
         let turn = self.stream.context().enter()?;
         turn.check_not_capturing()?;
         // SAFETY: `from` is borrowed until the stream has been waited for, and the range is within this memory.
@@ -175,7 +180,7 @@ impl Memory for DeviceMemory {
         Ok(copied.and(waited)?)
     }
 
-    fn fill(&mut self, first_byte: usize, bytes: usize, value: u8) -> Result<(), DeviceError> {
+    fn fill(&self, first_byte: usize, bytes: usize, value: u8) -> Result<(), DeviceError> {
         if bytes == 0 {
             return Ok(());
         }
@@ -185,7 +190,7 @@ impl Memory for DeviceMemory {
         Ok(unsafe { cuda!(cuMemsetD8Async(first, value, bytes, self.stream.raw())) }?)
     }
 
-    fn copy_from(&mut self, other: &dyn Memory, bytes: usize) -> Result<(), DeviceError> {
+    fn copy_from(&self, other: &dyn Memory, bytes: usize) -> Result<(), DeviceError> {
         if bytes == 0 {
             return Ok(());
         }

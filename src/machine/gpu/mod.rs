@@ -2,6 +2,7 @@
 //! a refusal that says what to install. Everything here is compiled and linted on machines without a GPU.
 
 mod context;
+mod copies;
 pub mod cublas;
 pub mod cusparse;
 mod driver;
@@ -15,11 +16,12 @@ pub mod nvrtc;
 mod pinned;
 mod resources;
 mod search;
+mod staging;
 mod state;
 mod status;
+mod stream;
 mod symbols;
 
-pub use context::Stream;
 pub use driver::GpuInfo;
 pub use event::Event;
 pub use graph::Graph;
@@ -28,37 +30,51 @@ pub use pinned::PinnedBuffer;
 pub use resources::Resources;
 pub use search::FOLDERS_VARIABLE;
 pub use state::{GpuFingerprint, GpuState};
+pub use stream::Stream;
 
 use super::Refusal;
 use super::device::{Backend, DeviceError, Function, Memory};
 use super::kernel::KernelSource;
 use super::launch::DeviceLimits;
+use super::pool::Pool;
 use context::Context;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use memory::{DeviceMemory, MemoryPool};
 use module::Modules;
+use staging::Staging;
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// The oldest GPUs that kernels are written and checked for.
 const LEAST_CAPABILITY: [u32; 2] = [8, 0];
 
-/// An open GPU, with one stream that orders everything done to it here.
+/// An open GPU, and the stream that everything done through this handle goes into.
 #[derive(Debug)]
 pub struct Gpu {
+    core: Arc<Core>,
+    stream: Arc<Stream>,
+    /// Threads that help to copy from and to memory that is not pinned.
+    copiers: Option<Arc<Pool>>,
+}
+
+/// What all handles of a GPU share.
+#[derive(Debug)]
+struct Core {
     info: GpuInfo,
     limits: DeviceLimits,
-    stream: Arc<Stream>,
     /// `None` where the driver offers none: memory then comes straight from the device, slowly.
     pool: Option<MemoryPool>,
     modules: Modules,
+    /// Made when first needed.
+    staging: Mutex<Option<Staging>>,
 }
 
 /// GPUs that have been opened, by number: never closed.
 static OPEN: LazyLock<Mutex<HashMap<usize, Arc<Gpu>>>> = LazyLock::new(Mutex::default);
 
 impl Gpu {
-    /// The GPU of this number, opened once per process.
+    /// The GPU of this number, opened once per process, with the stream that all who ask share.
     ///
     /// ```
     /// use ordito::machine::Gpu;
@@ -113,15 +129,43 @@ impl Gpu {
                 driver::attribute(context.device(), Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)?;
             (supported != 0).then(|| MemoryPool::of(context.device(), &turn)).transpose()?
         };
-        Ok(Gpu { info, limits, stream, pool, modules: Modules::default() })
+        let core = Core { info, limits, pool, modules: Modules::default(), staging: Mutex::default() };
+        Ok(Gpu { core: Arc::new(core), stream, copiers: None })
+    }
+
+    /// The same GPU with a new stream: its work is not ordered with that of other handles, unless a stream
+    /// [waits for](Stream::wait_for) another.
+    pub fn with_new_stream(&self) -> Result<Arc<Self>, Refusal> {
+        Ok(self.with(Stream::new(self.context())?, self.copiers.clone()))
+    }
+
+    /// The same GPU with a stream that somebody else made: a `CUstream`, `cudaStream_t`, CuPy's `stream.ptr`, torch's
+    /// `stream.cuda_stream`. Null is the legacy stream, in which nothing can be recorded.
+    ///
+    /// # Safety
+    /// `raw` is a stream of this GPU's primary context, and is not destroyed before everything that was made through
+    /// this handle is gone.
+    pub unsafe fn with_raw_stream(&self, raw: *mut c_void) -> Result<Arc<Self>, Refusal> {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { Stream::borrowed(self.context(), raw) }?;
+        Ok(self.with(stream, self.copiers.clone()))
+    }
+
+    /// The same GPU and stream, with threads that help to copy from and to memory that is not pinned.
+    pub(super) fn with_copiers(&self, pool: &Arc<Pool>) -> Arc<Self> {
+        self.with(self.stream.clone(), Some(pool.clone()))
+    }
+
+    fn with(&self, stream: Arc<Stream>, copiers: Option<Arc<Pool>>) -> Arc<Self> {
+        Arc::new(Gpu { core: self.core.clone(), stream, copiers })
     }
 
     /// What the driver says about it.
     pub fn info(&self) -> &GpuInfo {
-        &self.info
+        &self.core.info
     }
 
-    /// Its stream: every copy, fill and launch of its buffers and kernels goes through it.
+    /// Its stream: every copy, fill and launch of buffers and kernels made through this handle goes into it.
     pub fn stream(&self) -> &Arc<Stream> {
         &self.stream
     }
@@ -129,20 +173,20 @@ impl Gpu {
     /// Bytes of its memory that can still be had, after what is in the stream.
     pub fn free_memory(&self) -> Result<u64, DeviceError> {
         let turn = self.context().enter()?;
-        Ok(memory::free_memory(self.pool, &turn)?)
+        Ok(memory::free_memory(self.core.pool, &turn)?)
     }
 
     fn context(&self) -> &Arc<Context> {
         self.stream.context()
     }
     fn pool(&self) -> Option<MemoryPool> {
-        self.pool
+        self.core.pool
     }
     fn modules(&self) -> &Modules {
-        &self.modules
+        &self.core.modules
     }
     fn device_limits(&self) -> &DeviceLimits {
-        &self.limits
+        &self.core.limits
     }
 }
 
@@ -172,10 +216,10 @@ fn limits(context: &Context, info: &GpuInfo) -> Result<DeviceLimits, Refusal> {
 
 impl Backend for Gpu {
     fn limits(&self) -> &DeviceLimits {
-        &self.limits
+        &self.core.limits
     }
-    fn allocate(&self, what: &str, bytes: usize) -> Result<Box<dyn Memory>, Refusal> {
-        Ok(Box::new(DeviceMemory::allocate(self, what, bytes)?))
+    fn allocate(&self, what: &str, bytes: usize) -> Result<Arc<dyn Memory>, Refusal> {
+        Ok(Arc::new(DeviceMemory::allocate(self, what, bytes)?))
     }
     fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
         Ok(Box::new(self.load(source)?))

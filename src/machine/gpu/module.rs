@@ -1,9 +1,10 @@
 //! Machine code on a GPU: loaded once per process, compiled only where neither process nor disk has it.
 
 use super::Gpu;
-use super::context::{Context, Stream};
+use super::context::Context;
 use super::driver::{CudaError, cuda};
 use super::libraries::Library;
+use super::stream::Stream;
 use super::{nvrtc, symbols};
 use crate::machine::Refusal;
 use crate::machine::device::{Argument, DeviceError, Function};

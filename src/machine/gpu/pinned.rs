@@ -2,13 +2,29 @@
 //! the driver's own buffers.
 
 use super::Gpu;
-use super::context::Stream;
 use super::driver::cuda;
+use super::stream::Stream;
 use crate::machine::Refusal;
 use bytemuck::Pod;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// First address and bytes of all pinned memory of ours: what is copied from there needs no staging.
+static PINNED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn pinned_ranges() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+    PINNED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does all of it lie in pinned memory of ours? Memory that others pinned is not known here, and counts as any other.
+pub(super) fn is_pinned(bytes: &[u8]) -> bool {
+    let first = bytes.as_ptr().addr();
+    let ranges = pinned_ranges();
+    let before = ranges.range(..=first).next_back();
+    before.is_some_and(|(start, len)| first + bytes.len() <= start + len)
+}
 
 /// Elements in pinned memory of the host, zero at first. [`Buffer::write`](crate::machine::Buffer::write) and `read` copy
 /// from and to it as from and to any slice, and faster.
@@ -46,6 +62,7 @@ impl Gpu {
         };
         // SAFETY: pages, so aligned for any element, of `bytes` bytes at least.
         unsafe { pointer.write_bytes(0, bytes) };
+        pinned_ranges().insert(pointer.addr(), bytes);
         Ok(PinnedBuffer { stream, elements, len })
     }
 }
@@ -66,6 +83,7 @@ impl<T: Pod> PinnedBuffer<T> {
 
 impl<T> Drop for PinnedBuffer<T> {
     fn drop(&mut self) {
+        pinned_ranges().remove(&self.elements.as_ptr().addr());
         if let Ok(_turn) = self.stream.context().enter() {
             // SAFETY: came from cuMemHostAlloc; every copy has been waited for by whoever asked for it.
             let _ = unsafe { cuda!(cuMemFreeHost(self.elements.as_ptr().cast())) };

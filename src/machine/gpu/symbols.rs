@@ -34,6 +34,7 @@ pub(super) const CUDA: &[&str] = &[
     "cuStreamCreate",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
+    "cuStreamWaitEvent",
     "cuStreamBeginCapture_v2",
     "cuStreamEndCapture",
     "cuEventCreate",
@@ -128,6 +129,7 @@ mod tests {
     fn every_function_that_is_called_is_asked_for_first() {
         let files = [
             include_str!("context.rs"),
+            include_str!("copies.rs"),
             include_str!("cublas.rs"),
             include_str!("cusparse/description.rs"),
             include_str!("cusparse/mod.rs"),
@@ -139,6 +141,8 @@ mod tests {
             include_str!("mod.rs"),
             include_str!("module.rs"),
             include_str!("nvrtc.rs"),
+            include_str!("staging.rs"),
+            include_str!("stream.rs"),
         ];
         let text = files.join("\n");
         let lists = [("cu", CUDA), ("nvrtc", NVRTC), ("cusparse", CUSPARSE), ("cublas", CUBLAS)];

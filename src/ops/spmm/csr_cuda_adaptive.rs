@@ -168,12 +168,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaAdaptive {
             row_blocks: device.upload("row blocks of A", &starts)?,
             products_per_sub_block,
         };
-        let launch = Launch {
-            a: Box::new(stored),
-            kernel: device.kernel(&with_types::<S>(&self.source(), offset_type(machine, a.nonzeros())))?,
-            plan,
-            x_columns: Some(Transposed::new(&device, "X transposed", a.cols(), k)?),
-        };
+        let kernel = device.kernel(&with_types::<S>(&self.source(), offset_type(machine, a.nonzeros())))?;
+        let x_columns = Transposed::new(&device, "X transposed", a.cols(), k)?;
+        let launch = Launch::new((a.rows(), k), Box::new(stored), kernel, plan, Some(x_columns));
         Ok(OnDevice::boxed(launch, device, (a.rows(), a.cols()), k))
     }
 }

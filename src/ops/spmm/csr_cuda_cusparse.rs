@@ -2,12 +2,12 @@
 //! Who does which work is NVIDIA's secret; it looks at A once, in `prepare`, where the algorithm can (preprocess).
 //! Loses where our own kernels win; refuses empty operands and what 31 bits do not count.
 
-use super::device::{DeviceCsr, DeviceDense, DeviceKernel, OnDevice};
+use super::device::{DeviceCsr, DeviceKernel, OnDevice};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::gpu::Library;
 use crate::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand};
-use crate::machine::{Device, LaunchReport, Machine, Refusal};
+use crate::machine::{Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
 use crate::ops::{Place, RunError, Variant, gpu_for_library};
 use std::sync::Arc;
 
@@ -19,22 +19,22 @@ struct Ready<S> {
     _a: DeviceCsr<S>,
 }
 
-fn operand<S: Scalar>(dense: &DeviceDense<S>) -> DenseOperand {
-    DenseOperand { address: dense.buffer.address(), leading_dimension: dense.leading_dimension }
+fn operand<S: Scalar>(dense: DeviceView<'_, S>) -> DenseOperand {
+    DenseOperand { address: dense.address(), leading_dimension: dense.leading_dimension() }
 }
 
 impl<S: Scalar> DeviceKernel<S> for Ready<S> {
-    fn bind(&mut self, x: &DeviceDense<S>, y: &DeviceDense<S>) -> Result<(), RunError> {
+    fn bind(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
         Ok(self.product.bind(operand(x), operand(y))?)
     }
     fn multiply(
         &mut self,
         alpha: S,
-        x: &DeviceDense<S>,
+        x: DeviceView<'_, S>,
         beta: S,
-        y: &mut DeviceDense<S>,
+        y: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        self.product.bind(operand(x), operand(y))?; // nothing, unless others were multiplied in between
+        self.product.bind(operand(x), operand(y.as_view()))?; // nothing, unless others were multiplied in between
         Ok(self.product.run(alpha, beta)?)
     }
     fn launches(&self) -> Vec<LaunchReport> {

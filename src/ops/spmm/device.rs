@@ -1,47 +1,54 @@
-//! What every CUDA variant shares: operands on a device, and a kernel over them made into a [`Product`].
+//! What every CUDA variant shares: a kernel over operands on a device, made into a [`Product`].
 
+pub(super) use super::device_csr::{DeviceCsr, for_all_offsets, offset_type, with_types};
 use super::{Inputs, Product, Spmm, check_shapes};
 use crate::Scalar;
-use crate::machine::{Argument, Buffer, Device, KernelSource, LaunchReport, Machine, Refusal};
-use crate::matrix::{Csr, Dense, DenseView, DenseViewMut};
-use crate::ops::{Phases, Prepared, RunError};
+use crate::machine::{
+    Buffer, Device, DeviceView, DeviceViewMut, HostCopies, LaunchReport, Refusal, with_host_copies,
+};
+use crate::matrix::{Dense, DenseView, DenseViewMut};
+use crate::ops::phase_clock::PhaseClock;
+use crate::ops::{Phases, Prepared, RunError, check_shape};
 use std::time::Instant;
 
-/// The heart of a CUDA variant. Shapes have been checked.
+/// The heart of a CUDA variant. Shapes have been checked, and operands begin at multiples of [`OPERAND_ALIGNMENT`].
 pub(super) trait DeviceKernel<S: Scalar>: Send {
     /// Rearranges X into device memory of its own; `false` where the kernel reads X as it is.
-    fn repack(&mut self, _x: &DeviceDense<S>) -> Result<bool, RunError> {
+    fn repack(&mut self, _x: DeviceView<'_, S>) -> Result<bool, RunError> {
         Ok(false)
     }
     /// Told, untimed, where X and Y lie before they are multiplied: what is to be known of that is found out here.
-    fn bind(&mut self, _x: &DeviceDense<S>, _y: &DeviceDense<S>) -> Result<(), RunError> {
+    fn bind(&mut self, _x: DeviceView<'_, S>, _y: DeviceView<'_, S>) -> Result<(), RunError> {
         Ok(())
     }
     /// Y = αAX + βY, X having been repacked. Only enqueues.
     fn multiply(
         &mut self,
         alpha: S,
-        x: &DeviceDense<S>,
+        x: DeviceView<'_, S>,
         beta: S,
-        y: &mut DeviceDense<S>,
+        y: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError>;
     /// What it launches, for those who study kernels.
     fn launches(&self) -> Vec<LaunchReport>;
 }
 
-/// X or Y on a device, row-major, with the leading dimension it has on the host.
+/// Where operands begin, so that kernels may read them 16 bytes at a time where the leading dimension allows it too.
+pub(super) const OPERAND_ALIGNMENT: u64 = 16;
+
+/// X or Y on a device, row-major, with the leading dimension it has on the host: one copy brings all of it.
 #[derive(Debug)]
-pub(super) struct DeviceDense<S> {
-    pub(super) buffer: Buffer<S>,
-    pub(super) rows: usize,
-    pub(super) cols: usize,
-    pub(super) leading_dimension: usize,
+struct Resident<S> {
+    buffer: Buffer<S>,
+    rows: usize,
+    cols: usize,
+    leading_dimension: usize,
 }
 
-impl<S: Scalar> DeviceDense<S> {
+impl<S: Scalar> Resident<S> {
     /// Room for a matrix that lies like `like`.
     fn like(device: &Device, what: &str, like: &DenseView<'_, S>) -> Result<Self, Refusal> {
-        Ok(DeviceDense {
+        Ok(Resident {
             buffer: device.allocate(what, like.data().len())?,
             rows: like.rows(),
             cols: like.cols(),
@@ -54,75 +61,13 @@ impl<S: Scalar> DeviceDense<S> {
             == (view.data().len(), view.rows(), view.cols(), view.leading_dimension())
     }
 
-    /// Pointer and leading dimension, as every kernel takes them: `const SCALAR* x, u64 x_distance`.
-    pub(super) fn arguments(&self) -> [Argument; 2] {
-        [Argument::from(&self.buffer), Argument::of(self.leading_dimension as u64)]
-    }
-}
-
-/// CSR on a device: row starts in 32 bits where they fit, 32-bit columns.
-#[derive(Debug)]
-pub(super) struct DeviceCsr<S> {
-    row_starts: RowStarts,
-    columns: Buffer<u32>,
-    values: Buffer<S>,
-}
-
-#[derive(Debug)]
-enum RowStarts {
-    Narrow(Buffer<u32>),
-    Wide(Buffer<u64>),
-}
-
-/// Types of row starts that kernels are compiled for.
-pub(super) const OFFSETS: [&str; 2] = ["u32", "u64"];
-
-/// The type of row starts on a device, as kernels are told by the definition `OFFSET`.
-pub(super) fn offset_type(machine: &Machine, nonzeros: usize) -> &'static str {
-    if nonzeros as u64 <= machine.limits().narrow_offsets { OFFSETS[0] } else { OFFSETS[1] }
-}
-
-impl<S: Scalar> DeviceCsr<S> {
-    pub(super) fn upload(machine: &Machine, device: &Device, a: &Csr<S>) -> Result<Self, Refusal> {
-        let starts = a.view().offsets();
-        let row_starts = if offset_type(machine, a.nonzeros()) == OFFSETS[0] {
-            let narrow: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
-            RowStarts::Narrow(device.upload("row starts of A", &narrow)?)
-        } else {
-            let wide: Vec<u64> = starts.iter().map(|&start| start as u64).collect();
-            RowStarts::Wide(device.upload("row starts of A", &wide)?)
-        };
-        let columns = device.upload("columns of A", a.view().columns())?;
-        let values = device.upload("values of A", a.view().values())?;
-        Ok(DeviceCsr { row_starts, columns, values })
+    fn view(&self) -> DeviceView<'_, S> {
+        DeviceView::whole(&self.buffer, self.rows, self.cols, self.leading_dimension)
     }
 
-    /// The arrays, where row starts take 32 bits.
-    pub(super) fn narrow_parts(&self) -> Option<(&Buffer<u32>, &Buffer<u32>, &Buffer<S>)> {
-        match &self.row_starts {
-            RowStarts::Narrow(starts) => Some((starts, &self.columns, &self.values)),
-            RowStarts::Wide(_) => None,
-        }
+    fn view_mut(&mut self) -> DeviceViewMut<'_, S> {
+        DeviceViewMut::whole(&mut self.buffer, self.rows, self.cols, self.leading_dimension)
     }
-
-    /// `const OFFSET* row_starts, const u32* columns, const SCALAR* values`
-    pub(super) fn arguments(&self) -> [Argument; 3] {
-        let row_starts = match &self.row_starts {
-            RowStarts::Narrow(starts) => Argument::from(starts),
-            RowStarts::Wide(starts) => Argument::from(starts),
-        };
-        [row_starts, Argument::from(&self.columns), Argument::from(&self.values)]
-    }
-}
-
-/// `kernel` for scalars S and each type of row starts: every set of definitions that a CSR kernel is asked for.
-pub(super) fn for_all_offsets<S: Scalar>(kernel: &KernelSource) -> Vec<KernelSource> {
-    OFFSETS.iter().map(|offset| with_types::<S>(kernel, offset)).collect()
-}
-
-/// `kernel` for scalars S and this type of row starts.
-pub(super) fn with_types<S: Scalar>(kernel: &KernelSource, offset: &str) -> KernelSource {
-    kernel.clone().define("SCALAR", S::CUDA_NAME).define("OFFSET", offset)
 }
 
 /// A kernel with its operands.
@@ -132,17 +77,24 @@ pub(super) struct OnDevice<S, K> {
     a_shape: (usize, usize),
     k: usize,
     loaded: Option<Loaded<S>>,
-    /// Room for the operands of [`Product::apply`], kept between calls.
-    room: Option<(DeviceDense<S>, DeviceDense<S>)>,
+    /// What [`Product::apply`] needs, kept between calls.
+    room: Option<Room<S>>,
     phases: Phases,
 }
 
 struct Loaded<S> {
     inputs: Inputs<S>,
-    x: DeviceDense<S>,
-    y: DeviceDense<S>,
+    x: Resident<S>,
+    y: Resident<S>,
     /// Y before the run, where there is one.
     before: Option<Buffer<S>>,
+}
+
+/// Room for operands that lie on the host.
+struct Room<S> {
+    x: Resident<S>,
+    y: Resident<S>,
+    clock: PhaseClock,
 }
 
 impl<S: Scalar, K: DeviceKernel<S> + 'static> OnDevice<S, K> {
@@ -150,6 +102,36 @@ impl<S: Scalar, K: DeviceKernel<S> + 'static> OnDevice<S, K> {
     pub(super) fn boxed(kernel: K, device: Device, a_shape: (usize, usize), k: usize) -> Box<dyn Product<S>> {
         let phases = Phases::default();
         Box::new(OnDevice { kernel, device, a_shape, k, loaded: None, room: None, phases })
+    }
+}
+
+impl<S: Scalar, K: DeviceKernel<S>> OnDevice<S, K> {
+    /// Operands to the device, the product, the result back: enqueued one behind the other, waited for by whoever owns
+    /// `copies`.
+    fn enqueue<'host>(
+        &mut self,
+        copies: &HostCopies<'host>,
+        (alpha, beta): (S, S),
+        x: DenseView<'host, S>,
+        y: DenseViewMut<'host, S>,
+        room: &mut Room<S>,
+    ) -> Result<(), RunError> {
+        let device = &self.device;
+        // What lies between and behind the rows comes back as it went.
+        let has_gaps = y.as_view().data().len() != y.rows() * y.cols();
+        room.clock.mark(device, 0)?;
+        copies.upload(device, x.data(), &mut room.x.buffer, 0)?;
+        let y = y.into_data();
+        if beta != S::ZERO || has_gaps {
+            // Waited for: the same memory is written below.
+            with_host_copies(|now| now.upload(device, y, &mut room.y.buffer, 0))?;
+        }
+        room.clock.mark(device, 1)?;
+        self.kernel.repack(room.x.view())?;
+        self.kernel.multiply(alpha, room.x.view(), beta, room.y.view_mut())?;
+        room.clock.mark(device, 2)?;
+        copies.download(device, &room.y.buffer, 0, y)?;
+        Ok(room.clock.mark(device, 3)?)
     }
 }
 
@@ -163,17 +145,17 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Spmm<S>> for OnDevice<S, K> {
             Some(y) => {
                 check_shapes(self.a_shape, k, &inputs.x.view(), (y.rows(), y.cols()))?;
                 let room = device.allocate("Y as it was", y.data().len())?;
-                (DeviceDense::like(device, "Y", &y.view())?, Some(room))
+                (Resident::like(device, "Y", &y.view())?, Some(room))
             }
             None if inputs.beta == S::ZERO => {
                 check_shapes(self.a_shape, k, &inputs.x.view(), (rows, k))?;
                 let buffer = device.allocate("Y", rows.saturating_mul(k))?;
-                (DeviceDense { buffer, rows, cols: k, leading_dimension: k }, None)
+                (Resident { buffer, rows, cols: k, leading_dimension: k }, None)
             }
             None => return Err(RunError::NothingToAddTo("Y")),
         };
-        let x = DeviceDense::like(device, "X", &inputs.x.view())?;
-        self.kernel.bind(&x, &y)?;
+        let x = Resident::like(device, "X", &inputs.x.view())?;
+        self.kernel.bind(x.view(), y.view())?;
         let mut loaded = Loaded { inputs: inputs.clone(), x, y, before };
         device.synchronize()?;
         let start = Instant::now();
@@ -198,13 +180,13 @@ impl<S: Scalar, K: DeviceKernel<S>> Prepared<Spmm<S>> for OnDevice<S, K> {
 
     fn repack(&mut self) -> Result<bool, RunError> {
         let loaded = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
-        self.kernel.repack(&loaded.x)
+        self.kernel.repack(loaded.x.view())
     }
 
     fn run(&mut self) -> Result<(), RunError> {
         let Loaded { inputs, x, y, .. } = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
-        self.kernel.repack(x)?;
-        self.kernel.multiply(inputs.alpha, x, inputs.beta, y)
+        self.kernel.repack(x.view())?;
+        self.kernel.multiply(inputs.alpha, x.view(), inputs.beta, y.view_mut())
     }
 
     fn fetch(&mut self) -> Result<Dense<S>, RunError> {
@@ -238,35 +220,50 @@ impl<S: Scalar, K: DeviceKernel<S>> Product<S> for OnDevice<S, K> {
         alpha: S,
         x: DenseView<'_, S>,
         beta: S,
-        mut y: DenseViewMut<'_, S>,
+        y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
         check_shapes(self.a_shape, self.k, &x, (y.rows(), y.cols()))?;
-        let (mut on_x, mut on_y) = match self.room.take() {
-            Some((on_x, on_y)) if on_x.lies_like(&x) && on_y.lies_like(&y.as_view()) => (on_x, on_y),
-            _ => (
-                DeviceDense::like(&self.device, "X", &x)?,
-                DeviceDense::like(&self.device, "Y", &y.as_view())?,
-            ),
-        };
         self.phases = Phases::default();
-        self.kernel.bind(&on_x, &on_y)?;
-        self.device.synchronize()?; // the copy is timed, not what went before
-        let start = Instant::now();
-        on_x.buffer.write(x.data())?;
-        // What lies between and behind the rows comes back as it went.
-        if beta != S::ZERO || y.as_view().data().len() != y.rows() * y.cols() {
-            on_y.buffer.write(y.as_view().data())?;
-        }
-        self.phases.upload_ns = Some(start.elapsed().as_nanos() as f64);
-        let start = Instant::now();
-        self.kernel.repack(&on_x)?;
-        self.kernel.multiply(alpha, &on_x, beta, &mut on_y)?;
-        self.device.synchronize()?;
-        self.phases.run_ns = Some(start.elapsed().as_nanos() as f64);
-        let start = Instant::now();
-        on_y.buffer.read(y.data_mut())?;
-        self.phases.download_ns = Some(start.elapsed().as_nanos() as f64);
-        self.room = Some((on_x, on_y));
+        let device = &self.device;
+        let mut room = match self.room.take() {
+            Some(room) if room.x.lies_like(&x) && room.y.lies_like(&y.as_view()) => room,
+            _ => Room {
+                x: Resident::like(device, "X", &x)?,
+                y: Resident::like(device, "Y", &y.as_view())?,
+                clock: PhaseClock::new(device)?,
+            },
+        };
+        self.kernel.bind(room.x.view(), room.y.view())?;
+        with_host_copies(|copies| self.enqueue(copies, (alpha, beta), x, y, &mut room))?;
+        self.phases = room.clock.phases()?;
+        self.room = Some(room);
         Ok(())
     }
+
+    fn apply_on_device(
+        &mut self,
+        alpha: S,
+        x: DeviceView<'_, S>,
+        beta: S,
+        y: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        check_shape("X", (x.rows(), x.cols()), (self.a_shape.1, self.k))?;
+        check_shape("Y", (y.rows(), y.cols()), (self.a_shape.0, self.k))?;
+        check_alignment("X", x.address())?;
+        check_alignment("Y", y.address())?;
+        let kernel = &mut self.kernel;
+        self.device.in_order(x, y, |x, y| {
+            kernel.bind(x, y.as_view())?;
+            kernel.repack(x)?;
+            kernel.multiply(alpha, x, beta, y)
+        })
+    }
+}
+
+fn check_alignment(what: &'static str, address: u64) -> Result<(), RunError> {
+    if address.is_multiple_of(OPERAND_ALIGNMENT) {
+        return Ok(());
+    }
+    let expected = format!("a multiple of {OPERAND_ALIGNMENT} bytes");
+    Err(RunError::Shape { what, found: format!("at address {address:#x}"), expected })
 }

@@ -11,6 +11,7 @@ mod csr_serial;
 mod csr_threads_nnz;
 mod csr_threads_rows;
 mod device;
+mod device_csr;
 mod ell_cuda;
 mod ell_padded_serial;
 mod ell_padded_threads;
@@ -19,19 +20,23 @@ mod ell_ragged_threads;
 mod host;
 mod oracle;
 mod plan;
+mod replay;
 mod row_blocks;
 mod rung;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 
 pub use plan::{Plan, UpdateError, multiply};
+pub use replay::{Replay, Step};
 
-use super::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Prepared, Reference, RunError, Variant};
+use super::{
+    Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Prepared, Reference, RunError, Variant, check_shape,
+};
 use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{WriteError, write_matrix_market, write_npy};
-use crate::machine::Machine;
 use crate::machine::gpu::cusparse::Algorithm;
+use crate::machine::{DeviceView, DeviceViewMut, Machine, Refusal};
 use crate::matrix::{Coo, Csr, Dense, DenseView, DenseViewMut};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -83,6 +88,17 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
         beta: S,
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError>;
+
+    /// The same on operands that lie on the device. Only enqueues.
+    fn apply_on_device(
+        &mut self,
+        _alpha: S,
+        _x: DeviceView<'_, S>,
+        _beta: S,
+        _y: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        Err(Refusal::NoDevice.into())
+    }
 }
 
 impl<S: Scalar> Op for Spmm<S> {
@@ -177,11 +193,6 @@ fn check_shapes<S: Scalar>(
     x: &DenseView<'_, S>,
     y: (usize, usize),
 ) -> Result<(), RunError> {
-    let shape = |(rows, cols)| format!("{rows}×{cols}");
-    for (what, found, expected) in [("X", (x.rows(), x.cols()), (a.1, k)), ("Y", y, (a.0, k))] {
-        if found != expected {
-            return Err(RunError::Shape { what, found: shape(found), expected: shape(expected) });
-        }
-    }
-    Ok(())
+    check_shape("X", (x.rows(), x.cols()), (a.1, k))?;
+    check_shape("Y", y, (a.0, k))
 }

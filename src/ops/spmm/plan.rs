@@ -4,7 +4,7 @@ use super::choose::choose;
 use super::csr_threads_nnz::{even_shares, multiply_shares};
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
-use crate::machine::{LaunchReport, Machine, Refusal};
+use crate::machine::{Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
 use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
 use crate::ops::{Choice, Op, Phases, RunError};
 use std::ops::Mul;
@@ -93,6 +93,27 @@ impl<S: Scalar> Plan<S> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
         self.product.apply(alpha, x, beta, y)
+    }
+
+    /// Y = αAX + βY on operands that lie on the plan's device: only enqueues, copies nothing, waits for nothing.
+    ///
+    /// It happens after all that was done before to the buffers of X and Y, and before all that is done to them later, in
+    /// whichever streams ([`Device::with_new_stream`]); with buffers of the plan's own stream that costs nothing. Memory of
+    /// others ([`DeviceView::from_raw`]) is ordered by the plan's stream alone, and must begin at a multiple of 16 bytes.
+    /// See [`DeviceDense`](crate::ops::DeviceDense) for an example. An error where the plan runs on the CPU.
+    pub fn apply_on_device(
+        &mut self,
+        alpha: S,
+        x: DeviceView<'_, S>,
+        beta: S,
+        y: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        self.product.apply_on_device(alpha, x, beta, y)
+    }
+
+    /// The device it runs on, with its stream; `None` on the CPU.
+    pub fn device(&self) -> Option<&Device> {
+        self.product.device()
     }
 
     /// How long the parts of the last [`apply`](Self::apply) took on a device; nothing on the CPU.

@@ -1,14 +1,13 @@
 //! The rungs of the CUDA ladder as data. All kernels take shapes, A's arrays, X, Y, α and β in this order; a rung says
 //! how A is stored and how many threads work on one element or one row of Y, and the rest is the same for all.
 
-use super::device::{
-    DeviceCsr, DeviceDense, DeviceKernel, OnDevice, for_all_offsets, offset_type, with_types,
-};
+use super::device::{DeviceCsr, DeviceKernel, OnDevice, for_all_offsets, offset_type, with_types};
 use super::ell_cuda::{DeviceEllPadded, DeviceEllRagged};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::{
-    Argument, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport, Machine, Refusal,
+    Argument, Device, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan,
+    LaunchReport, Machine, Refusal,
 };
 use crate::ops::transposed::Transposed;
 use crate::ops::{Place, RunError, Variant};
@@ -94,14 +93,35 @@ impl<S: Scalar> Stored for DeviceCsr<S> {
 
 /// A compiled kernel with A, and X transposed where it wants that: ready to be launched.
 pub(super) struct Launch<S> {
-    pub(super) a: Box<dyn Stored>,
-    pub(super) kernel: Kernel,
-    pub(super) plan: LaunchPlan,
-    pub(super) x_columns: Option<Transposed<S>>,
+    /// What `arguments` point to.
+    _a: Box<dyn Stored>,
+    kernel: Kernel,
+    plan: LaunchPlan,
+    x_columns: Option<Transposed<S>>,
+    /// Shapes and A, then room for [`PER_CALL`] more: a call writes those and allocates nothing.
+    arguments: Vec<Argument>,
+}
+
+/// X and Y, each with its leading dimension, α and β.
+const PER_CALL: usize = 6;
+
+impl<S: Scalar> Launch<S> {
+    pub(super) fn new(
+        (rows, k): (usize, usize),
+        a: Box<dyn Stored>,
+        kernel: Kernel,
+        plan: LaunchPlan,
+        x_columns: Option<Transposed<S>>,
+    ) -> Self {
+        let mut arguments = vec![Argument::of(rows as u64), Argument::of(k as u64)];
+        arguments.extend(a.arguments());
+        arguments.extend([Argument::of(0_u64); PER_CALL]);
+        Launch { _a: a, kernel, plan, x_columns, arguments }
+    }
 }
 
 impl<S: Scalar> DeviceKernel<S> for Launch<S> {
-    fn repack(&mut self, x: &DeviceDense<S>) -> Result<bool, RunError> {
+    fn repack(&mut self, x: DeviceView<'_, S>) -> Result<bool, RunError> {
         let Some(x_columns) = &mut self.x_columns else { return Ok(false) };
         x_columns.repack(x.arguments())?;
         Ok(true)
@@ -110,16 +130,17 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
     fn multiply(
         &mut self,
         alpha: S,
-        x: &DeviceDense<S>,
+        x: DeviceView<'_, S>,
         beta: S,
-        y: &mut DeviceDense<S>,
+        y: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        let mut arguments = vec![Argument::of(y.rows as u64), Argument::of(y.cols as u64)];
-        arguments.extend(self.a.arguments());
-        arguments.extend(self.x_columns.as_ref().map_or_else(|| x.arguments(), Transposed::arguments));
-        arguments.extend(y.arguments());
-        arguments.extend([Argument::of(alpha), Argument::of(beta)]);
-        Ok(self.kernel.launch(&self.plan, &arguments)?)
+        let [x, x_distance] = self.x_columns.as_ref().map_or_else(|| x.arguments(), Transposed::arguments);
+        let [y, y_distance] = y.arguments();
+        let per_call: [Argument; PER_CALL] =
+            [x, x_distance, y, y_distance, Argument::of(alpha), Argument::of(beta)];
+        let fixed = self.arguments.len() - PER_CALL;
+        self.arguments[fixed..].copy_from_slice(&per_call);
+        Ok(self.kernel.launch(&self.plan, &self.arguments)?)
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
@@ -189,14 +210,9 @@ impl<S: Scalar> Variant<Spmm<S>> for Rung {
             Storage::Csr => with_types::<S>(&self.source(), offset_type(machine, subject.a.nonzeros())),
             Storage::EllPadded | Storage::EllRagged => self.source().define("SCALAR", S::CUDA_NAME),
         };
-        let launch = Launch {
-            a: self.store(machine, &device, subject)?,
-            kernel: device.kernel(&kernel)?,
-            plan,
-            x_columns: (self.work == Work::Row)
-                .then(|| Transposed::new(&device, "X transposed", cols, k))
-                .transpose()?,
-        };
+        let (a, kernel) = (self.store(machine, &device, subject)?, device.kernel(&kernel)?);
+        let x_columns = (self.work == Work::Row).then(|| Transposed::new(&device, "X transposed", cols, k));
+        let launch = Launch::new((rows, k), a, kernel, plan, x_columns.transpose()?);
         Ok(OnDevice::boxed(launch, device, (rows, cols), k))
     }
 }
