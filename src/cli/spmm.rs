@@ -47,6 +47,9 @@ pub(super) struct SpmmArgs {
     /// Precision
     #[arg(long, value_enum)]
     dtype: Option<Dtype>,
+    /// Measure all variants on this matrix first, take the fastest, and remember it for `auto`
+    #[arg(long, conflicts_with = "variant")]
+    tune: bool,
     #[command(flatten)]
     product: ProductArgs,
     #[command(flatten)]
@@ -128,6 +131,7 @@ impl<S: Scalar> Prepared<S> {
         check_dense(machine, &a, k, 1, args.product.check.then_some(limits))?;
         let start = Instant::now();
         let plan = match selected {
+            Selected::Auto if args.tune => Plan::tuned(a.clone(), k, machine)?,
             Selected::Auto => Plan::new(a.clone(), k, machine)?,
             other => Plan::with_variant(&other.name(), a.clone(), k, machine)?,
         };

@@ -1,7 +1,7 @@
 //! Copies between host and device that are under way together, and over when their scope ends.
 
 use super::device::{Buffer, Device, DeviceError};
-use super::gpu::Gpu;
+use super::gpu::{Gpu, is_pinned};
 use bytemuck::Pod;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -24,6 +24,16 @@ pub(crate) fn with_host_copies<'host, R, E: From<DeviceError>>(
     let result = work(&copies)?; // dropping `copies` waits
     copies.wait()?;
     Ok(result)
+}
+
+impl Device {
+    /// Is this memory copied while the host goes on? Pinned memory is; in the emulator there is no difference.
+    pub(crate) fn copies_by_itself<T: Pod>(&self, memory: &[T]) -> bool {
+        match self {
+            Device::Cuda(_) => is_pinned(bytemuck::cast_slice(memory)),
+            Device::Emulator(_) => true,
+        }
+    }
 }
 
 impl<'host> HostCopies<'host> {

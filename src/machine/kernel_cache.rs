@@ -73,7 +73,7 @@ impl Key {
     }
 
     /// 64 hexadecimal digits: the name of the file.
-    fn to_hex(self) -> String {
+    pub(crate) fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -23,6 +23,7 @@ pub use emulator::Emulator;
 pub use gpu::Gpu;
 pub(crate) use host_copies::{HostCopies, with_host_copies};
 pub use kernel::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
+pub(crate) use kernel_cache::Key as CacheKey;
 pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;
 pub use pool::Pool;

@@ -264,6 +264,18 @@ fn wrong_arguments_are_refused_before_the_launch() {
 }
 
 #[test]
+fn the_library_copies_orders_and_only_enqueues() {
+    let Some(fakes) = Fakes::new() else { return };
+    if Library::Nvrtc.find().is_err() {
+        println!("NVRTC not found: skipped");
+        return;
+    }
+    let text = fakes.driver(&[], &[]).child("library");
+    println!("{text}");
+    holds(&text, &["library is right", "another device"]);
+}
+
+#[test]
 fn cusparse_is_described_bound_and_run() {
     let Some(fakes) = Fakes::new() else { return };
     let fakes = fakes.driver(&[], &[]);

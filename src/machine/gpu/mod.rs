@@ -27,6 +27,7 @@ pub use event::Event;
 pub use graph::Graph;
 pub use libraries::{Found, Library, Version};
 pub use pinned::PinnedBuffer;
+pub(super) use pinned::is_pinned;
 pub use resources::Resources;
 pub use search::FOLDERS_VARIABLE;
 pub use state::{GpuFingerprint, GpuState};

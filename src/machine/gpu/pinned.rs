@@ -19,7 +19,7 @@ fn pinned_ranges() -> MutexGuard<'static, BTreeMap<usize, usize>> {
 }
 
 /// Does all of it lie in pinned memory of ours? Memory that others pinned is not known here, and counts as any other.
-pub(super) fn is_pinned(bytes: &[u8]) -> bool {
+pub(in crate::machine) fn is_pinned(bytes: &[u8]) -> bool {
     let first = bytes.as_ptr().addr();
     let ranges = pinned_ranges();
     let before = ranges.range(..=first).next_back();

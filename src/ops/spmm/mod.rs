@@ -19,10 +19,13 @@ mod ell_ragged_serial;
 mod ell_ragged_threads;
 mod host;
 mod oracle;
+mod overlapped;
 mod plan;
+mod remembered;
 mod replay;
 mod row_blocks;
 mod rung;
+mod tune;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 
@@ -146,7 +149,7 @@ impl<S: Scalar> Op for Spmm<S> {
     }
 
     fn choose(machine: &Machine, subject: &Subject<S>) -> Choice {
-        choose::choose(machine, subject)
+        remembered::or_remembered(machine, subject, || choose::choose(machine, subject))
     }
 
     fn cost(subject: &Subject<S>) -> Cost {

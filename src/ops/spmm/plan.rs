@@ -1,7 +1,7 @@
 //! The library calls: a plan for many products with one matrix, and a single product that converts nothing.
 
-use super::choose::choose;
 use super::csr_threads_nnz::{even_shares, multiply_shares};
+use super::overlapped::Overlapped;
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
 use crate::machine::{Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
@@ -9,6 +9,7 @@ use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
 use crate::ops::{Choice, Op, Phases, RunError};
 use std::ops::Mul;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A matrix made ready for products with blocks of `k` vectors. Owns what it needs and can live in a struct of
 /// yours.
@@ -37,6 +38,10 @@ pub struct Plan<S: Scalar> {
     subject: Subject<S>,
     choice: Choice,
     product: Box<dyn Product<S>>,
+    /// The same in blocks of rows, where that was asked for and pays.
+    overlapped: Option<Overlapped<S>>,
+    /// How long the last overlapped product took; `None` where the last one was none.
+    overlapped_ns: Option<f64>,
 }
 
 /// Why the values of a plan could not be replaced. The plan is as it was.
@@ -51,11 +56,11 @@ pub enum UpdateError {
 }
 
 impl<S: Scalar> Plan<S> {
-    /// The variant that `auto` chooses for this matrix and machine: on the CPU, or, where the machine has an accelerator
+    /// The variant that `auto` chooses for this matrix and machine, or that was [tuned](Plan::tuned) for them: on the CPU, or, where the machine has an accelerator
     /// ([`Machine::with_accelerator`]), on that.
     pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         let subject = Subject { a: a.into(), triplets: None, k };
-        let choice = choose(machine, &subject);
+        let choice = Spmm::choose(machine, &subject);
         Plan::build(subject, choice, machine)
     }
 
@@ -72,16 +77,53 @@ impl<S: Scalar> Plan<S> {
         Plan::build(Subject { a: a.into(), triplets: None, k }, choice, machine)
     }
 
-    fn build(subject: Subject<S>, choice: Choice, machine: &Arc<Machine>) -> Result<Self, Refusal> {
+    pub(super) fn build(
+        subject: Subject<S>,
+        choice: Choice,
+        machine: &Arc<Machine>,
+    ) -> Result<Self, Refusal> {
         let name = choice.variant.to_string();
         let variant = Spmm::<S>::variant(choice.variant).ok_or(Refusal::UnknownVariant { name })?;
         let product = variant.prepare(machine, &subject)?;
-        Ok(Plan { machine: machine.clone(), subject, choice, product })
+        let machine = machine.clone();
+        Ok(Plan { machine, subject, choice, product, overlapped: None, overlapped_ns: None })
     }
 
     /// Which variant was taken, and why.
     pub fn choice(&self) -> &Choice {
         &self.choice
+    }
+
+    /// Gets ready to overlap copies and kernels of [`apply`](Self::apply) where X and Y lie in pinned memory
+    /// ([`Machine::pinned_dense`]) without gaps, and β is 0. Takes as long as making the plan, and A's memory on the device
+    /// once more. `false` where it would not pay: on the CPU, and where Y has less than 2 MiB.
+    ///
+    /// Such products are computed in blocks of rows: their last bits may differ from those of other calls, and are the same
+    /// in all that overlap.
+    ///
+    /// ```
+    /// use ordito::machine::Machine;
+    /// use ordito::matrix::{Csr, Duplicates};
+    /// use ordito::spmm::Plan;
+    ///
+    /// let machine = Machine::whole()?; // with_accelerator(Accelerator::Cuda(0)), for it to make a difference
+    /// let a = Csr::from_coo(&ordito::io::load::<f64>("stencil5:20", &Default::default())?.coo, Duplicates::Sum);
+    /// let mut x = machine.pinned_dense(a.cols(), 8)?;
+    /// let mut y = machine.pinned_dense(a.rows(), 8)?;
+    /// x.data_mut().fill(1.0);
+    /// let mut plan = Plan::new(a, 8, &machine)?;
+    /// plan.overlap_copies()?;
+    /// plan.apply(1.0, x.view(), 0.0, y.view_mut())?;
+    /// # assert!(y.data().iter().all(|y: &f64| y.is_finite()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn overlap_copies(&mut self) -> Result<bool, Refusal> {
+        if self.overlapped.is_none() && self.device().is_some() {
+            let name = self.choice.variant.to_string();
+            let variant = Spmm::<S>::variant(self.choice.variant).ok_or(Refusal::UnknownVariant { name })?;
+            self.overlapped = Overlapped::new(&self.machine, variant, &self.subject)?;
+        }
+        Ok(self.overlapped.is_some())
     }
 
     /// Y = αAX + βY. With β = 0, Y is not read; gaps between rows are never touched.
@@ -92,7 +134,19 @@ impl<S: Scalar> Plan<S> {
         beta: S,
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        self.product.apply(alpha, x, beta, y)
+        self.overlapped_ns = None;
+        let overlapped = self.overlapped.as_mut().filter(|ready| ready.takes(&x, beta, &y.as_view()));
+        let Some(overlapped) = overlapped else { return self.product.apply(alpha, x, beta, y) };
+        check_shapes(
+            (self.subject.a.rows(), self.subject.a.cols()),
+            self.subject.k,
+            &x,
+            (y.rows(), y.cols()),
+        )?;
+        let start = Instant::now();
+        overlapped.apply(alpha, x, y)?;
+        self.overlapped_ns = Some(start.elapsed().as_nanos() as f64);
+        Ok(())
     }
 
     /// Y = αAX + βY on operands that lie on the plan's device: only enqueues, copies nothing, waits for nothing.
@@ -118,7 +172,10 @@ impl<S: Scalar> Plan<S> {
 
     /// How long the parts of the last [`apply`](Self::apply) took on a device; nothing on the CPU.
     pub fn phases(&self) -> Phases {
-        self.product.phases()
+        match self.overlapped_ns {
+            Some(_) => Phases { overlapped_ns: self.overlapped_ns, ..Phases::default() },
+            None => self.product.phases(),
+        }
     }
 
     /// What a product launches on a device; nothing on the CPU.
@@ -130,7 +187,11 @@ impl<S: Scalar> Plan<S> {
     pub fn update_values(&mut self, values: Vec<S>) -> Result<(), UpdateError> {
         let a = Arc::new(self.subject.a.with_values(values)?);
         let subject = Subject { a, ..self.subject.clone() };
-        *self = Plan::build(subject, self.choice.clone(), &self.machine)?;
+        let mut updated = Plan::build(subject, self.choice.clone(), &self.machine)?;
+        if self.overlapped.is_some() {
+            updated.overlap_copies()?;
+        }
+        *self = updated;
         Ok(())
     }
 }
@@ -183,6 +244,7 @@ mod tests {
     use super::*;
     use crate::machine::Accelerator;
     use crate::matrix::{Coo, Duplicates};
+    use crate::ops::spmm::choose::choose;
 
     fn identity(n: usize) -> Csr<f64> {
         let diagonal: Vec<u32> = (0..n as u32).collect();

@@ -1,0 +1,183 @@
+//! Winners of earlier measurements: one small JSON file per matrix, K, precision and machine in the cache folder, which
+//! `auto` looks for before it judges by itself.
+
+use super::{Spmm, Subject};
+use crate::Scalar;
+use crate::io::write_atomically;
+use crate::machine::gpu::Library;
+use crate::machine::{Accelerator, CacheKey, Machine, cache_dir};
+use crate::ops::{Choice, Op};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Row starts and columns of a matrix that go into its fingerprint, at most. Matrices of one shape and one number of nonzeros
+/// that agree in all of them are taken for alike: a wrong guess costs time, never correctness.
+const SAMPLED: usize = 4096;
+/// New fields take a new one; files of another are as good as none.
+const SCHEMA: u32 = 1;
+
+/// What is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Winner {
+    schema: u32,
+    /// The fastest.
+    pub(super) variant: String,
+    /// How long one of its products took.
+    pub(super) median_ns: f64,
+    /// How many were measured.
+    pub(super) candidates: usize,
+    /// What `auto` would have taken.
+    pub(super) instead_of: String,
+    /// How long one of its products took; absent where it refused.
+    pub(super) instead_of_ns: Option<f64>,
+}
+
+impl Winner {
+    pub(super) fn new(
+        (variant, median_ns): (&str, f64),
+        candidates: usize,
+        (instead_of, instead_of_ns): (&str, Option<f64>),
+    ) -> Self {
+        let (variant, instead_of) = (variant.to_owned(), instead_of.to_owned());
+        Winner { schema: SCHEMA, variant, median_ns, candidates, instead_of, instead_of_ns }
+    }
+
+    /// As `auto` says it; `None` where no variant has the name any more.
+    pub(super) fn choice<S: Scalar>(&self) -> Option<Choice> {
+        let variant = Spmm::<S>::variant(&self.variant)?.name();
+        let took = |ns: f64| format!("{:.1} µs", ns / 1e3);
+        let rival = match self.instead_of_ns {
+            _ if self.variant == self.instead_of => "also the choice without measuring".to_owned(),
+            Some(ns) => format!("{} takes {}", self.instead_of, took(ns)),
+            None => format!("{} refuses", self.instead_of),
+        };
+        let (candidates, took) = (self.candidates, took(self.median_ns));
+        Some(Choice { variant, reason: format!("tuned: the fastest of {candidates}, {took}; {rival}") })
+    }
+}
+
+/// What `auto` would take without this file, or what was measured.
+pub(super) fn or_remembered<S: Scalar>(
+    machine: &Machine,
+    subject: &Subject<S>,
+    choose: impl FnOnce() -> Choice,
+) -> Choice {
+    let Some(path) = path(machine, subject) else { return choose() };
+    match read(&path) {
+        Ok(None) => choose(),
+        Ok(Some(winner)) => winner.choice::<S>().unwrap_or_else(choose),
+        Err(why) => {
+            let Choice { variant, reason } = choose();
+            let file = path.display();
+            Choice { variant, reason: format!("{reason} (what was tuned is not used: {file}: {why})") }
+        }
+    }
+}
+
+/// Keeps a winner, where that is possible: a cache is never worth an error.
+pub(super) fn remember<S: Scalar>(machine: &Machine, subject: &Subject<S>, winner: &Winner) {
+    let Some(path) = path(machine, subject) else { return };
+    let folder = path.parent().map(std::fs::create_dir_all);
+    if matches!(folder, Some(Ok(()))) {
+        let _ = write_atomically(&path, |file| Ok(serde_json::to_writer_pretty(file, winner)?));
+    }
+}
+
+/// `None` where there is no such file, or one of another schema; a sentence where it is damaged.
+fn read(path: &Path) -> Result<Option<Winner>, String> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let winner: Winner = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    Ok((winner.schema == SCHEMA).then_some(winner))
+}
+
+fn path<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Option<PathBuf> {
+    let name = fingerprint(subject, &describe(machine)?).to_hex();
+    Some(cache_dir()?.join("tuned").join(format!("{name}.json")))
+}
+
+/// What runs it. The emulator's times say nothing: nothing is remembered of it.
+fn describe(machine: &Machine) -> Option<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    match machine.accelerator() {
+        Accelerator::Emulator => None,
+        Accelerator::None => {
+            let (cpu, threads) = (machine.cpu(), machine.threads());
+            Some(format!("ordito {version}, {}, {:?}, {threads} threads", cpu.model, cpu.simd))
+        }
+        Accelerator::Cuda(_) => {
+            let (device, driver) = (machine.device().ok()?, Library::Cuda.find().ok()?.version);
+            let driver = driver.map_or("unknown".into(), |version| version.to_string());
+            Some(format!("ordito {version}, {}, driver {driver}", device.limits().name))
+        }
+    }
+}
+
+/// Of the pattern, K, the precision and the machine; never of the values.
+fn fingerprint<S: Scalar>(subject: &Subject<S>, machine: &str) -> CacheKey {
+    let (a, k) = (subject.a.view(), subject.k);
+    let numbers = [a.rows(), a.cols(), subject.a.nonzeros(), subject.a.longest_row(), k].map(|n| n as u64);
+    let step = |len: usize| len.div_ceil(SAMPLED).max(1);
+    let starts: Vec<u64> =
+        a.offsets().iter().step_by(step(a.offsets().len())).map(|&start| start as u64).collect();
+    let columns: Vec<u32> = a.columns().iter().step_by(step(a.columns().len())).copied().collect();
+    CacheKey::of(&[
+        machine.as_bytes(),
+        S::NAME.as_bytes(),
+        bytemuck::cast_slice(&numbers),
+        bytemuck::cast_slice(&starts),
+        bytemuck::cast_slice(&columns),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Coo, Csr, Duplicates};
+    use std::sync::Arc;
+
+    fn subject<S: Scalar>(columns: &[u32], value: f64, k: usize) -> Subject<S> {
+        let rows = (0..columns.len() as u32).collect();
+        let values = vec![S::from_f64(value); columns.len()];
+        let coo = Coo::new(columns.len(), 10, rows, columns.to_vec(), values).unwrap();
+        Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Keep)), triplets: None, k }
+    }
+
+    #[test]
+    fn fingerprints_see_pattern_k_precision_and_machine_but_no_values() {
+        let of =
+            |columns: &[u32], value, k, machine| fingerprint(&subject::<f64>(columns, value, k), machine);
+        let one = of(&[1, 2, 3], 1.0, 4, "here");
+        assert_eq!(one, of(&[1, 2, 3], 7.0, 4, "here"));
+        let others = [
+            of(&[1, 2, 4], 1.0, 4, "here"),
+            of(&[1, 2, 3], 1.0, 5, "here"),
+            of(&[1, 2, 3], 1.0, 4, "there"),
+            of(&[1, 2], 1.0, 4, "here"),
+            fingerprint(&subject::<f32>(&[1, 2, 3], 1.0, 4), "here"),
+        ];
+        assert!(others.iter().all(|other| *other != one));
+    }
+
+    #[test]
+    fn winners_come_back_and_damaged_files_are_sentences() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("winner.json");
+        assert_eq!(read(&path), Ok(None));
+        let winner = Winner::new(("csr-serial", 1500.0), 3, ("csr-threads-nnz", Some(2000.0)));
+        std::fs::write(&path, serde_json::to_vec(&winner).unwrap()).unwrap();
+        assert_eq!(read(&path), Ok(Some(winner.clone())));
+        let choice = winner.choice::<f64>().unwrap();
+        assert_eq!(choice.reason, "tuned: the fastest of 3, 1.5 µs; csr-threads-nnz takes 2.0 µs");
+        let newer = Winner { schema: SCHEMA + 1, ..winner.clone() };
+        std::fs::write(&path, serde_json::to_vec(&newer).unwrap()).unwrap();
+        assert_eq!(read(&path), Ok(None));
+        let unknown = Winner { variant: "csr-magic".into(), ..winner };
+        assert_eq!(unknown.choice::<f64>(), None);
+        std::fs::write(&path, "{\"variant\": 3").unwrap();
+        assert!(read(&path).unwrap_err().contains("line 1"));
+    }
+}
