@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release --example pagerank_from_many_seeds [PAGES]`
 
+#![allow(clippy::print_stdout)]
+
 use ordito::machine::{Accelerator, Machine};
 use ordito::matrix::{Csr, Duplicates};
 use ordito::spmm::Plan;

@@ -19,7 +19,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! On a GPU a plan works the same, on a machine [`with_accelerator`](machine::Machine::with_accelerator).
+//! On a GPU a plan works the same, on a machine [`with_accelerator`](machine::Machine::with_accelerator): from memory of
+//! the host, or on operands that stay there ([`ops::DeviceDense`], [`machine::DeviceView`]), recorded
+//! ([`record`](spmm::Plan::record)), with streams of their own ([`with_new_stream`](machine::Machine::with_new_stream)).
 //!
 //! The rooms of the house, in the order in which data flow through them; a room uses only rooms above it:
 //!

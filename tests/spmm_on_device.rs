@@ -313,7 +313,7 @@ fn from_pinned_memory_against_the_copies_alone() {
             let mut pageable = Dense::filled(a.rows(), k, 0.0).unwrap();
             let pageable_x = Dense::from_rows(a.cols(), k, x.data().to_vec()).unwrap();
             let (mut copies, mut applied, mut overlapped, mut staged) = (vec![], vec![], vec![], vec![]);
-            let mut ms = |times: &mut Vec<f64>, call: &mut dyn FnMut()| {
+            let ms = |times: &mut Vec<f64>, call: &mut dyn FnMut()| {
                 let start = Instant::now();
                 call();
                 times.push(start.elapsed().as_secs_f64() * 1e3);

@@ -5,7 +5,7 @@ use super::memory::{enqueue_read, enqueue_write};
 use super::pinned::is_pinned;
 use super::staging::{LEAST_BYTES, Staging};
 use crate::machine::DeviceError;
-use std::sync::PoisonError;
+use std::sync::TryLockError;
 
 impl Gpu {
     /// Host to device, in this handle's stream; memory that is not pinned goes through the ring of pinned chunks.
@@ -62,9 +62,14 @@ impl Gpu {
         bytes.len() >= LEAST_BYTES && !is_pinned(bytes)
     }
 
-    /// `None` where the ring cannot be had: the driver then does what it can. One copy at a time: all share the bus.
+    /// `None` where the ring cannot be had: the driver then does what it can. Whoever finds it in use goes without rather
+    /// than waits: a thread of the pool that helps with one copy may be given the next one to do meanwhile.
     fn staged<R>(&self, copy: impl FnOnce(&mut Staging) -> R) -> Option<R> {
-        let mut staging = self.core.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut staging = match self.core.staging.try_lock() {
+            Ok(staging) => staging,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
         if staging.is_none() {
             *staging = Staging::new(self).ok();
         }
