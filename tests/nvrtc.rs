@@ -8,7 +8,7 @@ use ordito::gemm::Gemm;
 use ordito::machine::gpu::{Library, Resources, nvrtc};
 use ordito::machine::{Architecture, KernelSource, PLAIN_ARCHITECTURES, PTX, Refusal, SM_90A};
 use ordito::ops::Op;
-use ordito::sample::DeviceCeilings;
+use ordito::sample::{DeviceCeilings, DeviceFlush};
 use ordito::spmm::Spmm;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,6 +37,7 @@ fn tasks() -> Vec<(KernelSource, Architecture)> {
     add_kernels::<Columns<f32>>(&mut kernels);
     add_kernels::<Columns<f64>>(&mut kernels);
     kernels.extend(DeviceCeilings::kernels());
+    kernels.push(DeviceFlush::kernel());
     let pairs =
         |kernel: KernelSource| kernel.architectures.iter().map(move |&target| (kernel.clone(), target));
     kernels.into_iter().flat_map(pairs).collect()

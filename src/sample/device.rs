@@ -1,10 +1,10 @@
-//! Timing on a GPU: events around a run, captured graphs for tiny kernels, the cache emptied between runs.
+//! Timing on a GPU: events around a run, captured graphs for tiny kernels.
 
 use super::{Clock, Quantiles, Timer, WallClock};
 use crate::machine::gpu::{Event, Graph};
-use crate::machine::{Buffer, Device, DeviceError, Gpu, Refusal};
+use crate::machine::{DeviceError, Gpu};
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Runs shorter than this are timed as a graph: launching one kernel at a time costs about 4 µs, which events around it
 /// would measure too. Far above that, so that of two variants that are compared hardly ever only one is timed so.
@@ -93,24 +93,5 @@ impl<E: From<DeviceError>> Timer<E> for EventTimer {
             times.push(self.between::<E>(&mut || Ok(()))?);
         }
         Ok(Quantiles::of(&times).map_or(0.0, |quantiles| quantiles.median))
-    }
-}
-
-/// A buffer larger than the device's last-level cache; filling it pushes everything else out.
-#[derive(Debug)]
-pub struct DeviceFlush(Mutex<Buffer<u8>>);
-
-impl DeviceFlush {
-    /// Four times the cache.
-    pub fn new(device: &Device) -> Result<Self, Refusal> {
-        let bytes = 4 * usize::try_from(device.limits().l2_bytes).unwrap_or(0);
-        Ok(DeviceFlush(Mutex::new(device.allocate("the buffer that empties the cache", bytes)?)))
-    }
-
-    /// Enqueues the filling; should it fail, the run after it says so.
-    pub fn flush(&self) {
-        if let Ok(mut buffer) = self.0.lock() {
-            let _ = buffer.fill_bytes(0);
-        }
     }
 }
