@@ -5,7 +5,8 @@
 
 constexpr u32 TILE = 32;
 
-extern "C" __global__ void transpose(u64 rows, u64 cols, const SCALAR* from, u64 from_distance, SCALAR* to) {
+extern "C" __global__ void transpose(u64 rows, u64 cols, const SCALAR* from, u64 from_distance, SCALAR* to,
+                                     u64 to_distance) {
     __shared__ SCALAR tile[TILE][TILE + 1];
     const u64 first_row = u64(blockIdx.x) * TILE;
     // The grid has few places in this direction: a block goes on to the next tiles until there are no more.
@@ -17,7 +18,7 @@ extern "C" __global__ void transpose(u64 rows, u64 cols, const SCALAR* from, u64
         __syncthreads();
         for (u32 i = threadIdx.y; i < TILE; i += blockDim.y) {
             const u64 row = first_row + threadIdx.x, col = first_col + i;
-            if (row < rows && col < cols) to[col * rows + row] = tile[threadIdx.x][i];
+            if (row < rows && col < cols) to[col * to_distance + row] = tile[threadIdx.x][i];
         }
         __syncthreads();
     }

@@ -18,14 +18,27 @@ pub(super) struct Transposed<S> {
     columns: Buffer<S>,
     rows: usize,
     cols: usize,
+    /// Elements from one column to the next.
+    distance: usize,
 }
 
 impl<S: Scalar> Transposed<S> {
     /// For a matrix of `rows × cols`; `what` it is, transposed, for messages.
     pub(super) fn new(device: &Device, what: &str, rows: usize, cols: usize) -> Result<Self, Refusal> {
+        Transposed::with_distance(device, what, rows, cols, rows)
+    }
+
+    /// The same with columns `distance` elements apart, which are no fewer than the rows.
+    pub(super) fn with_distance(
+        device: &Device,
+        what: &str,
+        rows: usize,
+        cols: usize,
+        distance: usize,
+    ) -> Result<Self, Refusal> {
         let plan = plan(device.limits(), rows as u64, cols as u64)?;
-        let columns = device.allocate(what, rows.saturating_mul(cols))?;
-        Ok(Transposed { kernel: device.kernel(&Self::source())?, plan, columns, rows, cols })
+        let columns = device.allocate(what, distance.saturating_mul(cols))?;
+        Ok(Transposed { kernel: device.kernel(&Self::source())?, plan, columns, rows, cols, distance })
     }
 
     /// The kernel.
@@ -37,13 +50,19 @@ impl<S: Scalar> Transposed<S> {
     /// Fills it from a matrix of its shape, given as pointer and leading dimension. Only enqueues.
     pub(super) fn repack(&mut self, [from, from_distance]: [Argument; 2]) -> Result<(), RunError> {
         let [rows, cols] = [self.rows, self.cols].map(|side| Argument::of(side as u64));
-        let arguments = [rows, cols, from, from_distance, Argument::from(&mut self.columns)];
+        let distance = Argument::of(self.distance as u64);
+        let arguments = [rows, cols, from, from_distance, Argument::from(&mut self.columns), distance];
         Ok(self.kernel.launch(&self.plan, &arguments)?)
     }
 
     /// Pointer and distance between columns: `const SCALAR* x_columns, u64 x_distance`.
     pub(super) fn arguments(&self) -> [Argument; 2] {
-        [Argument::from(&self.columns), Argument::of(self.rows as u64)]
+        [Argument::from(&self.columns), Argument::of(self.distance as u64)]
+    }
+
+    /// The columns themselves.
+    pub(super) fn columns(&self) -> &Buffer<S> {
+        &self.columns
     }
 
     /// What its launch takes.

@@ -2,7 +2,9 @@
 
 use ordito::Scalar;
 use ordito::machine::gpu::cublas::{Cublas, GemmShape, Operand, OperandMut};
-use ordito::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand};
+use ordito::machine::gpu::cusparse::{
+    Algorithm, CsrOperand, Cusparse, CusparseSpmm, CusparseSpmv, DenseOperand, Layout, VectorAlgorithm,
+};
 use ordito::machine::gpu::{Event, Library};
 use ordito::machine::{
     Accelerator, Argument, Buffer, Device, DeviceError, Gpu, KernelSource, LaunchPlan, Machine, Refusal,
@@ -10,6 +12,7 @@ use ordito::machine::{
 use ordito::matrix::{Csr, Dense, DenseView, Duplicates};
 use ordito::ops::{DeviceDense, Op};
 use ordito::spmm::{Plan, Spmm, Step};
+use ordito::sample::DeviceFlush;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,6 +36,7 @@ fn act() {
         "compile" => compile(),
         "library" => library(),
         "launch" => launch(),
+        "flush" => flush(),
         "cusparse" => cusparse(),
         "find-cublas" => Library::Cublas.find().map(|found| format!("found {found}")),
         "cublas" => cublas(),
@@ -213,6 +217,16 @@ fn library() -> Result<String, Refusal> {
     ))
 }
 
+/// Twice, whichever way it is done.
+fn flush() -> Result<String, Refusal> {
+    let device = device()?;
+    let flush = DeviceFlush::new(&device)?;
+    flush.flush();
+    flush.flush();
+    device.synchronize().unwrap();
+    Ok(if flush.reads() { "reads" } else { "fills" }.into())
+}
+
 fn cusparse() -> Result<String, Refusal> {
     let device = device()?;
     let library = Cusparse::open(device.gpu().unwrap())?;
@@ -220,8 +234,8 @@ fn cusparse() -> Result<String, Refusal> {
         (device.upload("row starts", &[0_u32, 1, 2])?, device.upload("columns", &[0_u32, 1])?);
     let values = device.upload("values", &[1.0, 2.0])?;
     let a = CsrOperand { rows: 2, cols: 2, row_starts: &row_starts, columns: &columns, values: &values };
-    let empty = CusparseSpmm::new(&library, &a, 0, Algorithm::Csr2).unwrap_err();
-    let mut product = CusparseSpmm::new(&library, &a, 3, Algorithm::Csr3)?;
+    let empty = CusparseSpmm::new(&library, &a, 0, Algorithm::Csr2, Layout::Rows).unwrap_err();
+    let mut product = CusparseSpmm::new(&library, &a, 3, Algorithm::Csr3, Layout::Rows)?;
     let unbound = product.run(1.0, 0.0).unwrap_err();
     let (x, y) = (device.allocate::<f64>("X", 8)?, device.allocate::<f64>("Y", 8)?);
     let lies = |buffer: &Buffer<f64>, leading_dimension| DenseOperand {
@@ -236,8 +250,21 @@ fn cusparse() -> Result<String, Refusal> {
         product.run(2.0, 1.0).unwrap();
     }
     assert!(!product.is_preprocessed());
+    let mut by_columns = CusparseSpmm::new(&library, &a, 3, Algorithm::Default, Layout::Columns)?;
+    assert_eq!((Layout::column_distance::<f64>(3), Layout::column_distance::<f32>(3)), (4, 4));
+    assert!(by_columns.bind(lies(&x, 1), lies(&y, 2)).is_err(), "columns of two rows");
+    by_columns.bind(lies(&x, 2), lies(&y, 2))?;
+    by_columns.run(1.0, 0.0).unwrap();
+    let mut vector = CusparseSpmv::new(&library, &a, VectorAlgorithm::Csr1)?;
+    assert!(vector.run(1.0, 0.0).unwrap_err().to_string().contains("no x and y have been bound"));
+    for (x, y) in [(&x, &y), (&y, &x)] {
+        vector.bind(x.address(), y.address())?;
+        vector.run(1.0, 0.0).unwrap();
+    }
+    assert!(!vector.is_preprocessed());
     fn movable<T: Send>(_: &T) {}
     movable(&product);
+    movable(&vector);
     Ok(format!("{}\n{unbound}\n{empty}\nproduct is right", library.found()))
 }
 

@@ -276,6 +276,17 @@ fn the_library_copies_orders_and_only_enqueues() {
 }
 
 #[test]
+fn the_cache_is_emptied_by_reading_or_without_a_compiler_by_filling() {
+    let Some(fakes) = Fakes::new() else { return };
+    let fakes = fakes.driver(&[], &[]);
+    if Library::Nvrtc.find().is_ok() {
+        assert_eq!(fakes.child("flush"), "reads");
+    }
+    let text = fakes.child_without_toolkits("flush");
+    assert!(["fills", "reads"].contains(&text.as_str()), "{text}"); // NVRTC may lie in a place of the system
+}
+
+#[test]
 fn cusparse_is_described_bound_and_run() {
     let Some(fakes) = Fakes::new() else { return };
     let fakes = fakes.driver(&[], &[]);

@@ -6,8 +6,9 @@ use super::device::{DeviceCsr, DeviceKernel, OnDevice};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::gpu::Library;
-use crate::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand};
 use crate::machine::{Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
+use crate::machine::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm, DenseOperand, Layout};
+use crate::matrix::Csr;
 use crate::ops::{Place, RunError, Variant, gpu_for_library};
 use std::sync::Arc;
 
@@ -17,6 +18,36 @@ struct Ready<S> {
     product: CusparseSpmm<S>,
     /// What `product` reads: must outlive it.
     _a: DeviceCsr<S>,
+}
+
+/// The GPU, the library in its stream, and A.
+pub(super) fn open<S: Scalar>(
+    machine: &Machine,
+    a: &Csr<S>,
+) -> Result<(Device, Arc<Cusparse>, DeviceCsr<S>), Refusal> {
+    let gpu = gpu_for_library(machine, "cuSPARSE")?;
+    let (library, device) = (Cusparse::open(&gpu)?, Device::Cuda(gpu));
+    let on_device = DeviceCsr::upload(machine, &device, a)?;
+    Ok((device, library, on_device))
+}
+
+/// A as cuSPARSE takes it.
+pub(super) fn operand_of<'a, S: Scalar>(
+    on_device: &'a DeviceCsr<S>,
+    a: &Csr<S>,
+) -> Result<CsrOperand<'a, S>, Refusal> {
+    match on_device.narrow_parts() {
+        Some((row_starts, columns, values)) => {
+            Ok(CsrOperand { rows: a.rows(), cols: a.cols(), row_starts, columns, values })
+        }
+        None => Err(Refusal::Unsupported("cuSPARSE is called with 32-bit row starts; these take 64".into())),
+    }
+}
+
+/// Could cuSPARSE be called on this machine?
+pub(super) fn available(machine: &Machine) -> Result<(), Refusal> {
+    gpu_for_library(machine, "cuSPARSE")?;
+    Library::Cusparse.find().map(drop)
 }
 
 fn operand<S: Scalar>(dense: DeviceView<'_, S>) -> DenseOperand {
@@ -68,22 +99,13 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
         include_str!("csr_cuda_cusparse.rs")
     }
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
-        gpu_for_library(machine, "cuSPARSE")?;
-        Library::Cusparse.find().map(drop)
+        available(machine)
     }
 
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
-        let gpu = gpu_for_library(machine, "cuSPARSE")?;
-        let (device, library) = (Device::Cuda(gpu.clone()), Cusparse::open(&gpu)?);
         let (a, k) = (&subject.a, subject.k);
-        let on_device = DeviceCsr::upload(machine, &device, a)?;
-        let Some((row_starts, columns, values)) = on_device.narrow_parts() else {
-            return Err(Refusal::Unsupported(
-                "cuSPARSE is called with 32-bit row starts; these take 64".into(),
-            ));
-        };
-        let operand = CsrOperand { rows: a.rows(), cols: a.cols(), row_starts, columns, values };
-        let mut product = CusparseSpmm::new(&library, &operand, k, self.0)?;
+        let (device, library, on_device) = open(machine, a)?;
+        let mut product = CusparseSpmm::new(&library, &operand_of(&on_device, a)?, k, self.0, Layout::Rows)?;
         {
             // A look at A asks for an X and a Y: these stand in until the real ones, which lie alike, are bound.
             let x = device.allocate::<S>("X", a.cols().saturating_mul(k))?;

@@ -3,6 +3,8 @@
 mod choose;
 mod csr_cuda_adaptive;
 mod csr_cuda_cusparse;
+mod csr_cuda_cusparse_columns;
+mod csr_cuda_cusparse_spmv;
 mod csr_cuda_lanes;
 mod csr_cuda_thread;
 mod csr_cuda_warp;
@@ -38,8 +40,8 @@ use super::{
 use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{WriteError, write_matrix_market, write_npy};
-use crate::machine::gpu::cusparse::Algorithm;
 use crate::machine::{DeviceView, DeviceViewMut, Machine, Refusal};
+use crate::machine::gpu::cusparse::{Algorithm, VectorAlgorithm};
 use crate::matrix::{Coo, Csr, Dense, DenseView, DenseViewMut};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -143,6 +145,13 @@ impl<S: Scalar> Op for Spmm<S> {
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr2),
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr3),
+            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Default),
+            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr1),
+            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr2),
+            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr3),
+            &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Default),
+            &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr1),
+            &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr2),
             #[cfg(feature = "wrong-variant")]
             &wrong::CsrSerialWrong,
         ]

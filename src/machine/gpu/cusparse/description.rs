@@ -14,6 +14,13 @@ pub(super) struct Failure {
     pub(super) status: sys::cusparseStatus_t,
 }
 
+impl Failure {
+    /// Is it only that cuSPARSE does not do this?
+    pub(super) fn is_unsupported(&self) -> bool {
+        self.status == sys::cusparseStatus_t::CUSPARSE_STATUS_NOT_SUPPORTED
+    }
+}
+
 impl From<Failure> for DeviceError {
     fn from(failure: Failure) -> Self {
         // SAFETY: takes any status and points to a static string.
@@ -24,7 +31,9 @@ impl From<Failure> for DeviceError {
 
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
-        Refusal::Device(DeviceError::from(failure).to_string())
+        let unsupported = failure.is_unsupported();
+        let why = DeviceError::from(failure).to_string();
+        if unsupported { Refusal::Unsupported(why) } else { Refusal::Device(why) }
     }
 }
 
@@ -105,9 +114,13 @@ pub(super) struct DenseDescription {
 unsafe impl Send for DenseDescription {}
 
 impl DenseDescription {
-    pub(super) fn new<S: Scalar>(rows: i64, cols: usize, operand: DenseOperand) -> Result<Self, Failure> {
+    pub(super) fn new<S: Scalar>(
+        rows: i64,
+        cols: usize,
+        operand: DenseOperand,
+        order: sys::cusparseOrder_t,
+    ) -> Result<Self, Failure> {
         let mut raw = std::ptr::null_mut();
-        let order = sys::cusparseOrder_t::CUSPARSE_ORDER_ROW;
         let (values, distance) = (pointer(operand.address), operand.leading_dimension as i64);
         // SAFETY: only describes the memory; writes one handle.
         unsafe {
@@ -128,6 +141,42 @@ impl Drop for DenseDescription {
     fn drop(&mut self) {
         // SAFETY: the description is valid and nobody has it any more.
         let _ = unsafe { sys::cusparseDestroyDnMat(self.raw.cast_const()) };
+    }
+}
+
+/// X or Y of a single column.
+#[derive(Debug)]
+pub(super) struct VectorDescription {
+    pub(super) raw: sys::cusparseDnVecDescr_t,
+    address: u64,
+}
+
+// SAFETY: as above.
+unsafe impl Send for VectorDescription {}
+
+impl VectorDescription {
+    pub(super) fn new<S: Scalar>(len: i64, address: u64) -> Result<Self, Failure> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: only describes the memory; writes one handle.
+        unsafe { call!(cusparseCreateDnVec(&mut raw, len, pointer(address), data_type::<S>())) }?;
+        Ok(VectorDescription { raw, address })
+    }
+
+    /// Nothing, where it lies there already.
+    pub(super) fn move_to(&mut self, address: u64) -> Result<(), Failure> {
+        if self.address != address {
+            // SAFETY: the description is valid; only the address that it holds changes.
+            unsafe { call!(cusparseDnVecSetValues(self.raw, pointer(address))) }?;
+            self.address = address;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for VectorDescription {
+    fn drop(&mut self) {
+        // SAFETY: the description is valid and nobody has it any more.
+        let _ = unsafe { sys::cusparseDestroyDnVec(self.raw.cast_const()) };
     }
 }
 
