@@ -11,6 +11,7 @@ pub use dump::{DumpError, dump};
 pub use precision::{NoBound, Precision, Sum};
 
 use crate::ops::{Observed, Reference};
+use rayon::prelude::*;
 
 /// What a comparison found.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,9 +98,14 @@ pub fn compare(
         }
     }
     if let Some(projection) = &reference.projection {
-        for row in 0..reference.rows {
-            output.copy_row(row, &mut found);
-            let weighted = found.iter().zip(&projection.weights).map(|(y, w)| y * w).sum();
+        // All of the result is read: by all threads.
+        let weigh = |found: &mut Vec<f64>, row: usize| -> f64 {
+            output.copy_row(row, found);
+            found.iter().zip(&projection.weights).map(|(y, w)| y * w).sum()
+        };
+        let rows = (0..reference.rows).into_par_iter();
+        let weighted: Vec<f64> = rows.map_init(|| vec![0.0; reference.cols], weigh).collect();
+        for (row, weighted) in weighted.into_iter().enumerate() {
             let sum = Sum {
                 elements: reference.cols as u64,
                 terms: projection.terms[row],

@@ -1,5 +1,6 @@
 //! What `bench` measures with, beside a clock: what empties the caches, and what the machine can do at best.
 
+use super::session::Caches;
 use super::targets::Targets;
 use crate::machine::gpu::GpuFingerprint;
 use crate::machine::{Machine, Pool, cache_dir};
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(super) struct Instruments {
     flush: Option<CacheFlush>,
     device_flush: Option<DeviceFlush>,
+    /// Variants of a GPU are timed with and without it.
+    flushes_too: bool,
     /// One for each number of threads that variants run with.
     pub(super) ceilings: Vec<Ceilings>,
     pub(super) device_ceilings: Option<DeviceCeilings>,
@@ -25,12 +28,12 @@ impl Instruments {
     /// the limit.
     pub(super) fn new(
         targets: &Targets,
-        cold: bool,
+        caches: Caches,
         limited_by_products: bool,
         say: &dyn Fn(&str),
     ) -> anyhow::Result<Self> {
         let mut instruments = Instruments::default();
-        if cold {
+        if caches == Caches::Cold {
             instruments.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
         }
         for target in &targets.list {
@@ -41,8 +44,10 @@ impl Instruments {
             // Where the device does not open, every variant will say why; the emulator has nothing to be measured.
             let Ok(device) = target.machines[0].device() else { continue };
             let Some(gpu) = device.gpu() else { continue };
-            if cold {
-                instruments.device_flush = Some(DeviceFlush::new(&device).context("--cold")?);
+            if caches != Caches::Hot {
+                let advice = "the buffer that empties the GPU's cache (--hot does without)";
+                instruments.device_flush = Some(DeviceFlush::new(&device).context(advice)?);
+                instruments.flushes_too = caches == Caches::Both;
             }
             instruments.gpu = Some(GpuFingerprint::new(gpu));
             // Without it only a column is missing.
@@ -61,6 +66,7 @@ impl Instruments {
         Measuring {
             rule,
             cold: self.flush.as_ref().map(|cpu| Flushes { cpu, device }),
+            flushed_too: device.filter(|_| self.flushes_too),
             ceilings: &self.ceilings,
             device_ceilings: self.device_ceilings.as_ref(),
         }

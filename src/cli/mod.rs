@@ -20,6 +20,7 @@ mod results;
 mod session;
 mod spmm;
 mod suite;
+mod summary;
 mod targets;
 mod verify;
 

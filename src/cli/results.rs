@@ -16,6 +16,8 @@ pub(super) struct Measured<'a> {
     pub(super) instruments: &'a Instruments,
     pub(super) matrices: &'a [MatrixFacts],
     pub(super) records: &'a [Record],
+    /// Inputs of a suite that are not there.
+    pub(super) left_out: &'a [String],
 }
 
 /// A folder that results are written to, again and again while they grow.
@@ -40,7 +42,7 @@ impl ResultsFolder {
 
     /// Writes the numbers. Without records nothing is touched: whatever lies there stays.
     pub(super) fn write(&mut self, measured: &Measured<'_>, console: &Console) -> anyhow::Result<()> {
-        let Measured { cpu, instruments, matrices, records } = *measured;
+        let Measured { cpu, instruments, matrices, records, left_out } = *measured;
         if records.is_empty() {
             return Ok(());
         }
@@ -53,6 +55,7 @@ impl ResultsFolder {
             ceilings: instruments.ceilings.clone(),
             gpu: instruments.gpu.as_ref().map(GpuFingerprint::closed),
             device_ceilings: instruments.device_ceilings.clone(),
+            left_out: left_out.to_vec(),
             interrupted: interrupt::interrupted(),
             ..Fingerprint::new(cpu, &command)
         };

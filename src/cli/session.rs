@@ -5,6 +5,8 @@ use super::console::{Busy, Console, is_output_error};
 use super::instruments::Instruments;
 use super::interrupt;
 use super::results::{Measured, ResultsFolder};
+use super::suite::SuiteFiles;
+use super::summary;
 use super::targets::{Target, Targets, gpu_is_required};
 use crate::io::ReadOptions;
 use crate::machine::{Accelerator, Machine, Refusal};
@@ -14,7 +16,7 @@ use crate::report::setting::Setting;
 use crate::report::{MatrixFacts, Outcome, Record, table};
 use crate::sample::{StopRule, WallClock};
 use crate::units;
-use crate::workbench::{Case, Selected, Side, Wanted, Workbench, exit_code, select};
+use crate::workbench::{Case, OracleLimits, Selected, Side, Wanted, Workbench, exit_code, select};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -33,14 +35,52 @@ pub(super) struct Request {
     pub(super) verbose: bool,
     /// Is the operation limited by what is multiplied, rather than by what is moved?
     pub(super) limited_by_products: bool,
+    /// The suite, where one was asked for.
+    pub(super) suite: Option<SuiteRequest>,
     /// How to measure; `None`: verify only.
     pub(super) measure: Option<MeasureRequest>,
+}
+
+/// What a suite adds.
+pub(super) struct SuiteRequest {
+    pub(super) name: String,
+    pub(super) files: SuiteFiles,
+    /// Few samples and a short check.
+    pub(super) is_brief: bool,
+}
+
+impl Request {
+    /// Is the check short, for want of time? `verify` has all there is.
+    fn is_brief(&self) -> bool {
+        self.measure.is_some() && self.suite.as_ref().is_some_and(|suite| suite.is_brief)
+    }
+
+    /// When the oracle stops computing everything.
+    pub(super) fn oracle_limits(&self) -> OracleLimits {
+        if self.is_brief() { OracleLimits::brief() } else { OracleLimits::default() }
+    }
+
+    /// Inputs of the suite that are not there.
+    fn left_out(&self) -> &[String] {
+        self.suite.as_ref().map_or(&[], |suite| &suite.files.left_out)
+    }
+}
+
+/// How the caches are when a run is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caches {
+    /// As the run before leaves them; on a GPU also emptied, in a column of its own.
+    Both,
+    /// As the run before leaves them.
+    Hot,
+    /// Emptied before every run.
+    Cold,
 }
 
 /// What `bench` adds.
 pub(super) struct MeasureRequest {
     pub(super) rule: StopRule,
-    pub(super) cold: bool,
+    pub(super) caches: Caches,
     pub(super) out: Option<PathBuf>,
     /// The variant that speed-ups are held against.
     pub(super) baseline: Option<String>,
@@ -103,7 +143,7 @@ impl<'a> Session<'a> {
             let make = |path| ResultsFolder::make(path, measure.baseline.clone());
             results = measure.out.clone().map(make).transpose()?;
             instruments =
-                Instruments::new(&request.targets, measure.cold, request.limited_by_products, &|what| {
+                Instruments::new(&request.targets, measure.caches, request.limited_by_products, &|what| {
                     bar.say(what)
                 })?;
         }
@@ -241,6 +281,7 @@ impl<'a> Session<'a> {
         let workbench = Workbench {
             machine,
             dump: self.request.dump.as_deref(),
+            checked_runs: if self.request.is_brief() { 1 } else { 2 },
             interrupted: &interrupt::interrupted,
             progress: &progress,
         };
@@ -285,6 +326,7 @@ impl<'a> Session<'a> {
                     instruments: &self.instruments,
                     matrices: &self.matrices,
                     records: &self.records,
+                    left_out: self.request.left_out(),
                 };
                 results.write(&measured, self.console)
             }
@@ -300,6 +342,9 @@ impl<'a> Session<'a> {
                 console.line(by_tile)?;
             }
             console.line(table::summary(&records))?;
+        }
+        if request.measure.is_some() {
+            summary::show(request, &records, console)?;
         }
         let mut code = exit_code(&records);
         if let Some(results) = results {

@@ -3,7 +3,7 @@
 use super::args::Device;
 use super::console::Console;
 use crate::machine::{Accelerator, Machine, Refusal};
-use crate::workbench::{SelectError, Side, Wanted};
+use crate::workbench::{SelectError, Side, Wanted, left_out};
 use std::sync::Arc;
 
 /// Machines that run one side of the variants.
@@ -49,7 +49,7 @@ impl Selection {
         selects: impl Fn(&Wanted, Side) -> Result<bool, SelectError>,
     ) -> Result<Self, SelectError> {
         let mut names_device = !wanted.tiles.is_empty();
-        for pattern in &wanted.patterns {
+        for pattern in wanted.patterns.iter().filter(|pattern| left_out(pattern).is_none()) {
             let alone = Wanted::variants([pattern.as_str()]);
             names_device |= selects(&alone, Side::Device)? && !selects(&alone, Side::Cpu)?;
         }

@@ -3,8 +3,8 @@
 use super::args::{Device, Dtype, ReadArgs, machine, parse_count};
 use super::console::Console;
 use super::operations;
-use super::session::{MeasureRequest, Request};
-use super::suite::Suite;
+use super::session::{MeasureRequest, Request, SuiteRequest};
+use super::suite::{Suite, SuiteFiles};
 use super::targets::{Selection, Targets};
 use crate::machine::{Limits, Machine};
 use crate::workbench::Wanted;
@@ -26,7 +26,10 @@ pub(super) struct RunArgs {
     /// A fixed list of inputs, K and dtypes
     #[arg(long, value_enum)]
     suite: Option<Suite>,
-    /// Variants by name or pattern, e.g. 'csr-*,auto' [default: all]
+    /// The folder of the suite's real matrices [default: $ORDITO_MATRICES]
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    data: Option<PathBuf>,
+    /// Variants by name or pattern, e.g. 'csr-*,auto'; with ! in front all but those [default: all]
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     variant: Vec<String>,
     /// Of the variants with tiles only those of these widths [default: all]
@@ -65,6 +68,13 @@ pub(super) struct RunArgs {
 }
 
 impl RunArgs {
+    /// Does the suite ask for few samples?
+    pub(super) fn is_brief(&self) -> anyhow::Result<bool> {
+        let Some(suite) = self.suite else { return Ok(false) };
+        let operation = operations::find(&self.operation).map_err(anyhow::Error::msg)?;
+        Ok(suite.of(operation)?.is_brief)
+    }
+
     /// Puts arguments, suite and defaults together, and runs it all.
     pub(super) fn run(
         &self,
@@ -80,6 +90,12 @@ impl RunArgs {
         let yardstick = self.suite.map(|suite| suite.of(operation)).transpose()?;
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
+        let suite = self.suite.zip(yardstick.as_ref()).map(|(suite, yardstick)| SuiteRequest {
+            name: suite.name(),
+            files: SuiteFiles::find(yardstick.files, self.data.as_deref()),
+            is_brief: yardstick.is_brief,
+        });
+        inputs.extend(suite.iter().flat_map(|suite| suite.files.found.iter().cloned()));
         if inputs.is_empty() {
             inputs = operation.default_inputs();
         }
@@ -96,13 +112,19 @@ impl RunArgs {
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
-        let wanted = Wanted { patterns: self.variant.clone(), tiles: self.tile.clone() };
+        let of_suite = yardstick.as_ref().map_or(&[][..], |suite| suite.variants);
+        let of_suite: Vec<String> = of_suite.iter().map(|pattern| pattern.to_string()).collect();
+        let wanted = Wanted { patterns: or_else(self.variant.clone(), &of_suite), tiles: self.tile.clone() };
+        let on = match yardstick.as_ref().and_then(|suite| suite.on) {
+            Some(device) if self.on == [Device::All] => vec![device],
+            _ => self.on.clone(),
+        };
         let selection = Selection::new(&wanted, |wanted, side| operation.selects(wanted, side))?;
         let request = Request {
             inputs,
             wanted,
             machine: machines[0].clone(),
-            targets: Targets::new(&self.on, self.device, machines, selection),
+            targets: Targets::new(&on, self.device, machines, selection),
             ks,
             dtypes,
             read: self.read.options(),
@@ -110,6 +132,7 @@ impl RunArgs {
             json: self.json,
             verbose: self.verbose,
             limited_by_products: operation.is_limited_by_products(),
+            suite,
             measure,
         };
         operations::run(operation, &request, console)

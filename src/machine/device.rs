@@ -6,6 +6,7 @@ use super::gpu::{Gpu, Stream};
 use super::host_copies::with_host_copies;
 use super::kernel::KernelSource;
 use super::launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
+use super::spent::Spent;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -128,10 +129,12 @@ impl Device {
 
     /// A copy of `data` on the device.
     pub fn upload<T: Pod>(&self, what: impl Into<String>, data: &[T]) -> Result<Buffer<T>, Refusal> {
-        let mut buffer = self.allocate(what, data.len())?;
-        with_host_copies(|copies| copies.upload(self, data, &mut buffer, 0))
-            .map_err(|error: DeviceError| Refusal::Device(error.to_string()))?;
-        Ok(buffer)
+        Spent::uploading(|| {
+            let mut buffer = self.allocate(what, data.len())?;
+            with_host_copies(|copies| copies.upload(self, data, &mut buffer, 0))
+                .map_err(|error: DeviceError| Refusal::Device(error.to_string()))?;
+            Ok(buffer)
+        })
     }
 
     /// Is the kernel written for this device? Nothing is compiled.
@@ -144,7 +147,7 @@ impl Device {
 
     /// A kernel, compiled or from the cache.
     pub fn kernel(&self, source: &KernelSource) -> Result<Kernel, Refusal> {
-        let function = self.backend().compile(source)?;
+        let function = Spent::compiling(|| self.backend().compile(source))?;
         let threads_per_multiprocessor = self.limits().threads_per_multiprocessor;
         Ok(Kernel { name: source.entry, function, threads_per_multiprocessor })
     }

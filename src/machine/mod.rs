@@ -13,6 +13,7 @@ mod launch;
 mod pinned_dense;
 mod pool;
 mod refusal;
+mod spent;
 
 pub use cache_dir::cache_dir;
 pub use cpu::{CpuInfo, SimdLevel};
@@ -28,6 +29,7 @@ pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;
 pub use pool::Pool;
 pub use refusal::Refusal;
+pub use spent::Spent;
 
 use std::sync::{Arc, LazyLock};
 

@@ -85,7 +85,7 @@ impl Projection {
 }
 
 /// A result that can be laid beside a [`Reference`].
-pub trait Observed {
+pub trait Observed: Sync {
     /// Facts that must be equal; empty for dense results.
     fn structure(&self) -> Vec<u64>;
     /// Rows.

@@ -2,11 +2,15 @@
 
 use super::Record;
 use super::compare::{Ratio, Verdict};
+use super::peers::is_peer;
 use super::setting::Setting;
 use super::timed::Timed;
+use crate::units;
+use serde::Serialize;
 use std::collections::HashMap;
+use std::fmt;
 
-/// A record against the plainest way to do the same.
+/// A record against the plainest way to do the same, on a GPU against cuSPARSE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BreakEven {
     /// Which record.
@@ -18,7 +22,8 @@ pub struct BreakEven {
 }
 
 /// How many products it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Products {
     /// It is not faster: it never is ahead, or does not stay so.
     Never,
@@ -30,9 +35,23 @@ pub enum Products {
     After(u64),
 }
 
+impl fmt::Display for Products {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Products::Never => f.pad("never"),
+            Products::NoDifference => f.pad("no difference"),
+            Products::AtOnce => f.pad("at once"),
+            Products::After(products) => f.pad(&units::count(*products)),
+        }
+    }
+}
+
 /// For every sparse product of one run that passed and whose preparing was timed, and that multiplies another format than
 /// CSR (its name does not begin with `csr-`): held against the fastest that multiplies plain CSR on the same input, in the
-/// same dtype, K, place and number of threads. Where there is none, there is nothing to say.
+/// same dtype, K, place and number of threads. Where cuSPARSE ran in that place, every other variant is held against the
+/// fastest of its calls instead. Where there is nothing to hold against, there is nothing to say.
+///
+/// Preparing is counted without the compilation of kernels, which is kept on disk and done once for all matrices.
 ///
 /// ```
 /// use ordito::report::{Outcome, Record, break_even::{Products, break_even}};
@@ -47,18 +66,23 @@ pub enum Products {
 pub fn break_even(records: &[Record]) -> Vec<BreakEven> {
     let costs: Vec<Cost> =
         records.iter().enumerate().filter_map(|(index, record)| Cost::of(index, record)).collect();
-    let mut plainest: HashMap<&Setting, &Cost> = HashMap::new();
-    for cost in costs.iter().filter(|cost| is_plain(&records[cost.record])) {
-        let best = plainest.entry(&cost.setting).or_insert(cost);
-        if cost.timed.median_ns < best.timed.median_ns {
-            *best = cost;
+    let fastest = |side: fn(&Record) -> bool| {
+        let mut fastest: HashMap<&Setting, &Cost> = HashMap::new();
+        for cost in costs.iter().filter(|cost| side(&records[cost.record])) {
+            let best = fastest.entry(&cost.setting).or_insert(cost);
+            if cost.paid.timed.median_ns < best.paid.timed.median_ns {
+                *best = cost;
+            }
         }
-    }
+        fastest
+    };
+    let (peers, plainest) = (fastest(|record| is_peer(&record.variant)), fastest(is_plain));
     let mut found = Vec::new();
-    for cost in costs.iter().filter(|cost| !is_plain(&records[cost.record])) {
-        if let Some(plain) = plainest.get(&cost.setting) {
-            let against = records[plain.record].variant.clone();
-            found.push(BreakEven { record: cost.record, against, products: products(cost, plain) });
+    for cost in costs.iter().filter(|cost| !is_peer(&records[cost.record].variant)) {
+        let plain = || plainest.get(&cost.setting).filter(|_| !is_plain(&records[cost.record]));
+        if let Some(other) = peers.get(&cost.setting).or_else(plain) {
+            let against = records[other.record].variant.clone();
+            found.push(BreakEven { record: cost.record, against, products: products(cost.paid, other.paid) });
         }
     }
     found
@@ -69,27 +93,45 @@ fn is_plain(record: &Record) -> bool {
     record.variant.starts_with("csr-")
 }
 
+/// Preparing without the compilation of kernels, where it was timed.
+pub(super) fn prepare_ns(record: &Record) -> Option<f64> {
+    let compiling = record.prepare_compile_ns.unwrap_or(0.0);
+    record.prepare_ns.map(|ns| ns - compiling).filter(|ns| ns.is_finite())
+}
+
 /// What a product costs: once, and every time.
 struct Cost {
     record: usize,
     setting: Setting,
-    prepare_ns: f64,
-    timed: Timed,
+    paid: Paid,
+}
+
+/// What is paid once, and every time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Paid {
+    pub(super) prepare_ns: f64,
+    pub(super) timed: Timed,
 }
 
 impl Cost {
     fn of(index: usize, record: &Record) -> Option<Self> {
         // `auto` does what another does under its own name.
         let counts = record.op == "spmm" && record.variant != "auto";
-        let prepare_ns = record.prepare_ns.filter(|ns| counts && ns.is_finite())?;
-        let timed = Timed::of(record)?;
-        Some(Cost { record: index, setting: Setting::of_any_variant(record), prepare_ns, timed })
+        let prepare_ns = prepare_ns(record).filter(|_| counts)?;
+        // With an empty cache where that is known: between two products of a program other things are done.
+        let timed = Timed::flushed(record).or_else(|| Timed::of(record))?;
+        Some(Cost {
+            record: index,
+            setting: Setting::of_any_variant(record),
+            paid: Paid { prepare_ns, timed },
+        })
     }
 }
 
-fn products(cost: &Cost, plain: &Cost) -> Products {
-    let (lost, gained) = (cost.prepare_ns - plain.prepare_ns, plain.timed.median_ns - cost.timed.median_ns);
-    if Ratio::of(plain.timed, cost.timed).verdict == Verdict::NoDifference {
+/// After how many of them `one` is ahead of `other`.
+pub(super) fn products(one: Paid, other: Paid) -> Products {
+    let (lost, gained) = (one.prepare_ns - other.prepare_ns, other.timed.median_ns - one.timed.median_ns);
+    if Ratio::of(other.timed, one.timed).verdict == Verdict::NoDifference {
         Products::NoDifference
     } else if gained <= 0.0 {
         Products::Never
@@ -135,6 +177,28 @@ mod tests {
             (6, "csr-threads-nnz", Products::Never),
         ];
         assert_eq!(found, expected.map(|(record, against, products)| (record, against.to_owned(), products)));
+    }
+
+    #[test]
+    fn on_a_gpu_our_kernels_are_held_against_the_fastest_of_cusparse() {
+        let on_gpu = |variant: &str, prepare_ns: f64, ns: f64| Record {
+            place: "cuda".to_owned(),
+            threads: None,
+            flushed_median_ns: Some(2.0 * ns),
+            prepare_compile_ns: Some(100.0),
+            ..timed("spmm", variant, 1, prepare_ns, ns)
+        };
+        let records = [
+            on_gpu("csr-cuda-cusparse-alg1", 200.0, 50.0),
+            on_gpu("csr-cuda-cusparse-alg2", 300.0, 40.0),
+            on_gpu("csr-cuda-rows", 250.0, 20.0),
+            on_gpu("sell-cuda-rows", 1300.0, 30.0),
+        ];
+        let found: Vec<(usize, String, Products)> =
+            break_even(&records).into_iter().map(|one| (one.record, one.against, one.products)).collect();
+        let against = "csr-cuda-cusparse-alg2".to_owned();
+        // 1000 more to prepare, and with an empty cache 20 less for each product.
+        assert_eq!(found, [(2, against.clone(), Products::AtOnce), (3, against, Products::After(51))]);
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub struct Fingerprint {
     /// What the GPU can do at best, where one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_ceilings: Option<DeviceCeilings>,
+    /// Inputs of a suite that were not found, and so not run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Was it ended before everything that was asked for had run?
     #[serde(skip_serializing_if = "is_false")]
     pub interrupted: bool,
@@ -93,6 +96,7 @@ impl Fingerprint {
             ceilings: Vec::new(),
             gpu: None,
             device_ceilings: None,
+            left_out: Vec::new(),
             interrupted: false,
         }
     }

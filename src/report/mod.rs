@@ -14,6 +14,7 @@ pub mod labels;
 pub(crate) mod markup;
 pub mod matrix_facts;
 pub mod outcome;
+pub mod peers;
 pub mod plots;
 pub mod record;
 pub mod setting;
@@ -24,6 +25,7 @@ pub mod timed;
 pub use fingerprint::Fingerprint;
 pub use matrix_facts::MatrixFacts;
 pub use outcome::{Outcome, Param};
+pub use peers::PeerSummary;
 pub use record::{Record, SCHEMA};
 
 use std::path::PathBuf;

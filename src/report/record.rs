@@ -184,9 +184,27 @@ record! {
     /// The machine's floor as a percentage of the median time.
     #[serde(skip_serializing_if = "not_finite")]
     percent_of_ceiling as "percent_of_ceiling": Option<f64>,
+    /// On a GPU: median time with its cache emptied before each run, where `median_ns` is with a warm one.
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_median_ns as "flushed_median_ns": Option<f64>,
+    /// That median lies above, with a confidence of 95 % (together with the next).
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_median_low_ns as "flushed_median_low_ns": Option<f64>,
+    /// That median lies below.
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_median_high_ns as "flushed_median_high_ns": Option<f64>,
+    /// The machine's floor as a percentage of that median.
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_percent_of_ceiling as "flushed_percent_of_ceiling": Option<f64>,
     /// Converting the matrix, compiling, taking it to the device: once per matrix.
     #[serde(skip_serializing_if = "not_finite")]
     prepare_ns as "prepare_ns": Option<f64>,
+    /// That part of it that compiled kernels or loaded compiled ones.
+    #[serde(skip_serializing_if = "not_finite")]
+    prepare_compile_ns as "prepare_compile_ns": Option<f64>,
+    /// That part of it that took the matrix to the device. What is left is the host's: conversion and row plan.
+    #[serde(skip_serializing_if = "not_finite")]
+    prepare_upload_ns as "prepare_upload_ns": Option<f64>,
     /// Rearranging X: part of every run, shown apart too.
     #[serde(skip_serializing_if = "not_finite")]
     repack_ns as "repack_ns": Option<f64>,
@@ -314,7 +332,10 @@ pub(crate) mod tests {
         };
         record.set_times(&summary, StopReason::Precise, true);
         record.percent_of_ceiling = Some(71.0);
+        (record.flushed_median_ns, record.flushed_percent_of_ceiling) = (Some(1500.0), Some(47.0));
+        (record.flushed_median_low_ns, record.flushed_median_high_ns) = (Some(1450.0), Some(1550.0));
         (record.prepare_ns, record.repack_ns) = (Some(2e6), Some(300.0));
+        (record.prepare_compile_ns, record.prepare_upload_ns) = (Some(1e6), Some(5e5));
         (record.upload_ns, record.download_ns) = (Some(5e5), Some(4e5));
         record
     }

@@ -19,11 +19,21 @@ impl Timed {
     pub fn of(record: &Record) -> Option<Self> {
         let comparable = record.outcome == Outcome::Passed && record.place != "emulator";
         let median_ns = record.median_ns.filter(|&ns| comparable && ns.is_finite() && ns > 0.0)?;
-        let interval = interval_of_median(record).or_else(|| interval_of_mean(record));
-        // The interval of a mean need not hold the median: what is said of the median must.
+        Some(Timed::around(median_ns, interval_of_median(record).or_else(|| interval_of_mean(record))))
+    }
+
+    /// The same with the GPU's cache emptied before every run, where that was timed beside the other.
+    pub fn flushed(record: &Record) -> Option<Self> {
+        let comparable = record.outcome == Outcome::Passed;
+        let median_ns = record.flushed_median_ns.filter(|&ns| comparable && ns.is_finite() && ns > 0.0)?;
+        Some(Timed::around(median_ns, record.flushed_median_low_ns.zip(record.flushed_median_high_ns)))
+    }
+
+    /// The interval of a mean need not hold the median: what is said of the median must.
+    fn around(median_ns: f64, interval: Option<(f64, f64)>) -> Self {
         let around = interval.map(|(low, high)| (low.min(median_ns), high.max(median_ns)));
         let interval_ns = around.filter(|(low, high)| *low > 0.0 && high.is_finite());
-        Some(Timed { median_ns, interval_ns })
+        Timed { median_ns, interval_ns }
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Measuring<'a> {
     pub rule: &'a StopRule,
     /// Caches are emptied before every run.
     pub cold: Option<Flushes<'a>>,
+    /// What runs on a GPU is timed twice: as it is, and with the cache emptied by this before every run.
+    pub flushed_too: Option<&'a DeviceFlush>,
     /// What the machine could do at best, for `percent_of_ceiling`: one for each number of threads up to its cores.
     /// A variant is held against the largest that is not above its own.
     pub ceilings: &'a [Ceilings],
@@ -42,9 +44,59 @@ const REPACK_RUNS: usize = 5;
 /// A variant that is being timed.
 struct Running<'a, O: Op> {
     judged: &'a mut Judged<O>,
+    timing: Timing<'a>,
+    /// With an empty cache, beside the other.
+    flushed: Option<Timing<'a>>,
+}
+
+/// A series and what times it.
+struct Timing<'a> {
     series: Series<'a>,
     /// CUDA events, for what runs on a GPU; everything else takes the common timer.
     events: Option<EventTimer>,
+    is_cold: bool,
+    is_over: bool,
+}
+
+impl<'a> Timing<'a> {
+    /// Tiny runs are timed as a captured graph, unless the caches are emptied before each.
+    fn start(
+        sampler: Sampler<'a>,
+        flush: Option<&'a dyn Fn()>,
+        device: Option<&Device>,
+        timer: &mut dyn Timer<RunError>,
+    ) -> Result<Self, RunError> {
+        let is_cold = flush.is_some();
+        let mut events = event_timer(device, !is_cold)?;
+        let series = Series::start(sampler.cold(flush), own_or(&mut events, timer))?;
+        Ok(Timing { series, events, is_cold, is_over: false })
+    }
+
+    /// A few samples. Where caches are warm one untimed run first brings the operands back into those that the other
+    /// variants have used meanwhile.
+    fn turn<O: Op>(
+        &mut self,
+        ready: &mut O::Ready,
+        timer: &mut dyn Timer<RunError>,
+        interrupted: bool,
+    ) -> Result<(), RunError> {
+        if self.is_over {
+            return Ok(());
+        }
+        if !self.is_cold && !interrupted {
+            ready.reset()?;
+            ready.run()?;
+        }
+        let timer = own_or(&mut self.events, timer);
+        for _ in 0..SAMPLES_PER_TURN {
+            let step = self.series.step(timer, ready, &mut |ready| ready.reset(), &mut |ready| ready.run());
+            self.is_over = step?;
+            if self.is_over {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Workbench<'_> {
@@ -85,6 +137,7 @@ impl Workbench<'_> {
         let flush_cpu = || measuring.cold.iter().for_each(|flushes| flushes.cpu.flush());
         let flush_device =
             || measuring.cold.iter().filter_map(|flushes| flushes.device).for_each(DeviceFlush::flush);
+        let flush_too = || measuring.flushed_too.iter().for_each(|flush| flush.flush());
         let sampler = Sampler::new(measuring.rule).interrupted_by(self.interrupted);
         let mut running: Vec<Running<'_, O>> = Vec::new();
         for judged in judged.iter_mut() {
@@ -92,15 +145,16 @@ impl Workbench<'_> {
             // The emulator's memory lies in the CPU's caches.
             let on_gpu = ready.device().and_then(Device::gpu).is_some();
             let flush: &dyn Fn() = if on_gpu { &flush_device } else { &flush_cpu };
-            let sampler = sampler.cold(measuring.cold.is_some().then_some(flush));
-            let started = event_timer(ready.device(), measuring.cold.is_none())
-                .map_err(RunError::from)
-                .and_then(|mut events| {
-                    let series = Series::start(sampler, own_or(&mut events, timer))?;
-                    Ok((series, events))
-                });
+            let flush = measuring.cold.is_some().then_some(flush);
+            let flush_too: Option<&dyn Fn()> =
+                (on_gpu && flush.is_none() && measuring.flushed_too.is_some()).then_some(&flush_too);
+            let started = Timing::start(sampler, flush, ready.device(), timer).and_then(|timing| {
+                let flushed =
+                    flush_too.map(|flush| Timing::start(sampler, Some(flush), ready.device(), timer));
+                Ok((timing, flushed.transpose()?))
+            });
             match started {
-                Ok((series, events)) => running.push(Running { judged, series, events }),
+                Ok((timing, flushed)) => running.push(Running { judged, timing, flushed }),
                 Err(error) => fail(&mut judged.record, &error),
             }
         }
@@ -112,13 +166,17 @@ impl Workbench<'_> {
             order.shuffle(&mut running);
             let mut next = Vec::with_capacity(running.len());
             for mut now in running {
-                (self.progress)(&now.judged.record.variant, Some(now.series.progress()));
-                let warm_again = measuring.cold.is_none() && !(self.interrupted)();
-                let timer = own_or(&mut now.events, timer);
-                match turn(now.judged, &mut now.series, timer, warm_again) {
+                (self.progress)(&now.judged.record.variant, Some(now.timing.series.progress()));
+                match now.turn(timer, (self.interrupted)()) {
                     Ok(false) => next.push(now),
                     Ok(true) => {
-                        if let Err(error) = conclude(case, now.judged, now.series, measuring, timer) {
+                        let record = &mut now.judged.record;
+                        if let Some(flushed) = now.flushed {
+                            note_flushed(case, flushed.series, measuring, record);
+                        }
+                        let Timing { series, mut events, .. } = now.timing;
+                        let timer = own_or(&mut events, timer);
+                        if let Err(error) = conclude(case, now.judged, series, measuring, timer) {
                             fail(&mut now.judged.record, &error);
                         }
                     }
@@ -154,25 +212,28 @@ fn own_or<'t>(
     }
 }
 
-/// A few samples; `true` when the series is over. With `warm_again` one untimed run first brings the operands back
-/// into the caches that the other variants have used meanwhile.
-fn turn<O: Op>(
-    judged: &mut Judged<O>,
-    series: &mut Series<'_>,
-    timer: &mut dyn Timer<RunError>,
-    warm_again: bool,
-) -> Result<bool, RunError> {
-    let Some(ready) = &mut judged.ready else { return Ok(true) };
-    if warm_again {
-        ready.reset()?;
-        ready.run()?;
-    }
-    for _ in 0..SAMPLES_PER_TURN {
-        if series.step(timer, &mut **ready, &mut |ready| ready.reset(), &mut |ready| ready.run())? {
-            return Ok(true);
+impl<O: Op> Running<'_, O> {
+    /// A few samples of each series; `true` when all are over.
+    fn turn(&mut self, timer: &mut dyn Timer<RunError>, interrupted: bool) -> Result<bool, RunError> {
+        let Some(ready) = &mut self.judged.ready else { return Ok(true) };
+        self.timing.turn::<O>(&mut **ready, timer, interrupted)?;
+        if let Some(flushed) = &mut self.flushed {
+            flushed.turn::<O>(&mut **ready, timer, interrupted)?;
         }
+        Ok(self.timing.is_over && self.flushed.as_ref().is_none_or(|flushed| flushed.is_over))
     }
-    Ok(false)
+}
+
+/// What the series with an empty cache adds to the record.
+fn note_flushed<O: Op>(case: &Case<O>, series: Series<'_>, measuring: &Measuring<'_>, record: &mut Record) {
+    let (samples, cost) = (series.finish(), case.cost());
+    let Some(summary) = samples.summary(cost.flops, cost.least_bytes) else { return };
+    record.flushed_median_ns = Some(summary.median_ns);
+    (record.flushed_median_low_ns, record.flushed_median_high_ns) =
+        (summary.median_low_ns, summary.median_high_ns);
+    record.flushed_percent_of_ceiling = measuring
+        .device_ceilings
+        .and_then(|of| of.percent(summary.median_ns, cost.least_bytes, cost.flops, &record.dtype));
 }
 
 /// Turns the samples into the numbers of the record.

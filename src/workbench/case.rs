@@ -35,6 +35,13 @@ impl Default for OracleLimits {
     }
 }
 
+impl OracleLimits {
+    /// For suites: a tenth of a second of one core; what is larger is sampled.
+    pub fn brief() -> Self {
+        OracleLimits { steps: 100_000_000, ..OracleLimits::default() }
+    }
+}
+
 /// Rows that are checked in full when the oracle is sampled.
 const SAMPLED_ROWS: usize = 1000;
 

@@ -12,6 +12,7 @@ mod wanted;
 
 pub use bench::{Flushes, Measuring};
 pub use case::{Case, OracleLimits};
+pub(crate) use select::left_out;
 pub use select::{AUTO, SelectError, Selected, Side, select};
 pub use verify::{note_findings, refused};
 pub use wanted::{Wanted, is_called};
@@ -31,6 +32,9 @@ pub struct Workbench<'a> {
     pub machine: &'a Arc<Machine>,
     /// Failing cases are written into folders below this one.
     pub dump: Option<&'a Path>,
+    /// Runs of each variant that are held against the oracle: two, so that what the first leaves behind shows, or one
+    /// where copying the result and comparing it takes longest.
+    pub checked_runs: usize,
     /// Asked between runs.
     pub interrupted: &'a dyn Fn() -> bool,
     /// Told what is being done: the variant, and how far its samples are.
@@ -49,7 +53,7 @@ struct Judged<O: Op> {
 impl<'a> Workbench<'a> {
     /// On this machine, telling nobody.
     pub fn new(machine: &'a Arc<Machine>) -> Self {
-        Workbench { machine, dump: None, interrupted: &|| false, progress: &|_, _| {} }
+        Workbench { machine, dump: None, checked_runs: 2, interrupted: &|| false, progress: &|_, _| {} }
     }
 
     /// Every selected variant against the oracle.

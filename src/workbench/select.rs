@@ -102,11 +102,15 @@ impl Side {
 /// variant at all is an error, and so is a width of tiles that there could be and is not.
 pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, SelectError> {
     let (variants, patterns) = (O::variants(), &wanted.patterns);
-    let mut taken = vec![patterns.is_empty(); variants.len()];
-    let mut auto = patterns.is_empty();
-    for pattern in patterns {
+    // Where patterns only say what to leave out, the rest is meant.
+    let all = patterns.iter().all(|pattern| left_out(pattern).is_some());
+    let (mut taken, mut auto) = (vec![all; variants.len()], all);
+    let (others, wishes): (Vec<&String>, Vec<&String>) =
+        patterns.iter().partition(|pattern| left_out(pattern).is_some());
+    for pattern in wishes.into_iter().chain(others) {
+        let (pattern, wanted) = left_out(pattern).map_or((pattern.as_str(), true), |rest| (rest, false));
         if pattern == AUTO {
-            auto = true;
+            auto = wanted;
             continue;
         }
         let matcher = glob(of_today::<O>(pattern)?)?;
@@ -114,7 +118,7 @@ pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, Se
         if !matches.contains(&true) {
             return Err(no_match::<O>(pattern));
         }
-        taken.iter_mut().zip(matches).for_each(|(taken, matches)| *taken |= matches);
+        taken.iter_mut().zip(matches).filter(|(_, matches)| *matches).for_each(|(taken, _)| *taken = wanted);
     }
     let named =
         || variants.iter().copied().zip(&taken).filter(|(_, taken)| **taken).map(|(variant, _)| variant);
@@ -129,6 +133,11 @@ pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, Se
         selected.push(Selected::Auto);
     }
     Ok(selected)
+}
+
+/// What a pattern such as `!csr-cuda-thread-*` leaves out; `None` for one that is a wish.
+pub(crate) fn left_out(pattern: &str) -> Option<&str> {
+    pattern.strip_prefix('!')
 }
 
 /// The pattern that a historic name stands for; any other as it is. A name of another operation is no pattern of this.
@@ -204,6 +213,18 @@ mod tests {
         assert_eq!(names(&["csr"], Side::Device).unwrap(), ["csr-cuda-thread-per-element"]);
         assert_eq!(names(&["csr_vector_sub_warp"], Side::Device).unwrap().len(), 5);
         assert_eq!(selected::<Gemm<f32>>(&["matrixmulnewkernel"], &[], Side::Device).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn patterns_leave_out_whatever_order_they_stand_in() {
+        let peers = names(&["csr-cuda-cusparse-*", "!*-columns", "!*-spmv-*"], Side::Device).unwrap();
+        assert_eq!(peers.len(), 4, "{peers:?}");
+        assert_eq!(names(&["!*-spmv-*", "csr-cuda-cusparse-*", "!*-columns"], Side::Device).unwrap(), peers);
+        let all = names(&[], Side::Cpu).unwrap();
+        let but_two = names(&["!csr-serial", "!auto"], Side::Cpu).unwrap();
+        assert_eq!(but_two.len() + 2, all.len());
+        assert!(!but_two.contains(&"csr-serial".to_owned()) && !but_two.contains(&AUTO.to_owned()));
+        assert!(names(&["!csr-nobody"], Side::Cpu).is_err(), "nothing is called so");
     }
 
     #[test]

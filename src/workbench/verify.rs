@@ -2,7 +2,7 @@
 
 use super::{Case, Judged, Selected, Workbench};
 use crate::check::{Findings, Precision, Verdict, compare, dump};
-use crate::machine::Refusal;
+use crate::machine::{Refusal, Spent};
 use crate::ops::{Op, Phases, Prepared, RunError, Variant};
 use crate::report::{Outcome, Record};
 use std::time::Instant;
@@ -16,12 +16,17 @@ impl Workbench<'_> {
             Ok(variant) => variant,
             Err(refusal) => return Judged::refused(record, refusal),
         };
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), Spent::now());
         let mut ready = match variant.prepare(self.machine, &case.subject) {
             Ok(ready) => ready,
             Err(refusal) => return Judged::refused(record, refusal),
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
+        if ready.device().is_some() {
+            let spent = Spent::since(before);
+            record.prepare_compile_ns = Some(spent.compiling.as_nanos() as f64);
+            record.prepare_upload_ns = Some(spent.uploading.as_nanos() as f64);
+        }
         record.launches = ready.launches();
         match self.findings(case, variant, &mut *ready, &mut record) {
             Ok(findings) => note_findings(&findings, case.precision, &mut record),
@@ -40,7 +45,7 @@ impl Workbench<'_> {
         Judged { record, ready: passed.then_some(ready), refusal: None }
     }
 
-    /// Two runs, each on a fresh output: what the first leaves behind must not help or harm the second. The faster
+    /// Runs, each on a fresh output: what the first leaves behind must not help or harm the second. The fastest
     /// one's time goes into the record; it is no measurement, but tells milliseconds from minutes.
     fn findings<O: Op>(
         &self,
@@ -52,7 +57,7 @@ impl Workbench<'_> {
         let reference = case.reference();
         ready.load(&case.inputs)?;
         let mut worst: Option<Findings> = None;
-        for _ in 0..2 {
+        for _ in 0..self.checked_runs {
             ready.reset()?;
             let start = Instant::now();
             ready.run()?;
@@ -63,7 +68,9 @@ impl Workbench<'_> {
             record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
             let output = ready.fetch()?;
             note_phases(ready.phases(), record);
-            let findings = compare(reference, &output, case.precision, variant.error_factor());
+            let (precision, error_factor) = (case.precision, variant.error_factor());
+            let judge = || compare(reference, &output, precision, error_factor);
+            let findings = self.machine.pool().install(judge);
             let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
             if let (true, Some(folder)) = (wrong, self.dump) {
                 let name = dump_name(record);

@@ -17,7 +17,7 @@ use crate::ops::{Op, Variant};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// Names, patterns, historic names, `auto`; none of them: all variants and `auto`.
+    /// Names, patterns, historic names, `auto`; none of them: all variants and `auto`. With `!` in front: but not those.
     pub patterns: Vec<String>,
     /// Of the variants that have tiles, only those with these widths; none of them: all widths.
     pub tiles: Vec<u32>,

@@ -46,10 +46,12 @@ impl Operation for ColumnsOperation {
         let dtypes = &[Dtype::F32, Dtype::F64];
         match suite {
             Suite::Cpu => None,
-            Suite::Gpu => {
-                Some(Yardstick { inputs: &["358x5248", "35800x5248", "1048576x512"], ks: &[], dtypes })
-            }
-            Suite::Ladder => Some(Yardstick { inputs: &["358x5248"], ks: &[], dtypes }),
+            Suite::Gpu => Some(Yardstick {
+                inputs: &["358x5248", "35800x5248", "1048576x512"],
+                dtypes,
+                ..Yardstick::default()
+            }),
+            Suite::Ladder => Some(Yardstick { inputs: &["358x5248"], dtypes, ..Yardstick::default() }),
         }
     }
     fn no_k(&self) -> Option<&'static str> {

@@ -39,7 +39,11 @@ impl Operation for GemmOperation {
         "a size such as 1000, or 1000x777x1234 for an N×M times an M×P matrix, or --suite ladder"
     }
     fn yardstick(&self, suite: Suite) -> Option<Yardstick> {
-        let ladder = Yardstick { inputs: &["100", "1000", "5000", "10000"], ks: &[], dtypes: &[Dtype::F64] };
+        let ladder = Yardstick {
+            inputs: &["100", "1000", "5000", "10000"],
+            dtypes: &[Dtype::F64],
+            ..Yardstick::default()
+        };
         (suite == Suite::Ladder).then_some(ladder)
     }
     fn no_k(&self) -> Option<&'static str> {

@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::ops::Op;
 use crate::ops::spmm::{Inputs, Spmm, Subject};
 use crate::report::Record;
-use crate::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
+use crate::workbench::{Case, SelectError, Side, Wanted, select};
 use anyhow::Context;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Operation for SpmmOperation {
         MATRIX_HINT
     }
     fn yardstick(&self, suite: Suite) -> Option<Yardstick> {
-        Some(suite.sparse())
+        Some(suite.spmm())
     }
     fn cases_per_input(&self, request: &Request) -> usize {
         request.dtypes.len() * request.ks.len()
@@ -48,7 +48,7 @@ impl Operation for SpmmOperation {
 fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
     let matrix = Matrix::<S>::load(session, input)?;
     let machine = session.request().machine.clone();
-    let (seed, limits) = (session.request().read.seed, OracleLimits::default());
+    let (seed, limits) = (session.request().read.seed, session.request().oracle_limits());
     let a = to_csr(&machine, &matrix.triplets).map(Arc::new);
     matrix.note_facts(session, || a.clone().ok());
     for k in session.request().ks.clone() {

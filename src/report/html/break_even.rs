@@ -2,7 +2,7 @@
 
 use super::frame::{Cell, row, table};
 use crate::report::Run;
-use crate::report::break_even::{Products, break_even};
+use crate::report::break_even::break_even;
 use crate::report::setting::Setting;
 use crate::units;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,8 @@ pub(super) fn section(runs: &[Run]) -> String {
         rows.push_str(&row(false, &cells));
     }
     let caption = "Products after which another format is ahead of the fastest variant on plain CSR with the same \
-                   setting, preparing (conversion, compilation, upload of A) included; never: it is not faster";
+                   setting, on a GPU every variant of the fastest call of cuSPARSE; preparing (conversion, upload of A, \
+                   but not the compilation of kernels) included; never: it is not faster";
     table(caption, &titles, &rows)
 }
 
@@ -56,12 +57,7 @@ fn lines(runs: &[Run]) -> Vec<Line> {
             let record = &run.records[found.record];
             let setting = Setting { k: None, ..Setting::of(record) };
             let same = |line: &&mut Line| line.setting == setting && line.label == run.label;
-            let products = match found.products {
-                Products::Never => "never".to_owned(),
-                Products::NoDifference => "no difference".to_owned(),
-                Products::AtOnce => "at once".to_owned(),
-                Products::After(products) => units::count(products),
-            };
+            let products = found.products.to_string();
             match lines.iter_mut().find(same) {
                 Some(line) => {
                     line.products.insert(record.k, products);

@@ -8,6 +8,7 @@ mod fastest;
 pub(crate) mod frame;
 mod machines;
 mod matrices;
+mod peers;
 mod results;
 mod summary;
 
@@ -36,6 +37,7 @@ pub fn render(runs: &[Run]) -> String {
     let mut contents = Contents::default();
     contents.add("Verdicts", &summary::verdicts(runs));
     contents.add("Fastest", &fastest::section(runs));
+    contents.add("Beside cuSPARSE", &peers::section(runs));
     contents.add("Comparison", &comparison::section(runs));
     for section in figures::sections(runs) {
         contents.add(section.title, &drawn(&section));

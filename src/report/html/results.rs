@@ -8,7 +8,10 @@ use crate::report::{Record, Run, table};
 fn sorted_by(title: &str, record: &Record) -> Option<f64> {
     match title {
         "time" => record.median_ns,
+        "flushed" => record.flushed_median_ns,
         "prepare" => record.prepare_ns,
+        "compile" => record.prepare_compile_ns,
+        "A up" => record.prepare_upload_ns,
         "repack" => record.repack_ns,
         "upload" => record.upload_ns,
         "download" => record.download_ns,
@@ -46,8 +49,9 @@ pub(super) fn section(runs: &[Run]) -> String {
         cells.push(Cell::text(*label));
         rows.push_str(&row(record.outcome.is_bad(), &cells));
     }
-    let caption = "Times are medians; ± is half the distance from the 5 % to the 95 % quantile; ceiling is the \
-                   machine's least time over the median; errors are over their bound";
+    let caption = "Times are medians; ± is half the distance from the 5 % to the 95 % quantile; flushed is the time \
+                   with the GPU's cache emptied before every run; ceiling is the machine's least time over the median; \
+                   compile (kernels) and A up (to the device) are parts of prepare; errors are over their bound";
     let filter = "<p><label>Only rows with <input type=\"search\" id=\"filter\" autocomplete=\"off\" \
                   placeholder=\"csr f64, cuda, …\"></label> <span id=\"shown\" role=\"status\"></span></p>\n";
     format!("{filter}{}", whole_table(" id=\"results\"", caption, &titles, &rows))

@@ -5,6 +5,7 @@ mod bars;
 mod by_tile;
 mod comparison;
 mod layout;
+mod peers;
 mod product;
 mod stages;
 
@@ -12,6 +13,8 @@ pub use bars::bars;
 pub use by_tile::by_tile;
 pub use comparison::comparison;
 pub(in crate::report) use comparison::overall_text;
+pub use peers::peers;
+pub(in crate::report) use peers::sentences;
 pub use product::one;
 pub use stages::{Stage, stages, stages_of};
 
@@ -65,10 +68,13 @@ pub(super) const BENCH: &[Column] = &[
     OUTCOME,
     numeric("time", |r| shown(r.median_ns, units::duration)),
     numeric("±", |r| shown(spread_percent(r), |percent| format!("{percent:.0} %"))),
+    numeric("flushed", |r| shown(r.flushed_median_ns, units::duration)),
     numeric("GFLOP/s", |r| shown(r.gflops, units::number)),
     numeric("GB/s", |r| shown(r.gbytes_per_s, units::number)),
     numeric("ceiling", |r| shown(r.percent_of_ceiling, |percent| format!("{percent:.0} %"))),
     numeric("prepare", |r| shown(r.prepare_ns, units::duration)),
+    numeric("compile", |r| shown(r.prepare_compile_ns, units::duration)),
+    numeric("A up", |r| shown(r.prepare_upload_ns, units::duration)),
     numeric("repack", |r| shown(r.repack_ns, units::duration)),
     numeric("upload", |r| shown(r.upload_ns, units::duration)),
     numeric("download", |r| shown(r.download_ns, units::duration)),
@@ -205,8 +211,20 @@ fn one_table(input: &str, columns: &[Column], rows: &[&Record], width: u16) -> S
 const FULL_WIDTH: u16 = 120;
 
 /// Columns that a narrow terminal does without, the first one first.
-const DISPENSABLE: &[&str] =
-    &["mean rel err", "in ε", "prepare", "upload", "download", "GB/s", "best of 2", "repack", "ceiling", "±"];
+const DISPENSABLE: &[&str] = &[
+    "mean rel err",
+    "in ε",
+    "compile",
+    "A up",
+    "prepare",
+    "upload",
+    "download",
+    "GB/s",
+    "best of 2",
+    "repack",
+    "ceiling",
+    "±",
+];
 
 /// Leaves columns out until the rest fits; a line that says which.
 fn narrowed(kept: &mut Vec<Printed<'_>>, width: u16) -> Option<String> {

@@ -1,0 +1,77 @@
+//! What `bench` says at the end: our kernels beside cuSPARSE where both ran, and of a suite what it left out and what
+//! was checked.
+
+use super::console::Console;
+use super::session::{Request, SuiteRequest};
+use crate::report::{Outcome, PeerSummary, Record, SCHEMA, table};
+use serde::Serialize;
+
+/// The last line of `--json`, of a suite only: others print records and nothing else.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: u32,
+    kind: &'static str,
+    suite: &'a str,
+    left_out: &'a [String],
+    verified: Verified,
+    #[serde(flatten)]
+    peers: PeerSummary,
+}
+
+/// How the results were checked.
+#[derive(Serialize)]
+struct Verified {
+    /// Element by element.
+    whole: usize,
+    /// Some rows element by element, all of them through a random projection.
+    sampled: usize,
+}
+
+impl Verified {
+    fn of(records: &[Record]) -> Self {
+        let passed = |sampled: bool| {
+            let here = |record: &&Record| record.outcome == Outcome::Passed && record.sampled == sampled;
+            records.iter().filter(here).count()
+        };
+        Verified { whole: passed(false), sampled: passed(true) }
+    }
+}
+
+pub(super) fn show(request: &Request, records: &[Record], console: &Console) -> anyhow::Result<()> {
+    let peers = PeerSummary::of(records);
+    if request.json {
+        return match (&request.suite, peers) {
+            (Some(suite), Some(peers)) => console.json(&Line {
+                schema: SCHEMA,
+                kind: "summary",
+                suite: &suite.name,
+                left_out: &suite.files.left_out,
+                verified: Verified::of(records),
+                peers,
+            }),
+            _ => Ok(()),
+        };
+    }
+    if let Some(peers) = peers {
+        console.line(table::peers(&peers))?;
+    }
+    request.suite.iter().flat_map(|suite| notes(suite, records)).try_for_each(|note| console.line(note))
+}
+
+fn notes(suite: &SuiteRequest, records: &[Record]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Verified { whole, sampled } = Verified::of(records);
+    if suite.is_brief {
+        notes.push(format!(
+            "checked: one run of each variant, {whole} results element by element, {sampled} by up to 1000 rows and by \
+             all rows through a random projection"
+        ));
+    }
+    let files = &suite.files;
+    if !files.left_out.is_empty() {
+        let only = if files.found.is_empty() { "; synthetic matrices only" } else { "" };
+        let names = files.left_out.join(", ");
+        notes.push(format!("left out of the suite: {names} ({}){only}", files.looked));
+    }
+    notes
+}
