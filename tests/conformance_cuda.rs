@@ -190,7 +190,7 @@ fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
         let kernels: Vec<String> = ready.launches().into_iter().map(|launch| launch.kernel).collect();
         memory_of_another_shape(&mut *ready, variant.name(), &inputs, shape.rows);
         // What cuSPARSE launches is its own affair.
-        let own = usize::from(!variant.kernels().is_empty());
+        let own = usize::from(!variant.kernels().is_empty() && !variant.name().contains("cusparse"));
         assert_eq!(kernels.len(), own + usize::from(ready.repack().unwrap()), "{}", variant.name());
         assert!(kernels.iter().all(|name| variant.kernels().iter().any(|kernel| kernel.entry == name)));
     }

@@ -75,3 +75,31 @@ fn notes(suite: &SuiteRequest, records: &[Record]) -> Vec<String> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::suite::SuiteFiles;
+
+    #[test]
+    fn what_is_left_out_and_what_was_checked_is_said() {
+        let files = |found: &[&str], left_out: &[&str]| SuiteFiles {
+            found: found.iter().map(|name| name.to_string()).collect(),
+            left_out: left_out.iter().map(|name| name.to_string()).collect(),
+            looked: "not in data".into(),
+        };
+        let suite = |files, is_brief| SuiteRequest { name: "gpu".into(), files, is_brief };
+        let passed = Record::new("spmm", "a", Outcome::Passed);
+        let records = [
+            Record { sampled: true, ..passed.clone() },
+            passed,
+            Record::new("spmm", "b", Outcome::Incorrect),
+        ];
+        let some = notes(&suite(files(&["a.mtx"], &["mdual", "BOYD1_A"]), true), &records);
+        assert!(some[0].contains("1 results element by element, 1 by up to 1000 rows"), "{some:?}");
+        assert_eq!(some[1], "left out of the suite: mdual, BOYD1_A (not in data)");
+        let none = notes(&suite(files(&[], &["mdual"]), false), &records);
+        assert_eq!(none, ["left out of the suite: mdual (not in data); synthetic matrices only"]);
+        assert!(notes(&suite(files(&["a.mtx"], &[]), false), &records).is_empty());
+    }
+}

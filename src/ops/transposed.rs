@@ -81,6 +81,8 @@ fn plan(limits: &DeviceLimits, rows: u64, cols: u64) -> Result<LaunchPlan, Refus
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Emulator;
+    use std::io::Write;
 
     #[test]
     fn plans_cover_every_tile() {
@@ -93,5 +95,36 @@ mod tests {
         let wide = plan(&h200, 5, 10_000_000).unwrap();
         assert_eq!(wide.grid, [1, 65_535, 1], "blocks go on to the next tiles");
         assert!(plan(&h200, 1 << 36, 1).is_err());
+    }
+
+    /// There with gaps between the columns, and back: as operands of cuSPARSE go.
+    #[test]
+    fn columns_may_lie_apart_and_go_back_into_rows() {
+        let device = match Emulator::open() {
+            Ok(emulator) => Device::Emulator(emulator),
+            Err(refusal) => {
+                let required = std::env::var("ORDITO_REQUIRE_EMULATOR").is_ok_and(|value| value == "1");
+                assert!(!required, "ORDITO_REQUIRE_EMULATOR=1, but: {refusal}");
+                let _ = writeln!(std::io::stderr(), "an emulator test is skipped: {refusal}");
+                return;
+            }
+        };
+        let (rows, cols, distance) = (33, 5, 36);
+        let numbers: Vec<f64> = (0..rows * cols).map(|i| i as f64).collect();
+        let from = device.upload("rows", &numbers).unwrap();
+        let mut columns = Transposed::with_distance(&device, "columns", rows, cols, distance).unwrap();
+        columns.repack([Argument::from(&from), Argument::of(cols as u64)]).unwrap();
+        let mut found = vec![0.0; distance * cols];
+        columns.columns().read(&mut found).unwrap();
+        for (col, column) in found.chunks_exact(distance).enumerate() {
+            let expected = (0..rows).map(|row| (row * cols + col) as f64);
+            assert!(column[..rows].iter().copied().eq(expected), "column {col}");
+            assert!(column[rows..].iter().all(|gap| gap.to_bits() == u64::MAX), "the gap is not touched");
+        }
+        let mut back = Transposed::new(&device, "rows again", cols, rows).unwrap();
+        back.repack(columns.arguments()).unwrap();
+        let mut found = vec![0.0; rows * cols];
+        back.columns().read(&mut found).unwrap();
+        assert_eq!(found, numbers);
     }
 }

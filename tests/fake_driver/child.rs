@@ -9,10 +9,10 @@ use ordito::machine::gpu::{Event, Library};
 use ordito::machine::{
     Accelerator, Argument, Buffer, Device, DeviceError, Gpu, KernelSource, LaunchPlan, Machine, Refusal,
 };
-use ordito::matrix::{Csr, Dense, DenseView, Duplicates};
+use ordito::matrix::{Coo, Csr, Dense, DenseView, Duplicates};
 use ordito::ops::{DeviceDense, Op};
-use ordito::spmm::{Plan, Spmm, Step};
 use ordito::sample::DeviceFlush;
+use ordito::spmm::{Inputs, Plan, Spmm, Step, Subject};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -38,6 +38,7 @@ fn act() {
         "launch" => launch(),
         "flush" => flush(),
         "cusparse" => cusparse(),
+        "cusparse-variants" => cusparse_variants(),
         "find-cublas" => Library::Cublas.find().map(|found| format!("found {found}")),
         "cublas" => cublas(),
         other => panic!("{other}"),
@@ -266,6 +267,35 @@ fn cusparse() -> Result<String, Refusal> {
     movable(&product);
     movable(&vector);
     Ok(format!("{}\n{unbound}\n{empty}\nproduct is right", library.found()))
+}
+
+/// Operands find their way to cuSPARSE's variants and back, though nothing is computed.
+fn cusparse_variants() -> Result<String, Refusal> {
+    let machine = Machine::with_threads(1)?.with_accelerator(Accelerator::Cuda(0));
+    let a = Csr::from_coo(&Coo::new(3, 2, vec![0, 1], vec![0, 1], vec![1.0, 2.0]).unwrap(), Duplicates::Keep);
+    let a = Arc::new(a);
+    let prepared = |variant: &str, k: usize| {
+        let subject = Subject { a: a.clone(), triplets: None, k };
+        Spmm::<f64>::variant(variant).unwrap().prepare(&machine, &subject)
+    };
+    for (variant, k) in [("csr-cuda-cusparse-alg1-columns", 2), ("csr-cuda-cusparse-spmv-alg2", 1)] {
+        let mut product = prepared(variant, k)?;
+        assert_eq!(product.fetch().unwrap_err().to_string(), "no inputs have been loaded");
+        let x = Arc::new(Dense::from_rows(2, k, vec![1.0; 2 * k]).unwrap());
+        product.load(&Inputs::product(x.clone())).unwrap();
+        product.reset().unwrap();
+        product.run().unwrap();
+        let found = product.fetch().unwrap();
+        assert_eq!((found.rows(), found.cols()), (3, k));
+        assert!(found.data().iter().all(|y| y.is_nan()), "poisoned, and never computed");
+        assert!(product.phases().upload_ns.is_some() && product.phases().download_ns.is_some());
+        let mut y = Dense::from_rows(3, k, vec![5.0; 3 * k]).unwrap();
+        product.apply(1.0, x.view(), 1.0, y.view_mut()).unwrap();
+        let adds = Inputs { x, alpha: 1.0, beta: 1.0, y: None };
+        assert_eq!(product.load(&adds).unwrap_err().to_string(), "β is not 0, but no Y was given to add to");
+    }
+    let refusal = prepared("csr-cuda-cusparse-spmv-default", 2).map(drop).unwrap_err();
+    Ok(format!("{refusal}\nvariants are right"))
 }
 
 fn cublas() -> Result<String, Refusal> {

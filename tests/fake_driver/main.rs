@@ -306,6 +306,51 @@ fn cusparse_is_described_bound_and_run() {
 }
 
 #[test]
+fn cusparse_variants_take_their_operands_in_their_layout() {
+    let Some(fakes) = Fakes::new() else { return };
+    if Library::Nvrtc.find().is_err() {
+        println!("NVRTC not found: skipped");
+        return;
+    }
+    let fakes = fakes.driver(&[], &[]);
+    fakes.add(Library::Cusparse, "libcusparse.so", CUSPARSE, &[], &[]);
+    let text = fakes.child("cusparse-variants");
+    assert_eq!(text, "cuSPARSE's SpMV multiplies one vector, not K = 2\nvariants are right");
+}
+
+/// A matrix without rows is the one that this GPU multiplies right, in the 1.5 ms of all its events.
+#[test]
+fn what_runs_on_a_gpu_is_timed_with_a_warm_and_with_an_empty_cache() {
+    let Some(fakes) = Fakes::new() else { return };
+    if Library::Nvrtc.find().is_err() {
+        println!("NVRTC not found: skipped");
+        return;
+    }
+    let fakes = fakes.driver(&[], &[]);
+    let bench = |option: Option<&str>| {
+        let mut command = fakes.command(env!("CARGO_BIN_EXE_ordito"));
+        command.args(["bench", "spmm", "empty:0x3", "--on", "cuda", "--variant", "csr", "--k", "8"]);
+        let output = command.args(["--samples", "3", "--json"]).args(option).output().unwrap();
+        nothing_panicked(&output);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let record = bench(None);
+    assert_eq!((&record["outcome"], &record["samples"]), (&"passed".into(), &3.into()));
+    assert_eq!((&record["median_ns"], &record["flushed_median_ns"]), (&1.5e6.into(), &1.5e6.into()));
+    let [compile, upload, all] =
+        ["prepare_compile_ns", "prepare_upload_ns", "prepare_ns"].map(|part| record[part].as_f64().unwrap());
+    assert!(compile > 0.0 && upload > 0.0 && compile + upload <= all, "{record}");
+    assert!(record["cold"].is_null());
+    let hot = bench(Some("--hot"));
+    assert!(hot["median_ns"] == 1.5e6 && hot["flushed_median_ns"].is_null(), "{hot}");
+    let cold = bench(Some("--cold"));
+    assert!(
+        cold["cold"] == true && cold["median_ns"] == 1.5e6 && cold["flushed_median_ns"].is_null(),
+        "{cold}"
+    );
+}
+
+#[test]
 fn cublas_is_set_up_and_multiplies_rows() {
     let Some(fakes) = Fakes::new() else { return };
     let fakes = fakes.driver(&[], &[]);

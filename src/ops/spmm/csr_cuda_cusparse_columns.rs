@@ -26,12 +26,19 @@ struct ByColumns<S> {
     device: Device,
     a_shape: (usize, usize),
     k: usize,
+    loaded: Option<(Inputs<S>, Operands<S>)>,
+    /// Of [`Product::apply`], kept between calls; at first those that A was looked at with.
+    room: Option<Operands<S>>,
+    phases: Phases,
+}
+
+/// X and Y on the device.
+struct Operands<S> {
     x: Transposed<S>,
     y: Buffer<S>,
     /// Y before the run, where there is one.
-    y_before: Option<Transposed<S>>,
-    inputs: Option<Inputs<S>>,
-    phases: Phases,
+    before: Option<Transposed<S>>,
+    distances: (usize, usize),
 }
 
 /// The elements without gaps between the rows.
@@ -53,44 +60,63 @@ fn fill<S: Scalar>(
     Ok(device.synchronize()?) // `rows` goes
 }
 
-impl<S: Scalar> ByColumns<S> {
-    fn y_distance(&self) -> usize {
-        Layout::column_distance::<S>(self.a_shape.0)
+impl<S: Scalar> Operands<S> {
+    fn new(device: &Device, (rows, cols): (usize, usize), k: usize) -> Result<Self, Refusal> {
+        let distances = (Layout::column_distance::<S>(cols), Layout::column_distance::<S>(rows));
+        Ok(Operands {
+            x: Transposed::with_distance(device, "X by columns", cols, k, distances.0)?,
+            y: device.allocate("Y by columns", distances.1.saturating_mul(k))?,
+            before: None,
+            distances,
+        })
     }
 
     /// X, and Y where it is read, to the device.
-    fn upload(&mut self, x: &DenseView<'_, S>, y: Option<&DenseView<'_, S>>) -> Result<(), RunError> {
-        self.phases = Phases::default();
-        let start = Instant::now();
-        fill(&self.device, &mut self.x, x)?;
-        self.y_before = None;
+    fn upload(
+        &mut self,
+        device: &Device,
+        x: &DenseView<'_, S>,
+        y: Option<&DenseView<'_, S>>,
+    ) -> Result<(), RunError> {
+        fill(device, &mut self.x, x)?;
+        self.before = None;
         if let Some(y) = y {
-            let (rows, distance) = (self.a_shape.0, self.y_distance());
-            let mut before = Transposed::with_distance(&self.device, "Y as it was", rows, self.k, distance)?;
-            fill(&self.device, &mut before, y)?;
-            self.y_before = Some(before);
+            let distance = self.distances.1;
+            let before = Transposed::with_distance(device, "Y as it was", y.rows(), y.cols(), distance)?;
+            fill(device, self.before.insert(before), y)?;
         }
-        self.phases.upload_ns = Some(start.elapsed().as_nanos() as f64);
         Ok(())
     }
 
     /// Poisons Y, or makes it what it was.
     fn restore(&mut self) -> Result<(), RunError> {
-        match &self.y_before {
+        match &self.before {
             Some(before) => self.y.copy_from(before.columns())?,
             None => self.y.fill_bytes(0xFF)?,
         }
         Ok(())
     }
 
+    /// Tells cuSPARSE where they lie: next to nothing, unless it is for the first time.
+    fn bind(&self, product: &mut CusparseSpmm<S>) -> Result<(), Refusal> {
+        let lies = |buffer: &Buffer<S>, leading_dimension| DenseOperand {
+            address: buffer.address(),
+            leading_dimension,
+        };
+        product.bind(lies(self.x.columns(), self.distances.0), lies(&self.y, self.distances.1))
+    }
+
+    fn multiply(&self, product: &mut CusparseSpmm<S>, alpha: S, beta: S) -> Result<(), RunError> {
+        self.bind(product)?;
+        Ok(product.run(alpha, beta)?)
+    }
+
     /// Y to the host, row after row; gaps there stay as they are.
-    fn download(&mut self, mut into: DenseViewMut<'_, S>) -> Result<(), RunError> {
-        let (rows, k) = (self.a_shape.0, self.k);
-        self.device.synchronize()?;
-        let start = Instant::now();
+    fn download(&self, device: &Device, mut into: DenseViewMut<'_, S>) -> Result<(), RunError> {
+        let (rows, k) = (into.rows(), into.cols());
         // Columns of Y are the rows of its transpose.
-        let mut by_rows = Transposed::<S>::new(&self.device, "rows of Y", k, rows)?;
-        by_rows.repack([Argument::from(&self.y), Argument::of(self.y_distance() as u64)])?;
+        let mut by_rows = Transposed::<S>::new(device, "rows of Y", k, rows)?;
+        by_rows.repack([Argument::from(&self.y), Argument::of(self.distances.1 as u64)])?;
         if into.leading_dimension() == k {
             by_rows.columns().read(&mut into.data_mut()[..rows * k])?;
         } else {
@@ -100,9 +126,12 @@ impl<S: Scalar> ByColumns<S> {
                 into.row_mut(row).copy_from_slice(from);
             }
         }
-        self.phases.download_ns = Some(start.elapsed().as_nanos() as f64);
         Ok(())
     }
+}
+
+fn elapsed_ns(start: Instant) -> Option<f64> {
+    Some(start.elapsed().as_nanos() as f64)
 }
 
 impl<S: Scalar> Prepared<Spmm<S>> for ByColumns<S> {
@@ -112,26 +141,36 @@ impl<S: Scalar> Prepared<Spmm<S>> for ByColumns<S> {
             return Err(RunError::NothingToAddTo("Y"));
         }
         check_shapes(self.a_shape, self.k, &inputs.x.view(), y_shape)?;
-        self.inputs = None;
+        self.phases = Phases::default();
+        let mut operands = match self.loaded.take().map(|(_, operands)| operands).or_else(|| self.room.take())
+        {
+            Some(operands) => operands,
+            None => Operands::new(&self.device, self.a_shape, self.k)?,
+        };
+        let start = Instant::now();
         let y = inputs.y.as_ref().map(|y| y.view());
-        self.upload(&inputs.x.view(), y.as_ref())?;
-        self.inputs = Some(inputs.clone());
+        operands.upload(&self.device, &inputs.x.view(), y.as_ref())?;
+        self.phases.upload_ns = elapsed_ns(start);
+        self.loaded = Some((inputs.clone(), operands));
         Ok(())
     }
     fn reset(&mut self) -> Result<(), RunError> {
-        self.restore()
+        self.loaded.as_mut().ok_or(RunError::NotLoaded)?.1.restore()
     }
     fn run(&mut self) -> Result<(), RunError> {
-        let inputs = self.inputs.as_ref().ok_or(RunError::NotLoaded)?;
-        Ok(self.product.run(inputs.alpha, inputs.beta)?)
+        let (inputs, operands) = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
+        operands.multiply(&mut self.product, inputs.alpha, inputs.beta)
     }
     fn fetch(&mut self) -> Result<Dense<S>, RunError> {
-        let inputs = self.inputs.as_ref().ok_or(RunError::NotLoaded)?;
+        let (inputs, operands) = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
         let mut found = match &inputs.y {
             Some(before) => Dense::clone(before),
             None => Dense::filled(self.a_shape.0, self.k, S::POISON)?,
         };
-        self.download(found.view_mut())?;
+        self.device.synchronize()?;
+        let start = Instant::now();
+        operands.download(&self.device, found.view_mut())?;
+        self.phases.download_ns = elapsed_ns(start);
         Ok(found)
     }
     fn device(&self) -> Option<&Device> {
@@ -151,15 +190,25 @@ impl<S: Scalar> Product<S> for ByColumns<S> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
         check_shapes(self.a_shape, self.k, &x, (y.rows(), y.cols()))?;
-        self.inputs = None; // what was loaded is no longer there
-        self.upload(&x, (beta != S::ZERO).then(|| y.as_view()).as_ref())?;
-        self.restore()?;
-        self.device.synchronize()?;
+        let mut room = match self.room.take() {
+            Some(room) => room,
+            None => Operands::new(&self.device, self.a_shape, self.k)?,
+        };
+        self.phases = Phases::default();
         let start = Instant::now();
-        self.product.run(alpha, beta)?;
+        room.upload(&self.device, &x, (beta != S::ZERO).then(|| y.as_view()).as_ref())?;
+        room.restore()?;
         self.device.synchronize()?;
-        self.phases.run_ns = Some(start.elapsed().as_nanos() as f64);
-        self.download(y)
+        self.phases.upload_ns = elapsed_ns(start);
+        let start = Instant::now();
+        room.multiply(&mut self.product, alpha, beta)?;
+        self.device.synchronize()?;
+        self.phases.run_ns = elapsed_ns(start);
+        let start = Instant::now();
+        room.download(&self.device, y)?;
+        self.phases.download_ns = elapsed_ns(start);
+        self.room = Some(room);
+        Ok(())
     }
 }
 
@@ -206,15 +255,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseColumns {
         let (device, library, on_device) = open(machine, a)?;
         let mut product =
             CusparseSpmm::new(&library, &operand_of(&on_device, a)?, k, self.0, Layout::Columns)?;
-        let (x_distance, y_distance) =
-            (Layout::column_distance::<S>(a.cols()), Layout::column_distance::<S>(a.rows()));
-        let x = Transposed::with_distance(&device, "X by columns", a.cols(), k, x_distance)?;
-        let y = device.allocate::<S>("Y by columns", y_distance.saturating_mul(k))?;
-        let dense = |buffer: &Buffer<S>, leading_dimension| DenseOperand {
-            address: buffer.address(),
-            leading_dimension,
-        };
-        product.bind(dense(x.columns(), x_distance), dense(&y, y_distance))?;
+        let room = Operands::new(&device, (a.rows(), a.cols()), k)?;
+        // A look at A asks for an X and a Y.
+        room.bind(&mut product)?;
         device.synchronize().map_err(|error| Refusal::Device(error.to_string()))?;
         Ok(Box::new(ByColumns {
             product,
@@ -222,10 +265,8 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseColumns {
             device,
             a_shape: (a.rows(), a.cols()),
             k,
-            x,
-            y,
-            y_before: None,
-            inputs: None,
+            loaded: None,
+            room: Some(room),
             phases: Phases::default(),
         }))
     }

@@ -3,11 +3,11 @@
 //! Refuses every other K, empty operands and what 31 bits do not count.
 
 use super::csr_cuda_cusparse::{available, open, operand_of};
-use super::device::{DeviceCsr, DeviceDense, DeviceKernel, OnDevice};
+use super::device::{DeviceCsr, DeviceKernel, OnDevice};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::gpu::cusparse::{CusparseSpmv, VectorAlgorithm};
-use crate::machine::{LaunchReport, Machine, Refusal};
+use crate::machine::{DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
 use crate::ops::{Place, RunError, Variant};
 use std::sync::Arc;
 
@@ -20,30 +20,30 @@ struct Ready<S> {
 }
 
 impl<S: Scalar> Ready<S> {
-    fn bind(&mut self, x: &DeviceDense<S>, y: &DeviceDense<S>) -> Result<(), RunError> {
-        for distance in [x.leading_dimension, y.leading_dimension] {
+    fn bind(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
+        for distance in [x.leading_dimension(), y.leading_dimension()] {
             if distance != 1 {
                 return Err(RunError::Refused(Refusal::Unsupported(format!(
                     "cuSPARSE takes a vector without gaps, not elements that lie {distance} apart"
                 ))));
             }
         }
-        Ok(self.product.bind(x.buffer.address(), y.buffer.address())?)
+        Ok(self.product.bind(x.address(), y.address())?)
     }
 }
 
 impl<S: Scalar> DeviceKernel<S> for Ready<S> {
-    fn bind(&mut self, x: &DeviceDense<S>, y: &DeviceDense<S>) -> Result<(), RunError> {
+    fn bind(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
         Ready::bind(self, x, y)
     }
     fn multiply(
         &mut self,
         alpha: S,
-        x: &DeviceDense<S>,
+        x: DeviceView<'_, S>,
         beta: S,
-        y: &mut DeviceDense<S>,
+        y: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        Ready::bind(self, x, y)?; // nothing, unless others were multiplied in between
+        Ready::bind(self, x, y.as_view())?; // nothing, unless others were multiplied in between
         Ok(self.product.run(alpha, beta)?)
     }
     fn launches(&self) -> Vec<LaunchReport> {

@@ -33,7 +33,10 @@ impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         let unsupported = failure.is_unsupported();
         let why = DeviceError::from(failure).to_string();
-        if unsupported { Refusal::Unsupported(why) } else { Refusal::Device(why) }
+        if unsupported {
+            return Refusal::Unsupported(format!("cuSPARSE does not do this: {why}"));
+        }
+        Refusal::Device(why)
     }
 }
 
