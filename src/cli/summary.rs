@@ -6,7 +6,7 @@ use super::session::{Request, SuiteRequest};
 use crate::report::{Outcome, PeerSummary, Record, SCHEMA, table};
 use serde::Serialize;
 
-/// The last line of `--json`, of a suite only: others print records and nothing else.
+/// The last line of `--json`, of the yardstick only: others print records and nothing else.
 #[derive(Serialize)]
 struct Line<'a> {
     schema: u32,
@@ -15,7 +15,7 @@ struct Line<'a> {
     left_out: &'a [String],
     verified: Verified,
     #[serde(flatten)]
-    peers: PeerSummary,
+    peers: Option<PeerSummary>,
 }
 
 /// How the results were checked.
@@ -40,17 +40,15 @@ impl Verified {
 pub(super) fn show(request: &Request, records: &[Record], console: &Console) -> anyhow::Result<()> {
     let peers = PeerSummary::of(records);
     if request.json {
-        return match (&request.suite, peers) {
-            (Some(suite), Some(peers)) => console.json(&Line {
-                schema: SCHEMA,
-                kind: "summary",
-                suite: &suite.name,
-                left_out: &suite.files.left_out,
-                verified: Verified::of(records),
-                peers,
-            }),
-            _ => Ok(()),
-        };
+        let Some(suite) = request.suite.as_ref().filter(|suite| suite.is_brief) else { return Ok(()) };
+        return console.json(&Line {
+            schema: SCHEMA,
+            kind: "summary",
+            suite: &suite.name,
+            left_out: &suite.files.left_out,
+            verified: Verified::of(records),
+            peers,
+        });
     }
     if let Some(peers) = peers {
         console.line(table::peers(&peers))?;

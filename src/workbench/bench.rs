@@ -109,12 +109,12 @@ impl Workbench<'_> {
         measuring: &Measuring<'_>,
         timer: &mut dyn Timer<RunError>,
     ) -> Vec<Record> {
-        let mut judged: Vec<Judged<O>> = Vec::new();
+        let (mut judged, mut output): (Vec<Judged<O>>, _) = (Vec::new(), None);
         for selected in selected {
             if (self.interrupted)() {
                 break;
             }
-            let mut next = self.judge(case, selected);
+            let mut next = self.judge(case, selected, &mut output);
             let held = judged.iter().filter(|judged| judged.is_on_device()).count();
             if let (1.., Some(Refusal::DeviceMemory { .. })) = (held, &next.refusal) {
                 let advice =
@@ -123,6 +123,7 @@ impl Workbench<'_> {
             }
             judged.push(next);
         }
+        drop(output); // caches are for what is timed
         self.take_turns(case, &mut judged, measuring, timer);
         judged.into_iter().map(|judged| judged.record).collect()
     }

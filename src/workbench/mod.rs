@@ -58,12 +58,12 @@ impl<'a> Workbench<'a> {
 
     /// Every selected variant against the oracle.
     pub fn verify<O: Op>(&self, case: &Case<O>, selected: &[Selected<O>]) -> Vec<Record> {
-        let mut records = Vec::new();
+        let (mut records, mut output) = (Vec::new(), None);
         for selected in selected {
             if (self.interrupted)() {
                 break;
             }
-            records.push(self.judge(case, selected).record);
+            records.push(self.judge(case, selected, &mut output).record);
         }
         records
     }

@@ -8,8 +8,13 @@ use crate::report::{Outcome, Record};
 use std::time::Instant;
 
 impl Workbench<'_> {
-    /// Prepares a variant and holds it against the oracle.
-    pub(super) fn judge<O: Op>(&self, case: &Case<O>, selected: &Selected<O>) -> Judged<O> {
+    /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was.
+    pub(super) fn judge<O: Op>(
+        &self,
+        case: &Case<O>,
+        selected: &Selected<O>,
+        output: &mut Option<O::Output>,
+    ) -> Judged<O> {
         (self.progress)(&selected.name(), None);
         let (variant, mut record) = self.resolve(case, selected);
         let variant = match variant {
@@ -28,7 +33,7 @@ impl Workbench<'_> {
             record.prepare_upload_ns = Some(spent.uploading.as_nanos() as f64);
         }
         record.launches = ready.launches();
-        match self.findings(case, variant, &mut *ready, &mut record) {
+        match self.findings(case, variant, &mut *ready, output, &mut record) {
             Ok(findings) => note_findings(&findings, case.precision, &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
             Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal),
@@ -52,6 +57,7 @@ impl Workbench<'_> {
         case: &Case<O>,
         variant: &dyn Variant<O>,
         ready: &mut O::Ready,
+        output: &mut Option<O::Output>,
         record: &mut Record,
     ) -> Result<Findings, RunError> {
         let reference = case.reference();
@@ -66,22 +72,22 @@ impl Workbench<'_> {
             }
             let took_ns = start.elapsed().as_nanos() as f64;
             record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
-            let output = ready.fetch()?;
+            let output: &O::Output = match &mut *output {
+                Some(earlier) => {
+                    ready.fetch_into(earlier)?;
+                    earlier
+                }
+                none => none.insert(ready.fetch()?),
+            };
             note_phases(ready.phases(), record);
             let (precision, error_factor) = (case.precision, variant.error_factor());
-            let judge = || compare(reference, &output, precision, error_factor);
+            let judge = || compare(reference, output, precision, error_factor);
             let findings = self.machine.pool().install(judge);
             let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
             if let (true, Some(folder)) = (wrong, self.dump) {
                 let name = dump_name(record);
-                let written = dump::<O>(
-                    &case.subject,
-                    &case.inputs,
-                    &output,
-                    reference,
-                    &findings,
-                    &folder.join(&name),
-                );
+                let written =
+                    dump::<O>(&case.subject, &case.inputs, output, reference, &findings, &folder.join(&name));
                 record.dump = Some(match written {
                     Ok(()) => folder.join(name).display().to_string(),
                     Err(error) => format!("not written: {error}"),
