@@ -1,5 +1,5 @@
-// Asynchronous copies and tensor cores, for kernels that name this header (KernelSource::include): each instruction of
-// the GPU, and right below it what the emulator does instead.
+// Asynchronous copies, tensor cores and reads that spare the caches, for kernels that name this header
+// (KernelSource::include): each instruction of the GPU, and right below it what the emulator does instead.
 #pragma once
 #include "ordito.cuh"
 
@@ -148,3 +148,61 @@ __device__ __forceinline__ void multiply_16x8x8(float (&c)[4], const u32 (&a)[4]
     for (u32 i = 0; i < 4; ++i) c[i] = sum.c[i];
 #endif
 }
+
+// ---- reading what is read once ------------------------------------------------------------------------------------------
+//
+// L2 gives such lines up first, so that they push out nothing that is read again. `read_once` leaves them out of L1 too;
+// `read_soon_again` keeps them there for the next steps of the same lanes.
+
+typedef u64 CachePolicy;
+
+__device__ __forceinline__ CachePolicy evict_first() {
+#ifndef ORDITO_EMULATOR
+    CachePolicy policy;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+#else
+    return 0;
+#endif
+}
+
+#ifndef ORDITO_EMULATOR
+#define ORDITO_READS(type, width, letter)                                                                                        \
+    __device__ __forceinline__ type read_once(const type* from, CachePolicy policy) {                                            \
+        type value;                                                                                                              \
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." width " %0, [%1], %2;" : "=" letter(value) : "l"(from), "l"(policy)); \
+        return value;                                                                                                            \
+    }                                                                                                                            \
+    __device__ __forceinline__ type read_soon_again(const type* from, CachePolicy policy) {                                      \
+        type value;                                                                                                              \
+        asm("ld.global.nc.L2::cache_hint." width " %0, [%1], %2;" : "=" letter(value) : "l"(from), "l"(policy));                 \
+        return value;                                                                                                            \
+    }
+ORDITO_READS(u32, "b32", "r")
+ORDITO_READS(float, "f32", "f")
+ORDITO_READS(double, "f64", "d")
+__device__ __forceinline__ uint4 read_once(const uint4* from, CachePolicy policy) {
+    uint4 value;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+        : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+        : "l"(from), "l"(policy));
+    return value;
+}
+__device__ __forceinline__ uint4 read_soon_again(const uint4* from, CachePolicy policy) {
+    uint4 value;
+    asm("ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+        : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+        : "l"(from), "l"(policy));
+    return value;
+}
+#undef ORDITO_READS
+#else
+template <typename T>
+__device__ inline T read_once(const T* from, CachePolicy) {
+    return *from;
+}
+template <typename T>
+__device__ inline T read_soon_again(const T* from, CachePolicy) {
+    return *from;
+}
+#endif

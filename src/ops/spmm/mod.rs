@@ -6,9 +6,13 @@ mod csr_cuda_cusparse;
 mod csr_cuda_cusparse_columns;
 mod csr_cuda_cusparse_spmv;
 mod csr_cuda_lanes;
+mod csr_cuda_rows;
+mod csr_cuda_runs;
+mod csr_cuda_shares;
 mod csr_cuda_thread;
 mod csr_cuda_warp;
 mod csr_cuda_warp_row;
+mod csr_cuda_windows;
 mod csr_serial;
 mod csr_threads_nnz;
 mod csr_threads_rows;
@@ -19,14 +23,21 @@ mod ell_padded_serial;
 mod ell_padded_threads;
 mod ell_ragged_serial;
 mod ell_ragged_threads;
+mod fast;
+mod flagged;
 mod host;
 mod oracle;
 mod overlapped;
+mod parts;
+mod pieces;
 mod plan;
 mod remembered;
 mod replay;
 mod row_blocks;
 mod rung;
+mod sell_cuda_slices;
+mod tiled;
+mod tiling;
 mod tune;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
@@ -40,8 +51,8 @@ use super::{
 use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{WriteError, write_matrix_market, write_npy};
-use crate::machine::{DeviceView, DeviceViewMut, Machine, Refusal};
 use crate::machine::gpu::cusparse::{Algorithm, VectorAlgorithm};
+use crate::machine::{DeviceView, DeviceViewMut, Machine, Refusal};
 use crate::matrix::{Coo, Csr, Dense, DenseView, DenseViewMut};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -141,6 +152,14 @@ impl<S: Scalar> Op for Spmm<S> {
             &ell_cuda::RAGGED_THREAD,
             &ell_cuda::PADDED_LANES,
             &ell_cuda::RAGGED_LANES,
+            &sell_cuda_slices::SLICES,
+            &csr_cuda_rows::ROWS_8,
+            &csr_cuda_rows::ROWS_8_SHUFFLED,
+            &csr_cuda_rows::ROWS_32,
+            &csr_cuda_rows::ROWS_32_SHUFFLED,
+            &csr_cuda_shares::SHARES,
+            &csr_cuda_runs::RUNS,
+            &csr_cuda_windows::WINDOWS,
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Default),
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr2),

@@ -1,0 +1,123 @@
+//! Rows by groups of lanes: some side by side for the columns of X, and as many such as fill the group for nonzeros in turn.
+//! Groups of 8 lanes suit long matrices, whole warps small ones, whose rows must be shared out to fill the device.
+
+use super::Subject;
+use super::fast::{Fast, Listed, PIECES, kernel};
+use super::parts::Parts;
+use super::pieces::Pieces;
+use super::tiled::Layout;
+use super::tiling::{Tiling, blocks_per_multiprocessor};
+use crate::Scalar;
+use crate::machine::{Argument, Device, KernelSource, Refusal};
+
+/// With groups of so many lanes, more where a row of X needs more; nonzeros handed round by shuffles, or read by all.
+pub(super) struct Rows<const GROUP: u32, const SHUFFLED: bool>;
+
+/// The kernels that there are.
+pub(super) const ROWS_8: Listed<Rows<8, false>> = Listed(Rows);
+/// With whole warps.
+pub(super) const ROWS_32: Listed<Rows<32, false>> = Listed(Rows);
+/// With shuffles.
+pub(super) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed(Rows);
+/// With whole warps and shuffles.
+pub(super) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed(Rows);
+
+const THREADS: u32 = 256;
+const LANES: u32 = 32;
+/// Nonzeros of a part of a long row.
+const PART: usize = 256;
+
+/// One load per lane up to 8 lanes, two beyond: more lanes than that would only multiply the reads of A.
+fn tiling<S: Scalar>(k: usize) -> Tiling {
+    let one = Tiling::new::<S>(k, 1, LANES);
+    if one.lanes > 8 || one.tiles(k) > 1 { Tiling::new::<S>(k, 2, LANES) } else { one }
+}
+
+impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, SHUFFLED> {
+    const NAME: &'static str = match (GROUP, SHUFFLED) {
+        (8, false) => "csr-cuda-rows8",
+        (8, true) => "csr-cuda-rows8-shuffled",
+        (_, false) => "csr-cuda-rows32",
+        (_, true) => "csr-cuda-rows32-shuffled",
+    };
+    const ABOUT: &'static str = match (GROUP, SHUFFLED) {
+        (8, false) => {
+            "CSR, groups of 8 lanes per row, rows in the order of their lengths, long ones in parts"
+        }
+        (8, true) => {
+            "CSR, groups of 8 lanes per row that hand nonzeros round, rows in the order of their lengths"
+        }
+        (_, false) => "CSR, a warp per row, rows in the order of their lengths, long ones in parts",
+        (_, true) => {
+            "CSR, a warp per row whose lanes hand nonzeros round, rows in the order of their lengths"
+        }
+    };
+    const TEXT: &'static str = include_str!("csr_cuda_rows.cu");
+
+    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+        let split = (GROUP / tiling.lanes).max(1);
+        let registers = tiling.registers::<S>();
+        let words = (size_of::<S>() / 4) as u32;
+        let in_flight = if registers > 4 || (split >= 8 && !SHUFFLED) { 2 } else { 4 };
+        let needed =
+            40 + registers + in_flight * (registers + if SHUFFLED { 1 } else { words + 1 }) + 2 * words;
+        let source = kernel("csr_rows", "csr_cuda_rows.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
+        tiling
+            .define::<S>(source, width)
+            .define("SPLIT", split)
+            .define("SHUFFLED", u32::from(SHUFFLED))
+            .define("THREADS", THREADS)
+            .define("IN_FLIGHT", in_flight)
+            .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
+    }
+    fn tilings(&self) -> Vec<Tiling> {
+        let mut all = Tiling::all::<S>(1, 8);
+        all.extend(Tiling::all::<S>(2, LANES).into_iter().filter(|tiling| tiling.lanes >= 8));
+        all
+    }
+    fn more_kernels(&self) -> Vec<KernelSource> {
+        vec![Parts::<S>::source()]
+    }
+
+    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+        let (a, k) = (&subject.a, subject.k);
+        let tiling = tiling::<S>(k);
+        let pieces = Pieces::of_rows(a.view().offsets(), PART)?;
+        let list = device.upload("rows in the order of their lengths", &pieces.list)?;
+        let columns = device.upload("columns of A", a.view().columns())?;
+        let values = device.upload("values of A", a.view().values())?;
+        let parts = Parts::new(device, &pieces.cut, (pieces.parts, 1), k)?;
+        let group = GROUP.max(tiling.lanes);
+        Ok(Layout {
+            source: Box::new(move |width| Fast::<S>::source(&Rows::<GROUP, SHUFFLED>, tiling, width)),
+            tiling,
+            k,
+            units: pieces.list.len() as u64,
+            blocks: (pieces.list.len() as u64).div_ceil((THREADS / group).into()),
+            threads: THREADS,
+            arguments: vec![
+                Argument::from(&list),
+                Argument::from(&columns),
+                Argument::from(&values),
+                Parts::address(&parts),
+            ],
+            _held: vec![Box::new(list), Box::new(columns), Box::new(values)],
+            parts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tile_that_is_taken_is_listed() {
+        fn check<S: Scalar>() {
+            let all = Fast::<S>::tilings(&Rows::<8, false>);
+            assert!((1..300).chain([100_000]).all(|k| all.contains(&tiling::<S>(k))));
+        }
+        check::<f32>();
+        check::<f64>();
+    }
+}

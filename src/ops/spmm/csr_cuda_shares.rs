@@ -1,0 +1,164 @@
+//! Equal shares of nonzeros for every group of lanes, rows joined by a segmented scan. Best for few columns of X where rows
+//! differ in length, and for small matrices: the whole device has the same work however the rows are.
+
+use super::Subject;
+use super::fast::{FLAGS, Fast, Listed, kernel};
+use super::flagged::{DeviceFlagged, Flagged, LAST};
+use super::tiled::Layout;
+use super::tiling::{Tiling, blocks_per_multiprocessor};
+use crate::Scalar;
+use crate::machine::{Argument, Device, KernelSource, Refusal};
+use crate::matrix::Csr;
+
+pub(super) struct Shares;
+pub(super) const SHARES: Listed<Shares> = Listed(Shares);
+
+const THREADS: u32 = 256;
+const LANES: u32 = 8;
+/// No cut row.
+const NONE: u32 = u32::MAX;
+
+/// Neighbouring nonzeros of a group: all of them are on their way at once.
+fn items<S: Scalar>(tiling: Tiling) -> u32 {
+    if tiling.registers::<S>() <= 2 { 8 } else { 4 }
+}
+
+/// A dealt out to blocks.
+#[derive(Debug, PartialEq)]
+struct Blocked<S> {
+    entries: Flagged<S>,
+    /// Of each block: the row of its first entry, with [`LAST`] where that began earlier; the cut row that goes on behind it.
+    firsts: Vec<[u32; 2]>,
+    /// Of each row that goes over several blocks: the row, the first block, the one it ends in, and the part that this makes.
+    cuts: Vec<[u32; 4]>,
+}
+
+impl<S: Scalar> Blocked<S> {
+    /// Blocks of `size` entries. A row that would only just not fit begins a new one; others are cut.
+    fn new(a: &Csr<S>, size: usize) -> Result<Self, Refusal> {
+        let mut starts = Vec::with_capacity(a.rows() + 1);
+        let mut end = 0;
+        for length in a.row_lengths() {
+            let (length, left) = (length.max(1), size - end % size);
+            if length > left && length <= size && left <= size / 8 {
+                end += left;
+            }
+            starts.push(end);
+            end += length;
+        }
+        starts.push(end);
+        let blocks = end.div_ceil(size);
+        if u32::try_from(2 * blocks).is_err() {
+            return Err(Refusal::Unsupported(format!(
+                "the kernel counts {} blocks, not {blocks}",
+                u32::MAX / 2
+            )));
+        }
+        let (mut firsts, mut cuts) = (vec![[0, NONE]; blocks], Vec::new());
+        let mut next = 0; // block whose first row is not known yet
+        for (row, length) in a.row_lengths().enumerate() {
+            let (start, end) = (starts[row], starts[row] + length.max(1));
+            let (first, last) = (start / size, (end - 1) / size);
+            while next <= last {
+                let began_earlier = start < next * size;
+                firsts[next][0] = row as u32 | if began_earlier { LAST } else { 0 };
+                next += 1;
+            }
+            if last > first {
+                firsts[first..last].iter_mut().for_each(|block| block[1] = cuts.len() as u32);
+                cuts.push([row as u32, first as u32, last as u32, (blocks + last) as u32]);
+            }
+        }
+        let entries = Flagged::fill(a, starts, blocks * size)?;
+        Ok(Blocked { entries, firsts, cuts })
+    }
+}
+
+impl<S: Scalar> Fast<S> for Shares {
+    const NAME: &'static str = "csr-cuda-shares";
+    const ABOUT: &'static str = "CSR, equal shares of nonzeros whatever the rows, joined by a segmented scan";
+    const TEXT: &'static str = include_str!("csr_cuda_shares.cu");
+
+    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+        let (items, registers) = (items::<S>(tiling), tiling.registers::<S>());
+        let words = (size_of::<S>() / 4) as u32;
+        let needed = 28 + 3 * registers + items * (registers + words + 1);
+        let source = kernel("csr_shares", "csr_cuda_shares.cu", <Self as Fast<S>>::TEXT, &[FLAGS]);
+        tiling
+            .define::<S>(source, width)
+            .define("THREADS", THREADS)
+            .define("ITEMS", items)
+            .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
+    }
+    fn tilings(&self) -> Vec<Tiling> {
+        Tiling::all::<S>(1, LANES)
+    }
+
+    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+        let k = subject.k;
+        let tiling = Tiling::new::<S>(k, 1, LANES);
+        let size = (THREADS / tiling.lanes * items::<S>(tiling)) as usize;
+        let blocked = Blocked::new(&subject.a, size)?;
+        let (blocks, tiles) = (blocked.firsts.len(), tiling.tiles(k) as usize);
+        let on_device = DeviceFlagged::upload(device, &blocked.entries)?;
+        let firsts = device.upload("first rows of blocks", &blocked.firsts)?;
+        let cuts = device.upload("rows of several blocks", &blocked.cuts)?;
+        // Of each such row and tile: the blocks that are done. The kernel leaves it as it found it.
+        let counters = blocked.cuts.len().saturating_mul(tiles);
+        let mut arrived = device.allocate::<u32>("blocks that are done", counters)?;
+        arrived.fill_bytes(0).map_err(|error| Refusal::Device(error.to_string()))?;
+        let in_parts = if blocked.cuts.is_empty() { 0 } else { 2 * blocks };
+        let parts = device.allocate::<S>("parts of rows", in_parts.saturating_mul(k))?;
+        let [columns, values] = on_device.arguments();
+        Ok(Layout {
+            source: Box::new(move |width| Fast::<S>::source(&Shares, tiling, width)),
+            tiling,
+            k,
+            units: blocks as u64,
+            blocks: blocks as u64,
+            threads: THREADS,
+            arguments: vec![
+                columns,
+                values,
+                Argument::from(&firsts),
+                Argument::from(&cuts),
+                Argument::from(&arrived),
+                Argument::from(&parts),
+            ],
+            _held: vec![
+                Box::new(on_device),
+                Box::new(firsts),
+                Box::new(cuts),
+                Box::new(arrived),
+                Box::new(parts),
+            ],
+            parts: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Coo, Duplicates};
+    use crate::ops::spmm::flagged::NOTHING;
+
+    #[test]
+    fn rows_lie_in_blocks_and_long_ones_in_several() {
+        // Lengths 7, 3, 0, 20 in blocks of 8: the second row begins a new block, the last one is cut.
+        let lengths = [7, 3, 0, 20];
+        let rows: Vec<u32> = (0..4).flat_map(|row| vec![row; lengths[row as usize]]).collect();
+        let columns: Vec<u32> = (0..30).collect();
+        let coo = Coo::new(4, 30, rows, columns, vec![1.0; 30]).unwrap();
+        let blocked = Blocked::new(&Csr::from_coo(&coo, Duplicates::Keep), 8).unwrap();
+        assert_eq!(blocked.entries.starts, [0, 8, 11, 12, 32]);
+        assert_eq!(blocked.entries.columns[6..9], [6 | LAST, NOTHING, 7]);
+        assert_eq!(blocked.firsts, [[0, NONE], [1, 0], [3 | LAST, 0], [3 | LAST, NONE]]);
+        assert_eq!(blocked.cuts, [[3, 1, 3, 4 + 3]]);
+        let none = Blocked::new(
+            &Csr::from_coo(&Coo::<f64>::new(0, 3, vec![], vec![], vec![]).unwrap(), Duplicates::Keep),
+            8,
+        );
+        assert_eq!(none.unwrap().firsts, Vec::<[u32; 2]>::new());
+    }
+}

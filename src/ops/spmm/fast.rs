@@ -1,0 +1,75 @@
+//! What the variants over tiles of columns share beside their kernels: how they are listed and prepared.
+
+use super::device::OnDevice;
+use super::tiled::{Layout, Tiled};
+use super::tiling::Tiling;
+use super::{Product, Spmm, Subject};
+use crate::Scalar;
+use crate::machine::{Device, KernelSource, Machine, PTX, Refusal};
+use crate::ops::{Place, Variant};
+use std::sync::Arc;
+
+/// A variant with its kernel, its layout of A, and how it deals out columns.
+pub(super) trait Fast<S: Scalar>: Sync {
+    const NAME: &'static str;
+    const ABOUT: &'static str;
+    /// The `.cu` file.
+    const TEXT: &'static str;
+
+    /// The kernel for a tile and a width of loads.
+    fn source(&self, tiling: Tiling, width: u32) -> KernelSource;
+    /// Every tile there can be.
+    fn tilings(&self) -> Vec<Tiling>;
+    /// A on the device. Runs in the machine's pool.
+    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal>;
+    /// Kernels beside its own.
+    fn more_kernels(&self) -> Vec<KernelSource> {
+        Vec::new()
+    }
+}
+
+/// A kernel that includes `few.cuh`.
+pub(super) fn kernel(
+    entry: &'static str,
+    file: &'static str,
+    text: &'static str,
+    headers: &[(&'static str, &'static str)],
+) -> KernelSource {
+    let few = KernelSource::new(entry, file, text)
+        .include(PTX.0, PTX.1)
+        .include("few.cuh", include_str!("few.cuh"));
+    headers.iter().fold(few, |source, (name, text)| source.include(name, text))
+}
+
+pub(super) const PIECES: (&str, &str) = ("pieces.cuh", include_str!("pieces.cuh"));
+pub(super) const FLAGS: (&str, &str) = ("flags.cuh", include_str!("flags.cuh"));
+
+/// As the list takes it.
+pub(super) struct Listed<F>(pub(super) F);
+
+impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
+    fn name(&self) -> &'static str {
+        F::NAME
+    }
+    fn about(&self) -> &'static str {
+        F::ABOUT
+    }
+    fn place(&self) -> Place {
+        Place::Cuda
+    }
+    fn source(&self) -> &'static str {
+        F::TEXT
+    }
+    fn kernels(&self) -> Vec<KernelSource> {
+        let own = self.0.tilings().into_iter().flat_map(|tiling| {
+            tiling.widths::<S>().map(move |width| self.0.source(tiling, width)).collect::<Vec<_>>()
+        });
+        own.chain(self.0.more_kernels()).collect()
+    }
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let device = machine.device()?;
+        let layout = machine.pool().install(|| self.0.layout(&device, subject))?;
+        let shape = (subject.a.rows(), subject.a.cols());
+        Ok(OnDevice::boxed(Tiled::new(&device, layout)?, device, shape, subject.k))
+    }
+}

@@ -1,0 +1,45 @@
+// Slices: LANES neighbouring lanes for a row, the 32 / LANES rows of a warp stored column by column (SELL), so that a step
+// reads one nonzero of each of its rows, side by side, and the elements of X that rows next to each other mostly share.
+// Touches A coalesced and once per tile of columns, X by 16-byte loads, Y once.
+// Loses where rows of a slice differ much in length: the padding is skipped, but its lanes wait.
+#include "few.cuh"
+
+constexpr u32 ROWS = WARP / LANES;
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
+    sell_slices(u64 rows, u64 k, const u64* __restrict__ slice_starts, const u32* __restrict__ lengths,
+                const u32* __restrict__ columns, const SCALAR* __restrict__ values, const SCALAR* __restrict__ x,
+                u64 x_distance, SCALAR* y, u64 y_distance, SCALAR alpha, SCALAR beta) {
+    const Place place(k);
+    const u64 row = place.block * (THREADS / LANES) + threadIdx.x / LANES;
+    if (row >= rows) return;
+    const u32 first_col = place.tile * TILE + threadIdx.x % LANES * VEC;
+    const XRows of_x(x, x_distance, first_col, k);
+    const u32 length = __ldg(lengths + row);
+    const u64 first = __ldg(slice_starts + row / ROWS) + row % ROWS;
+    const u32* const my_columns = columns + first;
+    const SCALAR* const my_values = values + first;
+    const CachePolicy once = evict_first();
+    RowSums sums;
+    sums.clear();
+    // All loads of IN_FLIGHT nonzeros are out before the first product waits for one.
+#pragma unroll 1
+    for (u32 j = 0; j < length; j += IN_FLIGHT) {
+        u32 column[IN_FLIGHT];
+        SCALAR value[IN_FLIGHT];
+        Few few[IN_FLIGHT][CHUNKS];
+#pragma unroll
+        for (u32 u = 0; u < IN_FLIGHT; ++u)
+            if (j + u < length) {
+                column[u] = read_soon_again(my_columns + u64(j + u) * ROWS, once);
+                value[u] = read_soon_again(my_values + u64(j + u) * ROWS, once);
+            }
+#pragma unroll
+        for (u32 u = 0; u < IN_FLIGHT; ++u)
+            if (j + u < length) of_x.read(few[u], column[u]);
+#pragma unroll
+        for (u32 u = 0; u < IN_FLIGHT; ++u)
+            if (j + u < length) sums.add(value[u], few[u]);
+    }
+    sums.update(y + row * y_distance + first_col, of_x, alpha, beta);
+}

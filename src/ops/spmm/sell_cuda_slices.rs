@@ -1,0 +1,154 @@
+//! SELL with several lanes per row: rows of a warp lie column by column, LANES lanes read X for each.
+//! Best where rows next to each other have about the same length, at any K: stencils, meshes, matrices without a structure.
+
+use super::Subject;
+use super::fast::{Fast, Listed, kernel};
+use super::tiled::Layout;
+use super::tiling::{Tiling, blocks_per_multiprocessor};
+use crate::Scalar;
+use crate::machine::{Argument, Device, KernelSource, Refusal};
+use crate::matrix::Csr;
+use rayon::prelude::*;
+
+pub(super) struct Slices;
+pub(super) const SLICES: Listed<Slices> = Listed(Slices);
+
+const THREADS: u32 = 256;
+const WARP: usize = 32;
+/// Loads of X per lane and nonzero, for half as many lanes: A's part is then read for twice as many columns.
+const LOADS: u32 = 2;
+/// More padding than this for every nonzero is not worth a warp's time, nor the memory.
+const PADDING: usize = 3;
+
+/// A in slices of `rows_per_slice` rows.
+#[derive(Debug, PartialEq)]
+struct Sliced<S> {
+    /// First entry of each slice.
+    starts: Vec<u64>,
+    lengths: Vec<u32>,
+    /// Of a slice: the first entry of every row, then the second of every row …
+    columns: Vec<u32>,
+    values: Vec<S>,
+}
+
+impl<S: Scalar> Sliced<S> {
+    fn new(a: &Csr<S>, rows_per_slice: usize) -> Result<Self, Refusal> {
+        let lengths: Vec<u32> = a.row_lengths().map(|length| length as u32).collect();
+        let width = |rows: &[u32]| rows.iter().copied().max().unwrap_or(0) as usize * rows_per_slice;
+        let mut starts = vec![0];
+        for rows in lengths.chunks(rows_per_slice) {
+            starts.push(starts[starts.len() - 1] + width(rows));
+        }
+        let entries = starts[starts.len() - 1];
+        let (rows, nonzeros) = (a.rows(), a.nonzeros());
+        if entries / (PADDING + 1) > nonzeros.max(rows) {
+            return Err(Refusal::Unsupported(format!(
+                "slices of {rows_per_slice} rows would hold {entries} entries for {nonzeros} nonzeros: rows differ too much in length"
+            )));
+        }
+        let (mut columns, mut values) = (vec![0; entries], vec![S::ZERO; entries]);
+        let (mut shares, mut rest) = (Vec::new(), (&mut columns[..], &mut values[..]));
+        for (slice, ends) in starts.windows(2).enumerate() {
+            let (of_columns, more_columns) = rest.0.split_at_mut(ends[1] - ends[0]);
+            let (of_values, more_values) = rest.1.split_at_mut(ends[1] - ends[0]);
+            shares.push((slice * rows_per_slice, of_columns, of_values));
+            rest = (more_columns, more_values);
+        }
+        let view = a.view();
+        shares.into_par_iter().with_min_len(256).for_each(|(first, columns, values)| {
+            for row in first..rows.min(first + rows_per_slice) {
+                let nonzeros = view.columns()[view.range(row)].iter().zip(&view.values()[view.range(row)]);
+                for (j, (&column, &value)) in nonzeros.enumerate() {
+                    let place = j * rows_per_slice + (row - first);
+                    (columns[place], values[place]) = (column, value);
+                }
+            }
+        });
+        let starts = starts.iter().map(|&start| start as u64).collect();
+        Ok(Sliced { starts, lengths, columns, values })
+    }
+}
+
+/// Nonzeros that a lane has on their way, measured for both precisions on an H200.
+fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
+    let single = size_of::<S>() == 4;
+    match (single, tiling.lanes, tiling.registers::<S>()) {
+        (_, 1, ..=4) | (true, 4, _) | (false, ..=8, _) => 4,
+        _ => 2,
+    }
+}
+
+impl<S: Scalar> Fast<S> for Slices {
+    const NAME: &'static str = "sell-cuda-slices";
+    const ABOUT: &'static str =
+        "SELL, lanes side by side for the columns of X, the rows of a warp in one slice";
+    const TEXT: &'static str = include_str!("sell_cuda_slices.cu");
+
+    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+        let in_flight = in_flight::<S>(tiling);
+        let registers = tiling.registers::<S>();
+        let words = (size_of::<S>() / 4) as u32;
+        let needed = 36 + registers + in_flight * (registers + words + 1);
+        let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[]);
+        tiling
+            .define::<S>(source, width)
+            .define("THREADS", THREADS)
+            .define("IN_FLIGHT", in_flight)
+            .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
+    }
+    fn tilings(&self) -> Vec<Tiling> {
+        Tiling::all::<S>(LOADS, 32)
+    }
+
+    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+        let (a, k) = (&subject.a, subject.k);
+        let tiling = Tiling::new::<S>(k, LOADS, 32);
+        let sliced = Sliced::new(a, WARP / tiling.lanes as usize)?;
+        let starts = device.upload("starts of slices", &sliced.starts)?;
+        let lengths = device.upload("lengths of rows", &sliced.lengths)?;
+        let columns = device.upload("columns of A", &sliced.columns)?;
+        let values = device.upload("values of A", &sliced.values)?;
+        Ok(Layout {
+            source: Box::new(move |width| Fast::<S>::source(&Slices, tiling, width)),
+            tiling,
+            k,
+            units: a.rows() as u64,
+            blocks: (a.rows() as u64).div_ceil((THREADS / tiling.lanes).into()),
+            threads: THREADS,
+            arguments: vec![
+                Argument::from(&starts),
+                Argument::from(&lengths),
+                Argument::from(&columns),
+                Argument::from(&values),
+            ],
+            _held: vec![Box::new(starts), Box::new(lengths), Box::new(columns), Box::new(values)],
+            parts: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Coo, Duplicates};
+
+    #[test]
+    fn slices_hold_rows_side_by_side() {
+        let coo =
+            Coo::new(3, 9, vec![0, 0, 1, 2, 2], vec![3, 8, 5, 1, 2], vec![1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let sliced = Sliced::new(&Csr::from_coo(&coo, Duplicates::Keep), 2).unwrap();
+        assert_eq!((sliced.starts, sliced.lengths), (vec![0, 4, 8], vec![2, 1, 2]));
+        assert_eq!(sliced.columns, [3, 5, 8, 0, 1, 0, 2, 0]);
+        assert_eq!(sliced.values, [1.0, 3.0, 2.0, 0.0, 4.0, 0.0, 5.0, 0.0]);
+    }
+
+    #[test]
+    fn a_long_row_among_short_ones_is_refused() {
+        let coo = Coo::new(64, 1000, vec![7; 1000], (0..1000).collect(), vec![1.0; 1000]).unwrap();
+        let refusal = Sliced::new(&Csr::from_coo(&coo, Duplicates::Keep), 32).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "slices of 32 rows would hold 32000 entries for 1000 nonzeros: rows differ too much in length"
+        );
+    }
+}

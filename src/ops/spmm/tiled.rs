@@ -1,0 +1,106 @@
+//! A kernel over tiles of columns (`few.cuh`) with A in its layout, made ready to be launched.
+
+use super::device::DeviceKernel;
+use super::parts::Parts;
+use super::tiling::Tiling;
+use crate::Scalar;
+use crate::machine::{
+    Argument, Device, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport, Refusal,
+};
+use crate::ops::RunError;
+
+/// What a variant says of itself.
+pub(super) struct Layout<S> {
+    /// The kernel for loads of this many elements.
+    pub(super) source: Box<dyn Fn(u32) -> KernelSource + Send>,
+    pub(super) tiling: Tiling,
+    pub(super) k: usize,
+    /// The kernel's first argument: rows, pieces, blocks.
+    pub(super) units: u64,
+    /// Blocks of threads for one tile.
+    pub(super) blocks: u64,
+    pub(super) threads: u32,
+    /// A's part of the arguments, behind K.
+    pub(super) arguments: Vec<Argument>,
+    /// What they point to.
+    pub(super) _held: Vec<Box<dyn Send>>,
+    /// Rows that are added up from parts afterwards.
+    pub(super) parts: Option<Parts<S>>,
+}
+
+/// X and Y, each with its leading dimension, α and β.
+const PER_CALL: usize = 6;
+
+/// Compiled for one width of loads.
+pub(super) struct Tiled<S> {
+    device: Device,
+    layout: Layout<S>,
+    width: u32,
+    kernel: Kernel,
+    plan: LaunchPlan,
+    /// All arguments; a call writes the last [`PER_CALL`] and allocates nothing.
+    arguments: Vec<Argument>,
+}
+
+impl<S: Scalar> Tiled<S> {
+    /// Compiled for rows of X and Y without gaps; others are compiled for when they come.
+    pub(super) fn new(device: &Device, layout: Layout<S>) -> Result<Self, Refusal> {
+        let width = layout.tiling.width::<S>(layout.k, [layout.k; 2]);
+        let kernel = device.kernel(&(layout.source)(width))?;
+        let tiles = layout.tiling.tiles(layout.k);
+        let blocks = layout.blocks.saturating_mul(tiles);
+        let plan = LaunchPlan::new(device.limits(), [blocks, 1, 1], [layout.threads, 1, 1], 0)?;
+        let mut arguments = vec![Argument::of(layout.units), Argument::of(layout.k as u64)];
+        arguments.extend(&layout.arguments);
+        arguments.extend([Argument::of(0_u64); PER_CALL]);
+        Ok(Tiled { device: device.clone(), layout, width, kernel, plan, arguments })
+    }
+
+    /// The kernel takes the bytes from row to row in 32 bits.
+    fn check_distance(x: DeviceView<'_, S>) -> Result<(), RunError> {
+        let distance = x.leading_dimension();
+        if distance.checked_mul(size_of::<S>()).is_some_and(|bytes| u32::try_from(bytes).is_ok()) {
+            return Ok(());
+        }
+        let why = format!("rows of X lie {distance} elements apart; the kernel counts to 4 GiB");
+        Err(RunError::Refused(Refusal::Unsupported(why)))
+    }
+}
+
+impl<S: Scalar> DeviceKernel<S> for Tiled<S> {
+    fn bind(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
+        Self::check_distance(x)?;
+        let Layout { tiling, k, source, .. } = &self.layout;
+        let width = tiling.width::<S>(*k, [x.leading_dimension(), y.leading_dimension()]);
+        if width != self.width {
+            self.kernel = self.device.kernel(&source(width))?;
+            self.width = width;
+        }
+        Ok(())
+    }
+
+    fn multiply(
+        &mut self,
+        alpha: S,
+        x: DeviceView<'_, S>,
+        beta: S,
+        mut y: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        self.bind(x, y.as_view())?; // nothing, unless others were multiplied in between
+        let ([x, x_distance], [to, y_distance]) = (x.arguments(), y.arguments());
+        let per_call: [Argument; PER_CALL] =
+            [x, x_distance, to, y_distance, Argument::of(alpha), Argument::of(beta)];
+        let fixed = self.arguments.len() - PER_CALL;
+        self.arguments[fixed..].copy_from_slice(&per_call);
+        self.kernel.launch(&self.plan, &self.arguments)?;
+        match &self.layout.parts {
+            Some(parts) => parts.add_up(alpha, beta, &mut y),
+            None => Ok(()),
+        }
+    }
+
+    fn launches(&self) -> Vec<LaunchReport> {
+        let parts = self.layout.parts.iter().map(Parts::report);
+        [self.kernel.report(&self.plan)].into_iter().chain(parts).collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! How the K columns of X are dealt out to lanes, for the kernels that include `few.cuh`: data from K alone, but for the
+//! width of a load, which also depends on how far apart rows of X and Y lie.
+
+use crate::Scalar;
+use crate::machine::KernelSource;
+
+/// Bytes of the widest load of a lane.
+const WIDEST: usize = 16;
+
+/// `lanes` lanes side by side have a tile of `columns` columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Tiling {
+    pub(super) lanes: u32,
+    pub(super) columns: u32,
+}
+
+impl Tiling {
+    /// Enough lanes for K columns at the widest load and `loads` of them per lane, `lanes` at most; what is more than that
+    /// is done in tiles. Fewer columns than one load has take a narrower one.
+    pub(super) fn new<S: Scalar>(k: usize, loads: u32, lanes: u32) -> Self {
+        let per_load = (WIDEST / size_of::<S>()) as u32;
+        let k = u32::try_from(k).unwrap_or(u32::MAX / 2).max(1);
+        if k <= per_load {
+            return Tiling { lanes: 1, columns: k.next_power_of_two() };
+        }
+        let needed = k.div_ceil(per_load).next_power_of_two();
+        let loads = loads.min(needed);
+        let lanes = (needed / loads).min(lanes);
+        Tiling { lanes, columns: lanes * loads * per_load }
+    }
+
+    /// Every one that [`new`](Self::new) makes of some K.
+    pub(super) fn all<S: Scalar>(loads: u32, lanes: u32) -> Vec<Self> {
+        let mut all: Vec<Tiling> = Vec::new();
+        let most = (WIDEST / size_of::<S>()) * (loads * lanes) as usize;
+        for k in (0..).map(|power| 1 << power).take_while(|&k| k <= most) {
+            let tiling = Tiling::new::<S>(k, loads, lanes);
+            if !all.contains(&tiling) {
+                all.push(tiling);
+            }
+        }
+        all
+    }
+
+    /// Tiles of K columns.
+    pub(super) fn tiles(self, k: usize) -> u64 {
+        (k as u64).div_ceil(self.columns.into())
+    }
+
+    /// Elements of a load where rows have `k` elements and lie so far apart: all loads of a lane are then aligned.
+    pub(super) fn width<S: Scalar>(self, k: usize, distances: [usize; 2]) -> u32 {
+        let mut width = WIDEST / size_of::<S>();
+        while ![k, distances[0], distances[1], self.columns as usize].iter().all(|n| n.is_multiple_of(width))
+        {
+            width /= 2;
+        }
+        width as u32
+    }
+
+    /// Every width there can be.
+    pub(super) fn widths<S: Scalar>(self) -> impl Iterator<Item = u32> {
+        let widest = ((WIDEST / size_of::<S>()) as u32).min(self.columns);
+        (0..=widest.ilog2()).map(|power| 1 << power)
+    }
+
+    /// Loads of a lane.
+    pub(super) fn chunks(self, width: u32) -> u32 {
+        self.columns / (self.lanes * width)
+    }
+
+    /// Registers of a lane for its part of a row of X.
+    pub(super) fn registers<S: Scalar>(self) -> u32 {
+        self.columns / self.lanes * (size_of::<S>() / 4) as u32
+    }
+
+    /// What `few.cuh` asks for.
+    pub(super) fn define<S: Scalar>(self, source: KernelSource, width: u32) -> KernelSource {
+        source
+            .define("SCALAR", S::CUDA_NAME)
+            .define("VEC", width)
+            .define("LANES", self.lanes)
+            .define("CHUNKS", self.chunks(width))
+    }
+}
+
+/// Registers of a multiprocessor; the most of a thread.
+const REGISTERS: u32 = 65_536;
+const REGISTERS_PER_THREAD: u32 = 255;
+
+/// Blocks of `threads` threads that find room on a multiprocessor with so many registers each: what the compiler is told, so
+/// that it neither spills nor holds loads back to save registers.
+pub(super) fn blocks_per_multiprocessor(threads: u32, registers: u32) -> u32 {
+    (REGISTERS / (threads * registers.next_multiple_of(8).min(REGISTERS_PER_THREAD))).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_all_columns_with_aligned_loads() {
+        fn check<S: Scalar>() {
+            for (loads, lanes) in [(1, 8), (1, 32), (2, 32)] {
+                let all = Tiling::all::<S>(loads, lanes);
+                for k in [1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32, 33, 64, 65, 128, 1000, usize::MAX] {
+                    let tiling = Tiling::new::<S>(k, loads, lanes);
+                    assert!(all.contains(&tiling), "{tiling:?}");
+                    assert!(tiling.tiles(k) as u128 * u128::from(tiling.columns) >= k as u128);
+                    assert!(tiling.lanes <= lanes && 32 % tiling.lanes == 0);
+                    for distances in [[k, k], [k.saturating_add(1), k], [k, k.saturating_add(2)]] {
+                        let width = tiling.width::<S>(k, distances);
+                        assert!(tiling.widths::<S>().any(|other| other == width));
+                        assert!(width as usize * size_of::<S>() <= WIDEST);
+                        assert_eq!(tiling.chunks(width) * tiling.lanes * width, tiling.columns);
+                        assert!([k, distances[0], distances[1]].iter().all(|n| n % width as usize == 0));
+                    }
+                }
+            }
+        }
+        check::<f32>();
+        check::<f64>();
+    }
+
+    #[test]
+    fn few_columns_take_one_narrow_load() {
+        assert_eq!(Tiling::new::<f32>(1, 2, 32), Tiling { lanes: 1, columns: 1 });
+        assert_eq!(Tiling::new::<f32>(3, 2, 32), Tiling { lanes: 1, columns: 4 });
+        assert_eq!(Tiling::new::<f64>(8, 2, 32), Tiling { lanes: 2, columns: 8 });
+        assert_eq!(Tiling::new::<f64>(8, 1, 32), Tiling { lanes: 4, columns: 8 });
+        assert_eq!(Tiling::new::<f64>(500, 2, 32), Tiling { lanes: 32, columns: 128 });
+        assert_eq!(Tiling::new::<f32>(12, 1, 8).width::<f32>(12, [12, 13]), 1);
+    }
+}
