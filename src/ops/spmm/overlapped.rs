@@ -11,7 +11,8 @@ use crate::ops::{RunError, Variant};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of Y that a block has at least: 20 µs on the bus, against which its launches and marks are little.
+/// Bytes of Y that a block has at least: about 20 µs on the bus, against which its launches and marks should be little
+/// (estimated, not measured).
 const BLOCK_BYTES: usize = 1 << 20;
 /// More blocks shorten what nothing overlaps with, the first copy and the last, to less than a sixteenth of the whole.
 const MOST_BLOCKS: usize = 16;
