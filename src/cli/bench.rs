@@ -2,7 +2,7 @@
 
 use super::args::{Dtype, parse_seconds};
 use super::console::Console;
-use super::session::{Caches, MeasureRequest};
+use super::request::{Caches, MeasureRequest};
 use super::verify::RunArgs;
 use crate::sample::StopRule;
 use clap::Args;

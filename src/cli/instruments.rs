@@ -1,6 +1,6 @@
 //! What `bench` measures with, beside a clock: what empties the caches, and what the machine can do at best.
 
-use super::session::Caches;
+use super::request::Caches;
 use super::targets::Targets;
 use crate::machine::gpu::GpuFingerprint;
 use crate::machine::{Machine, Pool, cache_dir};

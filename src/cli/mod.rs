@@ -16,6 +16,7 @@ mod list;
 mod operations;
 mod product;
 mod report;
+mod request;
 mod results;
 mod session;
 mod spmm;

@@ -2,7 +2,7 @@
 //! was checked.
 
 use super::console::Console;
-use super::session::{Request, SuiteRequest};
+use super::request::{Request, SuiteRequest};
 use crate::report::{Outcome, PeerSummary, Record, SCHEMA, table};
 use serde::Serialize;
 

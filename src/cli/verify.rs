@@ -3,7 +3,7 @@
 use super::args::{Device, Dtype, ReadArgs, machine, parse_count};
 use super::console::Console;
 use super::operations;
-use super::session::{MeasureRequest, Request, SuiteRequest};
+use super::request::{MeasureRequest, Request, SuiteRequest};
 use super::suite::{Suite, SuiteFiles};
 use super::targets::{Selection, Targets};
 use crate::machine::{Limits, Machine};

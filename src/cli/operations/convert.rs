@@ -1,7 +1,8 @@
 //! `convert`
 
 use super::super::args::with_scalar;
-use super::super::session::{Request, Session};
+use super::super::request::Request;
+use super::super::session::Session;
 use super::super::suite::{Suite, Yardstick};
 use super::sparse::{MATRIX_HINT, Matrix, check_csr, to_csr};
 use super::{Listed, Operation, catalogue, for_each_dtype};

@@ -1,7 +1,8 @@
 //! `gemm`
 
 use super::super::args::{Dtype, with_scalar};
-use super::super::session::{Request, Session};
+use super::super::request::Request;
+use super::super::session::Session;
 use super::super::suite::{Suite, Yardstick};
 use super::{Listed, Operation, catalogue, for_each_dtype};
 use crate::Scalar;

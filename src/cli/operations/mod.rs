@@ -12,7 +12,8 @@ pub(super) use sparse::{check_dense, to_csr};
 
 use super::args::Dtype;
 use super::console::Console;
-use super::session::{Request, Session};
+use super::request::Request;
+use super::session::Session;
 use super::suite::{Suite, Yardstick};
 use super::targets::{NothingRuns, missing_device};
 use crate::machine::{KernelSource, Machine};

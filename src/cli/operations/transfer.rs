@@ -1,7 +1,8 @@
 //! `transfer`
 
 use super::super::args::parse_bytes;
-use super::super::session::{Request, Session};
+use super::super::request::Request;
+use super::super::session::Session;
 use super::{Listed, Operation, catalogue};
 use crate::check::Precision;
 use crate::io::Random;
