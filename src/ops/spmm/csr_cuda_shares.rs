@@ -82,7 +82,7 @@ impl<S: Scalar> Fast<S> for Shares {
     fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
         let (items, registers) = (items::<S>(tiling), tiling.registers::<S>());
         let words = (size_of::<S>() / 4) as u32;
-        let needed = 28 + 3 * registers + items * (registers + words + 1);
+        let needed = 30 + 3 * registers + items * (registers + words + 1);
         let source = kernel("csr_shares", "csr_cuda_shares.cu", <Self as Fast<S>>::TEXT, &[FLAGS]);
         tiling
             .define::<S>(source, width)

@@ -157,7 +157,7 @@ impl<S: Scalar> Fast<S> for Windows {
     fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
         let registers = tiling.registers::<S>();
         // Sums of two rows in f64, two elements of X, addresses and masks.
-        let needed = 48 + 4 * tiling.columns / LANES + 2 * registers + if width == 1 { 8 } else { 0 };
+        let needed = 48 + 4 * tiling.columns / LANES + 2 * registers + if width == 1 { 16 } else { 0 };
         let source = kernel("csr_windows", "csr_cuda_windows.cu", <Self as Fast<S>>::TEXT, &[PIECES])
             .define("SCALAR", S::CUDA_NAME)
             .define("VEC", width)

@@ -62,7 +62,7 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
     }
     fn kernels(&self) -> Vec<KernelSource> {
         let own = self.0.tilings().into_iter().flat_map(|tiling| {
-            tiling.widths::<S>().map(move |width| self.0.source(tiling, width)).collect::<Vec<_>>()
+            tiling.widths::<S>().into_iter().map(move |width| self.0.source(tiling, width))
         });
         own.chain(self.0.more_kernels()).collect()
     }

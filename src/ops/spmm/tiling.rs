@@ -47,20 +47,21 @@ impl Tiling {
         (k as u64).div_ceil(self.columns.into())
     }
 
-    /// Elements of a load where rows have `k` elements and lie so far apart: all loads of a lane are then aligned.
+    /// Elements of a load where rows have `k` elements and lie so far apart: the widest if all loads are then aligned, or one.
     pub(super) fn width<S: Scalar>(self, k: usize, distances: [usize; 2]) -> u32 {
-        let mut width = WIDEST / size_of::<S>();
-        while ![k, distances[0], distances[1], self.columns as usize].iter().all(|n| n.is_multiple_of(width))
-        {
-            width /= 2;
-        }
-        width as u32
+        let widest = self.widest::<S>();
+        let fits = [k, distances[0], distances[1]].iter().all(|n| n.is_multiple_of(widest as usize));
+        if fits { widest } else { 1 }
     }
 
     /// Every width there can be.
-    pub(super) fn widths<S: Scalar>(self) -> impl Iterator<Item = u32> {
-        let widest = ((WIDEST / size_of::<S>()) as u32).min(self.columns);
-        (0..=widest.ilog2()).map(|power| 1 << power)
+    pub(super) fn widths<S: Scalar>(self) -> Vec<u32> {
+        let widest = self.widest::<S>();
+        if widest == 1 { vec![1] } else { vec![widest, 1] }
+    }
+
+    fn widest<S: Scalar>(self) -> u32 {
+        ((WIDEST / size_of::<S>()) as u32).min(self.columns / self.lanes)
     }
 
     /// Loads of a lane.
@@ -109,7 +110,7 @@ mod tests {
                     assert!(tiling.lanes <= lanes && 32 % tiling.lanes == 0);
                     for distances in [[k, k], [k.saturating_add(1), k], [k, k.saturating_add(2)]] {
                         let width = tiling.width::<S>(k, distances);
-                        assert!(tiling.widths::<S>().any(|other| other == width));
+                        assert!(tiling.widths::<S>().contains(&width));
                         assert!(width as usize * size_of::<S>() <= WIDEST);
                         assert_eq!(tiling.chunks(width) * tiling.lanes * width, tiling.columns);
                         assert!([k, distances[0], distances[1]].iter().all(|n| n % width as usize == 0));
