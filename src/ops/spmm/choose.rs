@@ -2,6 +2,7 @@
 
 use super::Subject;
 use super::csr_threads_nnz::SERIAL_BELOW;
+use super::shape::Shape;
 use crate::Scalar;
 use crate::machine::{Accelerator, DeviceLimits, Machine};
 use crate::ops::Choice;
@@ -11,10 +12,9 @@ pub(super) fn choose<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choi
     match machine.accelerator() {
         Accelerator::None => on_cpu(machine, subject),
         Accelerator::Cuda(_) | Accelerator::Emulator => {
-            let a = &subject.a;
             let limits =
                 machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
-            on_device(&limits, Rows::new(a.rows(), a.nonzeros(), a.longest_row()), subject.k)
+            on_device(&limits, Shape::of(&subject.a), subject.k, size_of::<S>())
         }
     }
 }
@@ -37,79 +37,61 @@ fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
     Choice { variant: "csr-threads-nnz", reason }
 }
 
-/// How many rows, and how long they are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Rows {
-    count: usize,
-    mean: f64,
-    longest: usize,
-}
-
-impl Rows {
-    fn new(count: usize, nonzeros: usize, longest: usize) -> Self {
-        Rows { count, mean: nonzeros as f64 / count.max(1) as f64, longest }
-    }
-    /// Times the mean row that the longest one has.
-    fn skew(self) -> f64 {
-        self.longest as f64 / self.mean.max(1.0)
-    }
-}
-
-// Measured on an H200, eight matrices, K = 1 to 64, f64 (measurements/2026-11-15-h200/sweep.csv): the choice is within 10 %
-// of the best rung in 32 of 48 cases, 1.07 times as slow in the geometric mean, 1.38 times at worst.
-
-/// Longest rows of so many mean ones, and long in themselves: warps wait for them.
+/// Longest rows of so many mean ones, and long in themselves: warps would wait for them.
 const SKEWED: f64 = 16.0;
 const LONG_ROW: usize = 256;
-/// And of so many: one row is a good part of the whole time, and lanes alone do not help.
-const VERY_SKEWED: f64 = 1000.0;
-/// Lanes × K that keep a warp's loads together where rows are alike, and where they are not.
-const LANES_TIMES_K: usize = 8;
-const LANES_TIMES_K_SKEWED: usize = 32;
-const LANES_TIMES_K_VERY_SKEWED: usize = 256;
-/// Columns up to which blocks for long rows beat lanes.
-const COLUMNS_FOR_BLOCKS: usize = 8;
-/// Nonzeros per lane that pay for adding up the lanes' sums.
-const NONZEROS_PER_LANE: f64 = 4.0;
+/// Bytes of a load of a lane; a row of X takes so many loads.
+const LOAD: usize = 16;
+/// Nonzeros that share a column of X within 8 rows: with so many, windows read it once for all of them.
+const WINDOW_REUSE: f64 = 6.0;
+/// Loads per row of X from which that pays, and with which rows are shared out by nonzeros instead of by lanes.
+const LOADS_FOR_WINDOWS: usize = 4;
+const LOADS_FOR_SHARES: usize = 2;
+/// The same for small matrices, whose longest rows end last.
+const LOADS_FOR_SHARES_SMALL: usize = 4;
+const SMALL: usize = 1_500_000;
+/// Entries of slices for every nonzero up to which padding does not matter.
+const PADDED: f64 = 1.25;
 
-/// Among the rungs of the ladder: as many lanes per element as K leaves room for, more where rows differ (the others wait
-/// for the longest) and where there are fewer elements than the device has threads.
-fn on_device(limits: &DeviceLimits, rows: Rows, k: usize) -> Choice {
-    let Rows { count, mean, longest } = rows;
-    let shape = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
-    let skewed = longest >= LONG_ROW && rows.skew() > SKEWED;
-    let very_skewed = skewed && rows.skew() > VERY_SKEWED;
-    if very_skewed && k <= COLUMNS_FOR_BLOCKS {
-        let reason = format!("{shape}: the longest rows get blocks of their own");
-        return Choice { variant: "csr-cuda-adaptive-sub-blocks32", reason };
-    }
-    let by_k = |lanes_times_k: usize| lanes_times_k / k.max(1);
-    let lanes = match (skewed, very_skewed) {
-        (_, true) => by_k(LANES_TIMES_K_VERY_SKEWED).max(2),
-        (true, _) => by_k(LANES_TIMES_K_SKEWED).max(2),
-        _ => by_k(LANES_TIMES_K).min((mean / NONZEROS_PER_LANE).round() as usize).max(1),
-    };
+/// By the lengths of rows, what they share, and how many loads a row of X takes.
+fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize) -> Choice {
+    let Shape { rows, nonzeros, mean, longest, padded, reuse } = shape;
+    let about = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
+    let choice = |variant, why: &str| Choice { variant, reason: format!("{about}: {why}") };
+    let loads = k.saturating_mul(scalar_bytes).div_ceil(LOAD);
     let threads = limits.multiprocessors as usize * limits.threads_per_multiprocessor as usize;
-    let to_fill = threads.div_ceil(count.saturating_mul(k).max(1)).next_power_of_two();
-    let to_fill = to_fill.min((mean as usize).max(1));
-    let (lanes, why) = if to_fill > lanes {
-        (to_fill, "more lanes per element, so that there is work for all threads")
-    } else if skewed {
-        (lanes, "lanes share out the long rows that their warp would wait for")
-    } else if lanes > 1 {
-        (lanes, "few columns: lanes read neighbouring nonzeros")
-    } else {
-        (1, "one thread per element: neighbours read neighbouring columns of X")
-    };
-    let variant = match lanes {
-        ..=1 => "csr-cuda-thread-per-element",
-        2..=3 => "csr-cuda-lanes2-per-element",
-        4..=7 => "csr-cuda-lanes4-per-element",
-        8..=15 => "csr-cuda-lanes8-per-element",
-        16..=31 => "csr-cuda-lanes16-per-element",
-        32.. => "csr-cuda-lanes32-per-element",
-    };
-    Choice { variant, reason: format!("{shape}: {why}") }
+    if reuse >= WINDOW_REUSE && loads >= LOADS_FOR_WINDOWS {
+        return choice(
+            "csr-cuda-windows",
+            &format!("a column serves {reuse:.1} of 8 neighbouring rows, so it is read once for all of them"),
+        );
+    }
+    if longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0) {
+        let most = if nonzeros < SMALL { LOADS_FOR_SHARES_SMALL } else { LOADS_FOR_SHARES };
+        return if loads <= most {
+            choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
+        } else {
+            choice(
+                "csr-cuda-runs",
+                "lengths differ much: equal runs of nonzeros, lanes side by side for the columns",
+            )
+        };
+    }
+    if rows.saturating_mul(loads) >= threads && padded <= PADDED {
+        return choice(
+            "sell-cuda-slices",
+            "neighbours are about as long: slices, lanes side by side for the columns",
+        );
+    }
+    if rows.saturating_mul(loads.max(8)) >= threads / 2 {
+        let variant = if loads >= LOADS_FOR_WINDOWS { "csr-cuda-rows8-shuffled" } else { "csr-cuda-rows8" };
+        return choice(variant, "8 lanes share out a row");
+    }
+    match loads {
+        ..=1 => choice("csr-cuda-shares", "few rows and columns: equal shares of nonzeros fill the device"),
+        2..=3 => choice("csr-cuda-rows32", "few rows: a warp shares out each"),
+        _ => choice("csr-cuda-rows32-shuffled", "few rows: a warp shares out each and hands nonzeros round"),
+    }
 }
 
 #[cfg(test)]
@@ -118,39 +100,45 @@ mod tests {
     use crate::ops::Op;
     use crate::ops::spmm::Spmm;
 
+    fn chosen(shape: Shape, k: usize, scalar_bytes: usize) -> &'static str {
+        on_device(&DeviceLimits::h200(), shape, k, scalar_bytes).variant
+    }
+
     #[test]
     fn the_choice_on_a_device_follows_rows_and_columns() {
-        let h200 = DeviceLimits::h200();
-        let chosen =
-            |count, nonzeros, longest, k| on_device(&h200, Rows::new(count, nonzeros, longest), k).variant;
-        // stencil27:100, stencil5:1000: rows alike, a million of them.
-        let stencil27 = |k| chosen(1_000_000, 26_463_592, 27, k);
+        let shape = |rows, nonzeros, longest, padded, reuse| Shape {
+            rows,
+            nonzeros,
+            mean: nonzeros as f64 / rows as f64,
+            longest,
+            padded,
+            reuse,
+        };
+        let stencil27 = shape(1_000_000, 26_463_592, 27, 1.0, 2.4);
+        assert!([1, 8, 128].iter().all(|&k| chosen(stencil27, k, 8) == "sell-cuda-slices"));
+        let band = shape(20_000, 1_000_000, 50, 1.0, 7.0);
+        assert_eq!([1, 4, 8].map(|k| chosen(band, k, 4)), ["csr-cuda-rows8"; 3]);
+        assert_eq!(chosen(band, 16, 4), "csr-cuda-windows");
+        let web = shape(325_557, 3_216_152, 2716, 2.0, 3.2);
         assert_eq!(
-            [1, 2, 4].map(stencil27),
-            ["csr-cuda-lanes4-per-element", "csr-cuda-lanes4-per-element", "csr-cuda-lanes2-per-element"]
+            [1, 8, 16].map(|k| chosen(web, k, 4)),
+            ["csr-cuda-shares", "csr-cuda-shares", "csr-cuda-runs"]
         );
-        assert_eq!([8, 64].map(stencil27), ["csr-cuda-thread-per-element"; 2]);
-        assert_eq!(chosen(1_000_000, 4_996_000, 5, 1), "csr-cuda-thread-per-element");
-        let reason = on_device(&h200, Rows::new(1_000_000, 26_463_592, 27), 64).reason;
-        assert!(
-            reason.ends_with("one thread per element: neighbours read neighbouring columns of X"),
-            "{reason}"
+        let small = shape(10_974, 428_650, 150, 1.2, 4.4);
+        assert_eq!(
+            [1, 8, 32].map(|k| chosen(small, k, 4)),
+            ["csr-cuda-shares", "csr-cuda-rows32", "csr-cuda-rows32-shuffled"]
         );
-        // bcsstk17: few rows.
-        assert_eq!(chosen(10_974, 428_650, 150, 1), "csr-cuda-lanes32-per-element");
-        // powerlaw:1000000x16: a row of a hundred thousand.
-        let powerlaw = |k| chosen(1_000_000, 15_000_000, 113_136, k);
-        assert_eq!([1, 8].map(powerlaw), ["csr-cuda-adaptive-sub-blocks32"; 2]);
-        assert_eq!([16, 64].map(powerlaw), ["csr-cuda-lanes16-per-element", "csr-cuda-lanes4-per-element"]);
     }
 
     #[test]
     fn every_choice_is_a_variant_with_a_reason() {
-        let h200 = DeviceLimits::h200();
-        for count in [0, 1, 1000, 100_000_000] {
-            for (nonzeros, longest) in [(0, 0), (count, 1), (30 * count, 2000), (5 * count, 5 * count)] {
-                for k in [0, 1, 3, 8, 64, usize::MAX] {
-                    let choice = on_device(&h200, Rows::new(count, nonzeros, longest), k);
+        for rows in [0, 1, 1000, 100_000_000] {
+            for (nonzeros, longest) in [(0, 0), (rows, 1), (30 * rows, 2000), (5 * rows, 5 * rows)] {
+                for (k, reuse) in [(0, 1.0), (1, 8.0), (3, 1.0), (64, 8.0), (usize::MAX, 1.0)] {
+                    let mean = nonzeros as f64 / rows.max(1) as f64;
+                    let shape = Shape { rows, nonzeros, mean, longest, padded: 1.5, reuse };
+                    let choice = on_device(&DeviceLimits::h200(), shape, k, 4);
                     assert!(Spmm::<f32>::variant(choice.variant).is_some(), "{}", choice.variant);
                     assert!(choice.reason.contains("columns: "));
                 }

@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
 #pragma unroll
             for (u32 u = 0; u < AT_ONCE; ++u) {
                 its_column[u] = __shfl_sync(ALL, column, int(step + u), LANES);
-                if (int(step + u) < left) run.of_x.read(few[u], its_column[u] & COLUMN);
+                if (int(step + u) < left && !(its_column[u] & NOTHING)) run.of_x.read(few[u], its_column[u] & COLUMN);
             }
 #pragma unroll
             for (u32 u = 0; u < AT_ONCE; ++u) {

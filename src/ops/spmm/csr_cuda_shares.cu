@@ -44,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
         for (u32 j = 0; j < PER_READ; ++j) value[i + j] = both.of[j];
     }
 #pragma unroll
-    for (u32 i = 0; i < ITEMS; ++i) of_x.read(few[i], column[i] & COLUMN);
+    for (u32 i = 0; i < ITEMS; ++i)
+        if (!(column[i] & NOTHING)) of_x.read(few[i], column[i] & COLUMN);
 
     // Each end of a row takes the sum since the one before, in the place of its element of X; `sum` keeps what is left.
     u32 ended = 0;
@@ -79,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
         for (u32 c = 0; c < CHUNKS; ++c)
 #pragma unroll
             for (u32 q = 0; q < VEC; ++q) tails[warp][c][across][q] = sum.of[c][q];
-        ended_in[warp] = ended;
+        if (lane == WARP - 1) ended_in[warp] = ended;
     }
     // What the groups before this one leave to it: those of the warp, then those of the warps before.
     u32 before = __shfl_up_sync(ALL, ended, LANES);

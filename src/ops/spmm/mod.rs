@@ -36,6 +36,7 @@ mod replay;
 mod row_blocks;
 mod rung;
 mod sell_cuda_slices;
+mod shape;
 mod tiled;
 mod tiling;
 mod tune;

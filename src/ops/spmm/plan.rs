@@ -284,6 +284,6 @@ mod tests {
         assert!(Spmm::<f64>::variant(choice.variant).is_some());
         assert!(choice.reason.contains("too few"));
         let choice = choose(&machine.with_accelerator(Accelerator::Emulator), &subject);
-        assert_eq!(choice.variant, "csr-cuda-thread-per-element");
+        assert_eq!(choice.variant, "csr-cuda-shares");
     }
 }

@@ -1,0 +1,92 @@
+//! What `auto` looks at: lengths of rows, all of them, and what neighbours share, of a sample. Costs less than a product.
+
+use crate::Scalar;
+use crate::matrix::Csr;
+
+/// A matrix in a few numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shape {
+    pub(super) rows: usize,
+    pub(super) nonzeros: usize,
+    /// Nonzeros of a row, on average and at most.
+    pub(super) mean: f64,
+    pub(super) longest: usize,
+    /// Entries for every nonzero if neighbouring rows were padded to the length of the longest.
+    pub(super) padded: f64,
+    /// Nonzeros for every column that is in one of 8 neighbouring rows.
+    pub(super) reuse: f64,
+}
+
+/// Rows that are padded to the same length.
+const PADDED_ROWS: usize = 8;
+/// Rows of a window, and windows that are looked at.
+const WINDOW: usize = 8;
+const WINDOWS: usize = 256;
+/// Nonzeros of a window that are looked at.
+const NONZEROS: usize = 4096;
+
+impl Shape {
+    pub(super) fn of<S: Scalar>(a: &Csr<S>) -> Self {
+        let (rows, nonzeros) = (a.rows(), a.nonzeros());
+        let (mut longest, mut entries, mut of_slice) = (0, 0, 0);
+        for (row, length) in a.row_lengths().enumerate() {
+            of_slice = length.max(of_slice);
+            if row % PADDED_ROWS == PADDED_ROWS - 1 || row == rows - 1 {
+                entries += of_slice * PADDED_ROWS;
+                longest = of_slice.max(longest);
+                of_slice = 0;
+            }
+        }
+        let of = |count: usize, all: usize| count as f64 / all.max(1) as f64;
+        Shape {
+            rows,
+            nonzeros,
+            mean: of(nonzeros, rows),
+            longest,
+            padded: of(entries, nonzeros),
+            reuse: reuse(a),
+        }
+    }
+}
+
+/// Of windows that lie evenly over the matrix.
+fn reuse<S: Scalar>(a: &Csr<S>) -> f64 {
+    let (view, windows) = (a.view(), a.rows().div_ceil(WINDOW));
+    let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::<u32>::new());
+    for sample in 0..windows.min(WINDOWS) {
+        let first = sample * windows / windows.min(WINDOWS) * WINDOW;
+        let end = a.rows().min(first + WINDOW);
+        columns.clear();
+        columns
+            .extend(view.columns()[view.range(first).start..view.range(end - 1).end].iter().take(NONZEROS));
+        nonzeros += columns.len();
+        columns.sort_unstable();
+        columns.dedup();
+        distinct += columns.len();
+    }
+    nonzeros as f64 / distinct.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io;
+    use crate::matrix::Duplicates;
+
+    fn shape(name: &str) -> Shape {
+        let coo = io::load::<f64>(name, &Default::default()).unwrap().coo;
+        Shape::of(&Csr::from_coo(&coo, Duplicates::Sum))
+    }
+
+    #[test]
+    fn a_band_and_random_rows_are_told_apart() {
+        let band = shape("band:20000x50");
+        assert_eq!((band.rows, band.nonzeros, band.longest, band.padded), (20_000, 1_000_000, 50, 1.0));
+        assert!((band.reuse - 400.0 / 57.0).abs() < 0.1, "{}", band.reuse);
+        let uniform = shape("uniform:20000x16");
+        assert!(uniform.reuse < 1.01 && uniform.padded < 1.01);
+        let skewed = shape("powerlaw:20000x16");
+        assert!(skewed.longest > 300 && skewed.padded > 2.0);
+        assert_eq!(shape("empty:0x0").reuse, 0.0);
+    }
+}
