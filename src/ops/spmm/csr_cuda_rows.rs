@@ -8,7 +8,7 @@ use super::pieces::Pieces;
 use super::tiled::Layout;
 use super::tiling::{Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
-use crate::machine::{Argument, Device, KernelSource, Refusal};
+use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 
 /// With groups of so many lanes, more where a row of X needs more; nonzeros handed round by shuffles, or read by all.
 pub(super) struct Rows<const GROUP: u32, const SHUFFLED: bool>;
@@ -79,7 +79,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         vec![Parts::<S>::source()]
     }
 
-    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+    fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(k);
         let pieces = Pieces::of_rows(a.view().offsets(), PART)?;

@@ -9,7 +9,7 @@ use super::pieces::Pieces;
 use super::tiled::Layout;
 use super::tiling::{Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
-use crate::machine::{Argument, Device, DeviceLimits, KernelSource, Refusal};
+use crate::machine::{Argument, Device, DeviceLimits, KernelSource, Machine, Refusal};
 
 pub(super) struct Runs;
 pub(super) const RUNS: Listed<Runs> = Listed(Runs);
@@ -59,7 +59,7 @@ impl<S: Scalar> Fast<S> for Runs {
         vec![Parts::<S>::source()]
     }
 
-    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+    fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let k = subject.k;
         let tiling = tiling::<S>(k);
         let entries = Flagged::new(&subject.a)?;

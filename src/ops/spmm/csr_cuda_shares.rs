@@ -7,7 +7,7 @@ use super::flagged::{DeviceFlagged, Flagged, LAST};
 use super::tiled::Layout;
 use super::tiling::{Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
-use crate::machine::{Argument, Device, KernelSource, Refusal};
+use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 use crate::matrix::Csr;
 
 pub(super) struct Shares;
@@ -94,7 +94,7 @@ impl<S: Scalar> Fast<S> for Shares {
         Tiling::all::<S>(1, LANES)
     }
 
-    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+    fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let k = subject.k;
         let tiling = Tiling::new::<S>(k, 1, LANES);
         let size = (THREADS / tiling.lanes * items::<S>(tiling)) as usize;

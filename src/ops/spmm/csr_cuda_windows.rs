@@ -8,7 +8,7 @@ use super::pieces::Pieces;
 use super::tiled::Layout;
 use super::tiling::{Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
-use crate::machine::{Argument, Device, KernelSource, Refusal};
+use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 use crate::matrix::Csr;
 use rayon::prelude::*;
 
@@ -179,7 +179,7 @@ impl<S: Scalar> Fast<S> for Windows {
         vec![Parts::<S>::source()]
     }
 
-    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+    fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         super::pieces::check_rows(a.rows())?;
         let tiling = tiling::<S>(k);

@@ -21,7 +21,7 @@ pub(super) trait Fast<S: Scalar>: Sync {
     /// Every tile there can be.
     fn tilings(&self) -> Vec<Tiling>;
     /// A on the device. Runs in the machine's pool.
-    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal>;
+    fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal>;
     /// Kernels beside its own.
     fn more_kernels(&self) -> Vec<KernelSource> {
         Vec::new()
@@ -68,7 +68,7 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
-        let layout = machine.pool().install(|| self.0.layout(&device, subject))?;
+        let layout = machine.pool().install(|| self.0.layout(machine, &device, subject))?;
         let shape = (subject.a.rows(), subject.a.cols());
         Ok(OnDevice::boxed(Tiled::new(&device, layout)?, device, shape, subject.k))
     }

@@ -6,7 +6,7 @@ use super::fast::{Fast, Listed, kernel};
 use super::tiled::Layout;
 use super::tiling::{Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
-use crate::machine::{Argument, Device, KernelSource, Refusal};
+use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 use crate::matrix::Csr;
 use rayon::prelude::*;
 
@@ -17,8 +17,6 @@ const THREADS: u32 = 256;
 const WARP: usize = 32;
 /// Loads of X per lane and nonzero, for half as many lanes: A's part is then read for twice as many columns.
 const LOADS: u32 = 2;
-/// More padding than this for every nonzero is not worth a warp's time, nor the memory.
-const PADDING: usize = 3;
 
 /// A in slices of `rows_per_slice` rows.
 #[derive(Debug, PartialEq)]
@@ -32,7 +30,7 @@ struct Sliced<S> {
 }
 
 impl<S: Scalar> Sliced<S> {
-    fn new(a: &Csr<S>, rows_per_slice: usize) -> Result<Self, Refusal> {
+    fn new(machine: &Machine, a: &Csr<S>, rows_per_slice: usize) -> Result<Self, Refusal> {
         let lengths: Vec<u32> = a.row_lengths().map(|length| length as u32).collect();
         let width = |rows: &[u32]| rows.iter().copied().max().unwrap_or(0) as usize * rows_per_slice;
         let mut starts = vec![0];
@@ -40,12 +38,10 @@ impl<S: Scalar> Sliced<S> {
             starts.push(starts[starts.len() - 1] + width(rows));
         }
         let entries = starts[starts.len() - 1];
-        let (rows, nonzeros) = (a.rows(), a.nonzeros());
-        if entries / (PADDING + 1) > nonzeros.max(rows) {
-            return Err(Refusal::Unsupported(format!(
-                "slices of {rows_per_slice} rows would hold {entries} entries for {nonzeros} nonzeros: rows differ too much in length"
-            )));
-        }
+        let what = || format!("slices of {rows_per_slice} rows (longest row {})", a.longest_row());
+        let bytes = (entries as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64);
+        machine.check_memory(what(), bytes)?;
+        let rows = a.rows();
         let (mut columns, mut values) = (vec![0; entries], vec![S::ZERO; entries]);
         let (mut shares, mut rest) = (Vec::new(), (&mut columns[..], &mut values[..]));
         for (slice, ends) in starts.windows(2).enumerate() {
@@ -100,10 +96,10 @@ impl<S: Scalar> Fast<S> for Slices {
         Tiling::all::<S>(LOADS, 32)
     }
 
-    fn layout(&self, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+    fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = Tiling::new::<S>(k, LOADS, 32);
-        let sliced = Sliced::new(a, WARP / tiling.lanes as usize)?;
+        let sliced = Sliced::new(machine, a, WARP / tiling.lanes as usize)?;
         let starts = device.upload("starts of slices", &sliced.starts)?;
         let lengths = device.upload("lengths of rows", &sliced.lengths)?;
         let columns = device.upload("columns of A", &sliced.columns)?;
@@ -130,25 +126,30 @@ impl<S: Scalar> Fast<S> for Slices {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::{CpuInfo, Limits};
     use crate::matrix::{Coo, Duplicates};
 
     #[test]
     fn slices_hold_rows_side_by_side() {
         let coo =
             Coo::new(3, 9, vec![0, 0, 1, 2, 2], vec![3, 8, 5, 1, 2], vec![1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
-        let sliced = Sliced::new(&Csr::from_coo(&coo, Duplicates::Keep), 2).unwrap();
+        let machine = Machine::with_threads(1).unwrap();
+        let sliced = Sliced::new(&machine, &Csr::from_coo(&coo, Duplicates::Keep), 2).unwrap();
         assert_eq!((sliced.starts, sliced.lengths), (vec![0, 4, 8], vec![2, 1, 2]));
         assert_eq!(sliced.columns, [3, 5, 8, 0, 1, 0, 2, 0]);
         assert_eq!(sliced.values, [1.0, 3.0, 2.0, 0.0, 4.0, 0.0, 5.0, 0.0]);
     }
 
     #[test]
-    fn a_long_row_among_short_ones_is_refused() {
+    fn slices_beyond_the_memory_budget_are_refused() {
         let coo = Coo::new(64, 1000, vec![7; 1000], (0..1000).collect(), vec![1.0; 1000]).unwrap();
-        let refusal = Sliced::new(&Csr::from_coo(&coo, Duplicates::Keep), 32).unwrap_err();
-        assert_eq!(
-            refusal.to_string(),
-            "slices of 32 rows would hold 32000 entries for 1000 nonzeros: rows differ too much in length"
+        let cpu = CpuInfo::detect();
+        let limits = Limits { memory_bytes: 100_000, ..Limits::of(&cpu) };
+        let machine = Machine::new(cpu, 1, limits).unwrap();
+        let refusal = Sliced::new(&machine, &Csr::from_coo(&coo, Duplicates::Keep), 32).unwrap_err();
+        assert!(
+            refusal.to_string().starts_with("slices of 32 rows (longest row 1000) would need 384 kB"),
+            "{refusal}"
         );
     }
 }
