@@ -22,6 +22,10 @@ const NUMBER_BYTES: usize = "d.".len() + FRACTION + "e+dd ".len();
 const WINDOW_BYTES: usize = 32;
 /// What eight numbers may take, and the load of the last one.
 const GROUP_BYTES: usize = LANES * (NUMBER_BYTES + 1) + WINDOW_BYTES;
+/// How far ahead text is asked for. The processor itself looks ahead no farther than the end of a page, which is where it
+/// then waits: a mapped file of 48 MB took 8.5 ms on one core without, 6.1 ms with 2 KiB, 5.5 with 4 and 5.0 with 8, as long
+/// as text that is in the cache already.
+const AHEAD_BYTES: usize = 8192;
 
 /// Proof that this processor has the instructions, and what stands between two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +63,23 @@ fn read_groups<S: Scalar>(separator: u8, text: &[u8], mut at: usize, row: &mut [
         for (slot, value) in slots.iter_mut().zip(values) {
             *slot = S::from_f64(value);
         }
+        ask_for(text, at + AHEAD_BYTES);
         (count, at) = (count + LANES, at + end);
     }
     (count, at)
+}
+
+/// Has the cache lines from `at` on fetched, as many as eight numbers take.
+#[inline]
+#[target_feature(enable = "avx512f")]
+#[allow(unused_unsafe)] // the instruction is unsafe to older compilers only
+fn ask_for(text: &[u8], at: usize) {
+    const LINE_BYTES: usize = 64;
+    for line in 0..GROUP_BYTES.div_ceil(LINE_BYTES) {
+        let place = text.as_ptr().wrapping_add(at + line * LINE_BYTES);
+        // SAFETY: a hint, which reads nothing that the program sees; an address without memory is ignored.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+    }
 }
 
 /// What may stand in every place of two windows: bytes from `lowest` to `lowest + span`.
@@ -154,12 +172,12 @@ fn add_up(windows: [__m512i; 4]) -> (__m512i, __m512i) {
     //   d . d d d d d d d d d d d d d d | d d d d e ± d d _
     //   1   2   2   2   2   2   2   2   | 2   2   ±   2       digits
     //     3       4       4       4     |   4     ±·128+2
-    const PAIRS: [i8; 32] = [
+    const PAIRS: [u8; 32] = [
         1, 0, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 0, 1, 10, 1, 0, 0, 0, 0, 0, 0,
         0, 0,
     ];
     const FOURS: [i16; 16] = [100, 1, 100, 1, 100, 1, 100, 1, 100, 1, SIGN_STEP, 1, 0, 0, 0, 0];
-    let pairs = twice(PAIRS.map(|weight| weight as u8));
+    let pairs = twice(PAIRS);
     let fours = twice(bytemuck::cast(FOURS));
     let [first, second, third, fourth] =
         windows.map(|digits| _mm512_madd_epi16(_mm512_maddubs_epi16(digits, pairs), fours));
