@@ -5,7 +5,10 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ordito::io::{NonFinite, ReadError, TextMatrix, TextOptions, read_text_blocks, read_text_matrix};
+use ordito::io::{
+    NonFinite, ReadError, TextBlock, TextMatrix, TextOptions, read_text_blocks, read_text_columns,
+    read_text_matrix,
+};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -171,18 +174,22 @@ fn blocks_stop_where_the_caller_wants() {
             Enough(Some(error))
         }
     }
+    let options = TextOptions { block_bytes: 4, ..TextOptions::default() }; // two rows
+    let copy = |block: TextBlock<'_, f64>| block.numbers.as_view().data().to_vec();
     let mut seen = Vec::new();
-    let stopped = read_text_blocks::<f64, Enough>(&path, &TextOptions::default(), 2, |block| {
-        seen.push(block.data().to_vec());
+    let stopped = read_text_blocks(&path, &options, copy, |block| {
+        seen.push(block);
         if seen.len() == 2 { Err(Enough(None)) } else { Ok(()) }
     });
     assert!(matches!(stopped, Err(Enough(None))));
     assert_eq!(seen, [[1.0, 2.0], [3.0, 4.0]]);
-    let all = read_text_blocks::<f64, Enough>(&path, &TextOptions::default(), 0, |block| {
-        assert_eq!(block.rows(), 1);
-        Ok(())
+    let mut lengths = Vec::new();
+    let all = read_text_blocks(&path, &options, copy, |block| {
+        lengths.push(block.len());
+        Ok::<_, Enough>(())
     });
-    assert_eq!(all.unwrap().rows, 5);
+    assert_eq!((all.unwrap().rows, lengths), (5, vec![2, 2, 1]));
+    assert_eq!(read_text_columns(&path, &options).unwrap(), 1);
 }
 
 /// The recordings of the corpus, as `tests/corpus.rs` looks for it.
@@ -223,14 +230,17 @@ fn recordings_are_read_as_the_standard_library_reads_them() {
         let compressed = read_text_matrix::<f64>(&path, &options).unwrap();
         assert_eq!(compressed.matrix, double.matrix, "{}", path.display());
         let mut rows = 0;
-        read_text_blocks::<f64, ReadError>(&path, &options, 50, |block| {
-            for row in 0..block.rows() {
-                assert_eq!(block.view().row(row), double.matrix.view().row(rows + row));
-            }
-            rows += block.rows();
-            Ok(())
-        })
-        .unwrap();
+        let compare = |block: TextBlock<'_, f64>| {
+            let (numbers, first) = (block.numbers.as_view(), block.first_row as usize);
+            let same = |row| numbers.row(row) == double.matrix.view().row(first + row);
+            assert!((0..numbers.rows()).all(same), "from row {first} on");
+            numbers.rows()
+        };
+        let count = |of_block| {
+            rows += of_block;
+            Ok::<_, ReadError>(())
+        };
+        read_text_blocks(&path, &options, compare, count).unwrap();
         assert_eq!(rows, double.matrix.rows());
     }
 }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Do both names lead to one file that is there?
 pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
@@ -83,8 +83,8 @@ pub(super) struct MemoryArgs {
 
 impl MemoryArgs {
     pub(super) fn limits(&self) -> Limits {
-        let cpu = CpuInfo::detect();
-        let limits = Limits::of(&cpu);
+        let cpu = cpu();
+        let limits = Limits::of(cpu);
         // No wish goes beyond the memory there is: an allocation that fails ends the program.
         let memory_bytes =
             self.memory_limit.unwrap_or(limits.memory_bytes).min(cpu.memory_bytes.unwrap_or(u64::MAX));
@@ -112,9 +112,14 @@ impl ReadArgs {
 }
 
 pub(super) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::Result<Arc<Machine>> {
-    let cpu = CpuInfo::detect();
-    let threads = threads.map_or(cpu.logical_cores, NonZeroUsize::get);
-    Machine::new(cpu, threads, limits).context("--threads")
+    let threads = threads.map_or(cpu().logical_cores, NonZeroUsize::get);
+    Machine::new(cpu().clone(), threads, limits).context("--threads")
+}
+
+/// What the system tells of the processor. It takes some thirty files, which are read once.
+fn cpu() -> &'static CpuInfo {
+    static CPU: LazyLock<CpuInfo> = LazyLock::new(CpuInfo::detect);
+    &CPU
 }
 
 /// `4G`, `1.5M`, `800` (decimal units; `Gi` and the like are binary).

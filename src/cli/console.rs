@@ -49,8 +49,7 @@ impl Console {
     pub(super) fn busy(&self, what: impl Into<String>) -> Busy {
         let bar = ProgressBar::new_spinner();
         bar.set_message(what.into());
-        bar.enable_steady_tick(TICK);
-        Busy(bar)
+        Busy::new(bar)
     }
 
     /// The same with a bar that fills in `steps` steps.
@@ -58,8 +57,7 @@ impl Console {
         let bar = ProgressBar::new(steps as u64);
         let template = "{spinner} {bar:24} {pos}/{len} {elapsed} {wide_msg}";
         bar.set_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()));
-        bar.enable_steady_tick(TICK);
-        Busy(bar)
+        Busy::new(bar)
     }
 
     /// What went wrong, on one line.
@@ -82,6 +80,13 @@ pub(super) struct Busy(ProgressBar);
 const TICK: Duration = Duration::from_millis(120);
 
 impl Busy {
+    fn new(bar: ProgressBar) -> Self {
+        // What nobody sees needs no thread that moves it.
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(TICK);
+        }
+        Busy(bar)
+    }
     /// Shows another text.
     pub(super) fn say(&self, what: impl Into<String>) {
         self.0.set_message(what.into());

@@ -1,13 +1,14 @@
 //! The whole job, from files to results.
 
 use super::arrangement::Arrangement;
-use super::job::{Job, NONTARGET, Reduced, Source, TARGET, same_shape};
+use super::job::{Job, NONTARGET, Reduced, TARGET, same_shape};
 use super::protocol::protocol;
 use super::{
-    Analysis, Chosen, Difference, ErpError, Recording, Sensors, Settings, Wave, layout_check, peaks,
-    permutations, spare_gpu, unit_check,
+    Analysis, Chosen, Difference, ErpError, Recording, Sensors, Settings, Wave, peaks, permutations,
+    spare_gpu, unit_check,
 };
 use crate::Scalar;
+use crate::io::TextOptions;
 use crate::machine::Machine;
 use std::path::PathBuf;
 use std::slice;
@@ -48,19 +49,19 @@ pub struct Place {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn analyse<S: Scalar>(inputs: &Inputs, settings: &Settings, place: &Place) -> Result<Analysis, ErpError> {
-    analyse_in_blocks::<S>(inputs, settings, place, None)
+    analyse_in_blocks::<S>(inputs, settings, place, TextOptions::default().block_bytes)
 }
 
-/// The same; files that do not fit are read in blocks of so many rows, where that is said.
+/// The same; so many bytes of text become a block.
 fn analyse_in_blocks<S: Scalar>(
     inputs: &Inputs,
     settings: &Settings,
     place: &Place,
-    rows_per_block: Option<usize>,
+    block_bytes: usize,
 ) -> Result<Analysis, ErpError> {
     check(inputs, settings, &place.machine)?;
-    let mut job = Job::<S>::new(settings, &place.machine, rows_per_block);
-    let (shape, source) = job.read(slice::from_ref(&inputs.target))?;
+    let mut job = Job::<S>::new(settings, &place.machine, block_bytes);
+    let (shape, files) = job.read(slice::from_ref(&inputs.target))?;
     let arrangement = Arrangement::new(settings, &inputs.target, shape)?;
     let mut warnings = Vec::new();
     let unsaid = settings.sensors == Sensors::Unsaid && settings.samples.is_none();
@@ -70,15 +71,13 @@ fn analyse_in_blocks<S: Scalar>(
             "no --sensors were given: {count} are assumed, with the names of the 10-10 system"
         ));
     }
-    if let Source::Whole(files) = &source {
-        warnings.extend(layout_check::warning(&arrangement, &files[0].matrix));
-    }
-    let mut target = job.reduce(TARGET, &arrangement, source)?;
+    let mut target = job.reduce(TARGET, &arrangement, files)?;
+    warnings.append(&mut target.warnings);
     let mut nontarget = None;
     if let Some(first) = inputs.nontarget.first() {
-        let (shape, source) = job.read(&inputs.nontarget)?;
+        let (shape, files) = job.read(&inputs.nontarget)?;
         same_shape(arrangement.shape, &inputs.target, shape, first)?;
-        nontarget = Some(job.reduce(NONTARGET, &arrangement, source)?);
+        nontarget = Some(job.reduce(NONTARGET, &arrangement, files)?);
     }
     let mut chosen: Vec<Chosen> = job.engine.chosen.take().into_iter().collect();
     let mut stages = job.engine.stages;
@@ -208,7 +207,8 @@ mod tests {
         let (_folder, inputs, settings) = written();
         let whole = analyse::<f64>(&inputs, &settings, &whole_machine()).unwrap();
         let small = small_machine(100_000);
-        let blocks = analyse_in_blocks::<f64>(&inputs, &settings, &small, Some(7)).unwrap();
+        const SEVEN_ROWS: usize = 7 * 4 * 82 * 25;
+        let blocks = analyse_in_blocks::<f64>(&inputs, &settings, &small, SEVEN_ROWS).unwrap();
         fn all(of: &Analysis) -> impl Iterator<Item = &Condition> {
             of.conditions.iter().chain(&of.groups)
         }

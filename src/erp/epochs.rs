@@ -1,11 +1,13 @@
-//! Reading: files become epochs, all of one at once where memory allows, else block after block.
+//! Reading: files become epochs, all of one at once or block after block.
 
 use super::arrangement::{EpochShape, Stack};
 use super::{ErpError, Stages};
 use crate::Scalar;
 use crate::io::ReadError;
 use crate::io::npy::{Conversion, bytes_to_read_npy, read_npy_stack};
-use crate::io::text_matrix::{TextOptions, read_text_blocks, read_text_matrix};
+use crate::io::text_matrix::{
+    TextBlock, TextFacts, TextOptions, read_text_blocks, read_text_columns, read_text_matrix,
+};
 use crate::machine::{Machine, Refusal};
 use crate::matrix::Dense;
 use rayon::prelude::*;
@@ -25,7 +27,7 @@ pub(super) fn read_whole<S: Scalar>(
     machine: &Machine,
     stages: &mut Stages,
 ) -> Result<Option<Epochs<S>>, ErpError> {
-    let epochs = if is_npy(path) {
+    let epochs = if !is_text(path) {
         let start = Instant::now();
         let needed = bytes_to_read_npy::<S>(path)?;
         if needed.is_none_or(|bytes| bytes > max_bytes) {
@@ -51,8 +53,9 @@ pub(super) fn read_whole<S: Scalar>(
     Ok(Some(epochs))
 }
 
-fn is_npy(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+/// Is it none of NumPy's files?
+pub(super) fn is_text(path: &Path) -> bool {
+    path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("npy"))
 }
 
 /// A `.npy` of two dimensions, epochs × columns, or of three: epochs × sensors × samples, or the other way round.
@@ -74,40 +77,19 @@ fn read_stack<S: Scalar>(path: &Path, machine: &Machine) -> Result<Epochs<S>, Er
     Ok(Epochs { shape: EpochShape { columns: matrix.cols(), stack: dimensions }, matrix })
 }
 
-/// Bytes of a block of epochs: large enough that starting threads does not show, small enough that several fit anywhere.
-const BLOCK_BYTES: usize = 32 << 20;
-
 /// Columns of a text, from its first row.
 pub(super) fn text_columns(path: &Path) -> Result<usize, ErpError> {
-    /// The first row is all that is wanted.
-    enum Stop {
-        Columns(usize),
-        Failed(ReadError),
-    }
-    impl From<ReadError> for Stop {
-        fn from(error: ReadError) -> Self {
-            Stop::Failed(error)
-        }
-    }
-    let first = |row: Dense<f64>| Err(Stop::Columns(row.cols()));
-    match read_text_blocks(path, &TextOptions::default(), 1, first) {
-        Err(Stop::Columns(columns)) => Ok(columns),
-        Err(Stop::Failed(error)) => Err(error.into()),
-        Ok(_) => Err(ErpError::NoEpochs(path.to_owned())),
-    }
+    Ok(read_text_columns(path, &TextOptions::default())?)
 }
 
-/// Rows of a block of a few dozen megabytes.
-pub(super) fn rows_per_block<S: Scalar>(columns: usize) -> usize {
-    (BLOCK_BYTES / columns.saturating_mul(size_of::<S>()).max(1)).clamp(1, 1 << 16)
-}
-
-/// Reads a text block after block, in order, each of so many rows.
-pub(super) fn read_blocks<S: Scalar>(
+/// Reads a text, with all threads, as [`read_text_blocks`] does.
+pub(super) fn read_blocks<S: Scalar, T: Send>(
     path: &Path,
-    rows: usize,
+    block_bytes: usize,
     machine: &Machine,
-    take: impl FnMut(Dense<S>) -> Result<(), ErpError> + Send,
-) -> Result<(), ErpError> {
-    machine.pool().install(|| read_text_blocks(path, &TextOptions::default(), rows, take)).map(drop)
+    work: impl Fn(TextBlock<'_, S>) -> T + Sync + Send,
+    take: impl FnMut(T) -> Result<(), ErpError> + Send,
+) -> Result<TextFacts, ErpError> {
+    let options = TextOptions { block_bytes, ..TextOptions::default() };
+    machine.pool().install(|| read_text_blocks(path, &options, work, take))
 }

@@ -1,23 +1,24 @@
-//! One condition after the other: its files read, whole where they fit, and reduced.
+//! One condition after the other: its files read and reduced, at once where that is possible.
 
 use super::arrangement::{Arrangement, EpochShape};
-use super::epochs::{Epochs, read_blocks, read_whole, rows_per_block, text_columns};
-use super::reduce::{Engine, Kept, Reduction};
-use super::{Condition, ErpError, GroupOrder, Settings};
+use super::block::Steps;
+use super::epochs::{Epochs, is_text, read_blocks, read_whole, text_columns};
+use super::reduce::{BY_ONE_THREAD, Engine, Kept, Reduction, reduce_here};
+use super::{Chosen, Condition, ErpError, GroupOrder, Settings};
 use crate::Scalar;
-use crate::machine::Machine;
-use crate::matrix::Dense;
-use crate::ops::columns::Statistics;
+use crate::io::TextBlock;
+use crate::machine::{Accelerator, Machine};
+use crate::ops::columns::{Shape, Statistics};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The epochs of a condition.
+/// The epochs of a file.
 pub(super) enum Source<S> {
-    /// All in memory, one matrix per file.
-    Whole(Vec<Epochs<S>>),
-    /// Too large for that.
-    Blocks(Vec<PathBuf>),
+    /// All in memory.
+    Whole(Epochs<S>),
+    /// Still to be read: each block is reduced as soon as it is, and all of them are never in memory.
+    Blocks(PathBuf),
 }
 
 /// What became of them.
@@ -34,62 +35,58 @@ pub(super) struct Reduced<S> {
 /// One condition after the other.
 pub(super) struct Job<'a, S: Scalar> {
     settings: &'a Settings,
-    /// Rows of a block, where a test wants many of them.
-    rows_per_block: Option<usize>,
     machine: &'a Arc<Machine>,
+    /// Text of a block.
+    block_bytes: usize,
     pub(super) engine: Engine<'a, S>,
     /// Bytes of epochs that stay in memory.
     held: u64,
 }
 
 impl<'a, S: Scalar> Job<'a, S> {
-    pub(super) fn new(
-        settings: &'a Settings,
-        machine: &'a Arc<Machine>,
-        rows_per_block: Option<usize>,
-    ) -> Self {
-        Job { settings, rows_per_block, machine, engine: Engine::new(machine), held: 0 }
+    pub(super) fn new(settings: &'a Settings, machine: &'a Arc<Machine>, block_bytes: usize) -> Self {
+        Job { settings, machine, block_bytes, engine: Engine::new(machine), held: 0 }
     }
 
-    /// Reads the files of one condition, which all have epochs of one shape; only the first row where they do not fit.
-    pub(super) fn read(&mut self, paths: &[PathBuf]) -> Result<(EpochShape, Source<S>), ErpError> {
-        let (mut files, mut shape) = (Vec::new(), None);
+    /// Reads the files of one condition, which all have epochs of one shape; of text that need not be in memory as a whole
+    /// the first row only.
+    pub(super) fn read(&mut self, paths: &[PathBuf]) -> Result<(EpochShape, Vec<Source<S>>), ErpError> {
+        let (mut files, mut first) = (Vec::new(), None);
+        let needs_all = self.needs_all_epochs();
         let mut free = self.machine.limits().memory_bytes.saturating_sub(self.held);
         for path in paths {
-            let Some(epochs) = read_whole::<S>(path, free, self.machine, &mut self.engine.stages)? else {
-                return self.read_in_blocks(paths, path);
+            // What comes through a pipe can be looked at only once.
+            let (shape, source) = if needs_all.is_none() && is_text(path) && path.is_file() {
+                let shape = EpochShape { columns: text_columns(path)?, stack: None };
+                (shape, Source::Blocks(path.clone()))
+            } else {
+                let epochs = read_whole::<S>(path, free, self.machine, &mut self.engine.stages)?;
+                let epochs = epochs.ok_or_else(|| match needs_all {
+                    Some(what) => ErpError::NotInMemory { what, path: path.clone() },
+                    None => ErpError::NotRegular(path.clone()),
+                })?;
+                free = free.saturating_sub(size_of_val(epochs.matrix.data()) as u64);
+                (epochs.shape, Source::Whole(epochs))
             };
-            free = free.saturating_sub(size_of_val(epochs.matrix.data()) as u64);
-            same_shape(*shape.get_or_insert(epochs.shape), &paths[0], epochs.shape, path)?;
-            files.push(epochs);
+            same_shape(*first.get_or_insert(shape), &paths[0], shape, path)?;
+            files.push(source);
         }
-        let shape = shape.unwrap_or(EpochShape { columns: 0, stack: None });
-        Ok((shape, Source::Whole(files)))
+        Ok((first.unwrap_or(EpochShape { columns: 0, stack: None }), files))
     }
 
-    fn read_in_blocks(
-        &self,
-        paths: &[PathBuf],
-        too_large: &Path,
-    ) -> Result<(EpochShape, Source<S>), ErpError> {
-        let blocked = self.settings.groups.is_some_and(|groups| groups.order == GroupOrder::Blocked);
-        let path = too_large.to_owned();
+    /// What was asked for that cannot be done block after block.
+    fn needs_all_epochs(&self) -> Option<&'static str> {
         if self.settings.permutations.is_some() {
-            return Err(ErpError::NotInMemory { what: "--permutations", path });
+            return Some("--permutations");
         }
-        if blocked {
-            return Err(ErpError::NotInMemory { what: "--group-order blocked", path });
+        if self.settings.groups.is_some_and(|groups| groups.order == GroupOrder::Blocked) {
+            return Some("--group-order blocked");
         }
-        // All are opened again, and the one that was too large has been read in part.
-        if let Some(path) = paths.iter().find(|path| !path.is_file()) {
-            return Err(ErpError::NotRegular(path.clone()));
+        match self.machine.accelerator() {
+            Accelerator::None => None,
+            Accelerator::Cuda(_) => Some("--on cuda"),
+            Accelerator::Emulator => Some("--on emulator"),
         }
-        let shape_of = |path: &PathBuf| text_columns(path).map(|columns| EpochShape { columns, stack: None });
-        let first = shape_of(&paths[0])?;
-        for path in &paths[1..] {
-            same_shape(first, &paths[0], shape_of(path)?, path)?;
-        }
-        Ok((first, Source::Blocks(paths.to_vec())))
     }
 
     /// Preprocesses and averages.
@@ -97,69 +94,107 @@ impl<'a, S: Scalar> Job<'a, S> {
         &mut self,
         name: &'static str,
         arrangement: &Arrangement,
-        source: Source<S>,
+        files: Vec<Source<S>>,
     ) -> Result<Reduced<S>, ErpError> {
         let groups = self.settings.groups.filter(|_| name == NONTARGET);
-        let rows = match &source {
-            Source::Whole(files) => files.iter().map(|file| file.matrix.rows()).sum(),
-            Source::Blocks(_) => 0,
-        };
-        if let (Some(groups), Source::Whole(_)) = (groups, &source) {
-            groups.check(rows)?;
-        }
+        // How many epochs there are, where that is known: where groups depend on it, it is.
+        let rows: Option<usize> = files.iter().map(Source::rows).sum();
         if let Some(groups) = groups {
+            rows.map_or(Ok(None), |rows| groups.check(rows))?;
             let bytes = groups.bytes_of_statistics(arrangement.shape.columns);
             self.machine.check_memory(format!("--groups {}", groups.count), bytes)?;
         }
-        let grouping = groups.map(|groups| (groups, rows));
-        let mut reduction = Reduction::new(name, self.settings, arrangement, grouping);
+        let grouping = groups.map(|groups| (groups, rows.unwrap_or(0)));
+        let steps = Steps::new(self.settings, arrangement, grouping, name == TARGET);
+        let mut reduction = Reduction::new(name, self.settings, &steps);
         let mut kept = Vec::new();
-        match source {
-            Source::Whole(files) => {
-                for file in files {
-                    let epochs = reduction.take(file.matrix, &mut self.engine)?;
-                    if self.settings.permutations.is_some() {
-                        self.held += size_of_val(epochs.matrix.data()) as u64;
-                        kept.push(epochs);
-                    }
-                }
-            }
-            Source::Blocks(paths) => {
-                for path in paths {
-                    self.take_blocks(&path, arrangement.shape.columns, &mut reduction)?;
-                }
+        for file in files {
+            match file {
+                Source::Whole(epochs) => kept.extend(self.take_whole(epochs, &steps, &mut reduction)?),
+                Source::Blocks(path) => self.take_blocks(&path, &steps, &mut reduction)?,
             }
         }
         let uneven = groups.map_or(Ok(None), |groups| groups.check(reduction.read()))?;
+        let mut warnings = std::mem::take(&mut reduction.warnings);
         let statistics = reduction.statistics.clone();
-        let (condition, groups) = reduction.finish()?;
-        let warnings = uneven.into_iter().chain(groups.iter().filter_map(few_epochs)).collect();
+        let (condition, groups) = reduction.finish(&steps)?;
+        warnings.extend(uneven.into_iter().chain(groups.iter().filter_map(few_epochs)));
         Ok(Reduced { condition, groups, statistics, kept, warnings })
     }
 
-    /// Reads a file block after block, each reduced before the next is asked for.
+    /// Reduces epochs that are in memory; keeps them where a permutation test will need them.
+    fn take_whole(
+        &mut self,
+        mut epochs: Epochs<S>,
+        steps: &Steps<'_>,
+        reduction: &mut Reduction,
+    ) -> Result<Option<Kept<S>>, ErpError> {
+        let (engine, first) = (&mut self.engine, reduction.read());
+        let mut view = epochs.matrix.view_mut();
+        let part = steps.take(first, &mut view, self.machine.pool(), |view| engine.statistics(view))?;
+        let rows = part.kept;
+        self.engine.stages.preprocess_ns += part.preprocess_ns;
+        reduction.add(part, steps);
+        if self.settings.permutations.is_none() {
+            return Ok(None);
+        }
+        self.held += size_of_val(epochs.matrix.data()) as u64;
+        Ok(Some(Kept { rows, matrix: epochs.matrix }))
+    }
+
+    /// Reads a text; every block is reduced by the thread that read it.
     fn take_blocks(
         &mut self,
         path: &Path,
-        columns: usize,
-        reduction: &mut Reduction<'_>,
+        steps: &Steps<'_>,
+        reduction: &mut Reduction,
     ) -> Result<(), ErpError> {
-        let (start, mut reducing_ns) = (Instant::now(), 0.0);
-        let engine = &mut self.engine;
-        let rows = self.rows_per_block.unwrap_or_else(|| rows_per_block::<S>(columns));
-        read_blocks(path, rows, self.machine, |block: Dense<S>| {
-            if block.cols() != columns {
-                let (path, found) = (path.to_owned(), block.cols());
-                return Err(ErpError::Changed { path, expected: columns, found });
+        let (start, first, cols) = (Instant::now(), reduction.read(), steps.arrangement.shape.columns);
+        let machine = self.machine;
+        let work = |mut block: TextBlock<'_, S>| {
+            let found = block.numbers.cols();
+            if found != cols {
+                return Err(ErpError::Changed { path: path.to_owned(), expected: cols, found });
             }
-            let start = Instant::now();
-            reduction.take(block, engine)?;
-            reducing_ns += start.elapsed().as_nanos() as f64;
+            let first = first + block.first_row as usize;
+            steps.take(first, &mut block.numbers, machine.pool(), |view| reduce_here(view, machine))
+        };
+        let (mut blocks, mut most_rows) = (0, 0);
+        let (mut preprocess_ns, mut statistics_ns) = (0.0, 0.0);
+        let facts = read_blocks(path, self.block_bytes, machine, work, |part| {
+            let part = part?;
+            (blocks, most_rows) = (blocks + 1, most_rows.max(part.rows));
+            preprocess_ns += part.preprocess_ns;
+            statistics_ns += part.statistics_ns;
+            reduction.add(part, steps);
             Ok(())
         })?;
-        // Reading and parsing overlap here; the sum stands with what takes longer.
-        self.engine.stages.parse_ns += start.elapsed().as_nanos() as f64 - reducing_ns;
+        // The threads do all of it at once: every step has its share of the time.
+        let at_once = machine.threads().min(blocks).max(1) as f64;
+        let (preprocess_ns, kernel_ns) = (preprocess_ns / at_once, statistics_ns / at_once);
+        let stages = &mut self.engine.stages;
+        stages.read_ns += facts.read_ns;
+        stages.preprocess_ns += preprocess_ns;
+        stages.kernel_ns += kernel_ns;
+        let elapsed_ns = start.elapsed().as_nanos() as f64;
+        stages.parse_ns += (elapsed_ns - facts.read_ns - preprocess_ns - kernel_ns).max(0.0);
+        self.engine.chosen.get_or_insert_with(|| {
+            let shape = Shape { rows: facts.rows as usize, cols };
+            let reason =
+                format!("{shape}: at most {most_rows} rows at a time, by the thread that has just read them");
+            Chosen { step: "statistics", variant: BY_ONE_THREAD.to_owned(), reason }
+        });
         Ok(())
+    }
+}
+
+impl<S: Scalar> Source<S> {
+    /// How many epochs, if they were read.
+    fn rows(&self) -> Option<usize> {
+        match self {
+            Source::Whole(epochs) => Some(epochs.matrix.rows()),
+            Source::Blocks(_) => None,
+        }
     }
 }
 
@@ -214,8 +249,8 @@ mod tests {
             let shape = EpochShape { columns, stack: None };
             let arrangement = Arrangement::new(&settings, &path, shape).unwrap();
             let machine = Machine::with_threads(1).unwrap();
-            let mut job = Job::<f64>::new(&settings, &machine, None);
-            let reduced = job.reduce(TARGET, &arrangement, Source::Blocks(vec![path.clone()]));
+            let mut job = Job::<f64>::new(&settings, &machine, 1 << 20);
+            let reduced = job.reduce(TARGET, &arrangement, vec![Source::Blocks(path.clone())]);
             let said = reduced.map(drop).unwrap_err().to_string();
             assert!(
                 said.ends_with(&format!(

@@ -2,7 +2,7 @@
 
 use super::arrangement::{Arrangement, Reading};
 use crate::Scalar;
-use crate::matrix::Dense;
+use crate::matrix::DenseView;
 use crate::units;
 
 /// Epochs that are looked at: some are enough, and a large file must not be walked twice.
@@ -12,7 +12,7 @@ const EPOCHS: usize = 16;
 const ROUGHER: f64 = 1.25;
 
 /// Neighbouring samples of one sensor resemble each other: a sentence where they do so in the other reading only.
-pub(super) fn warning<S: Scalar>(arrangement: &Arrangement, epochs: &Dense<S>) -> Option<String> {
+pub(super) fn warning<S: Scalar>(arrangement: &Arrangement, epochs: DenseView<'_, S>) -> Option<String> {
     let (layout, other) = arrangement.otherwise?;
     let (said, otherwise) = (roughness(arrangement.reading, epochs)?, roughness(other, epochs)?);
     (said > ROUGHER * otherwise).then(|| {
@@ -29,14 +29,14 @@ pub(super) fn warning<S: Scalar>(arrangement: &Arrangement, epochs: &Dense<S>) -
 
 /// The mean |difference| of neighbouring samples of a sensor, read that way, in the median epoch: an artefact in one of them
 /// must not decide. `None` where there are no neighbours.
-fn roughness<S: Scalar>(reading: Reading, epochs: &Dense<S>) -> Option<f64> {
+fn roughness<S: Scalar>(reading: Reading, epochs: DenseView<'_, S>) -> Option<f64> {
     let Reading { sensors, samples, .. } = reading;
     let (sensor_step, sample_step) = reading.steps();
     if sensors < 2 || samples < 2 {
         return None;
     }
     let of_epoch = |row: usize| {
-        let epoch = epochs.view().row(row);
+        let epoch = epochs.row(row);
         let of_sensor = |sensor: usize| {
             let number = |sample: usize| epoch[sensor * sensor_step + sample * sample_step].to_f64();
             (1..samples).map(|sample| (number(sample) - number(sample - 1)).abs()).sum::<f64>()
@@ -54,12 +54,13 @@ mod tests {
     use crate::erp::arrangement::{EpochShape, Stack};
     use crate::erp::{Layout, Sensors, Settings};
     use crate::io::random_dense;
+    use crate::matrix::Dense;
     use std::path::Path;
 
     fn warned(layout: Layout, epochs: &Dense<f64>) -> Option<String> {
         let settings = Settings { sensors: Sensors::Count(8), layout, ..Settings::default() };
         let shape = EpochShape { columns: epochs.cols(), stack: None };
-        warning(&Arrangement::new(&settings, Path::new("a"), shape).unwrap(), epochs)
+        warning(&Arrangement::new(&settings, Path::new("a"), shape).unwrap(), epochs.view())
     }
 
     #[test]
@@ -87,7 +88,7 @@ mod tests {
             let warned = |layout| {
                 let settings = Settings { layout, ..Settings::default() };
                 let shape = EpochShape { columns: 160, stack };
-                warning(&Arrangement::new(&settings, Path::new("a"), shape).unwrap(), &epochs)
+                warning(&Arrangement::new(&settings, Path::new("a"), shape).unwrap(), epochs.view())
             };
             let said = warned(Layout::SensorMajor).unwrap();
             assert!(

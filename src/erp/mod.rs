@@ -12,6 +12,7 @@
 mod analyse;
 mod analysis;
 mod arrangement;
+mod block;
 mod condition;
 pub mod demo;
 mod difference;

@@ -3,7 +3,8 @@
 //! With L the labels (a row per permutation, 1 where an epoch is called target) and E the centred epochs, L·E holds the sums of
 //! all columns under all permutations and L·E² the sums of squares: two matrix products, from which Welch's t follows.
 
-use super::reduce::{Kept, first_rows};
+use super::block::first_rows;
+use super::reduce::Kept;
 use super::significance::judge;
 use super::spare_gpu::Somewhere;
 use super::{Chosen, ErpError, PermutationTest, Recording};
@@ -101,7 +102,7 @@ impl<S: Scalar> Labelled<'_, S> {
         let scalings: Vec<(f64, f64)> = columns.iter().map(scaling).collect();
         let mut rows = Vec::new();
         for kept in self.first.iter().chain(self.second) {
-            let view = first_rows(&kept.matrix, kept.rows)?;
+            let view = first_rows(kept.matrix.view(), kept.rows)?;
             rows.extend((0..kept.rows).map(|row| view.row(row)));
         }
         machine.pool().install(|| {

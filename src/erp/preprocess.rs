@@ -4,8 +4,11 @@ use super::arrangement::Arrangement;
 use super::{Rejected, Settings};
 use crate::Scalar;
 use crate::machine::Pool;
-use crate::matrix::Dense;
+use crate::matrix::DenseViewMut;
 use rayon::prelude::*;
+
+/// Epochs that one thread takes at least: a block of a file, which its thread has just read, stays with it.
+const AT_A_TIME: usize = 64;
 
 /// What is done to every epoch.
 pub(super) struct Preprocess<'a> {
@@ -26,7 +29,11 @@ impl<'a> Preprocess<'a> {
 
     /// Changes every epoch in place. Of each, with its row in this matrix: the sensor that moves farthest, and how far, where
     /// that is asked for. What comes out does not depend on the number of threads: no two epochs meet.
-    pub(super) fn apply<S: Scalar>(&self, epochs: &mut Dense<S>, pool: &Pool) -> Vec<Option<Rejected>> {
+    pub(super) fn apply<S: Scalar>(
+        &self,
+        epochs: &mut DenseViewMut<'_, S>,
+        pool: &Pool,
+    ) -> Vec<Option<Rejected>> {
         let (rows, cols, distance) = (epochs.rows(), epochs.cols(), epochs.leading_dimension());
         let row = |(row, epoch): (usize, &mut [S])| {
             let epoch = &mut epoch[..cols];
@@ -36,7 +43,8 @@ impl<'a> Preprocess<'a> {
             self.subtract_baseline(epoch);
             self.reject.map(|_| self.farthest(row, epoch))
         };
-        pool.install(|| epochs.data_mut().par_chunks_mut(distance).take(rows).enumerate().map(row).collect())
+        let epochs = epochs.data_mut().par_chunks_mut(distance).take(rows).enumerate();
+        pool.install(|| epochs.with_min_len(AT_A_TIME).map(row).collect())
     }
 
     /// The largest peak-to-peak amplitude that is kept. NaN is not.
@@ -94,6 +102,7 @@ mod tests {
     use super::*;
     use crate::erp::arrangement::EpochShape;
     use crate::erp::{Baseline, Layout, Sensors};
+    use crate::matrix::Dense;
     use std::path::Path;
 
     /// Two epochs of three sensors and four samples, sensor-major.
@@ -106,7 +115,8 @@ mod tests {
         let shape = EpochShape { columns: 12, stack: None };
         let arrangement = Arrangement::new(settings, Path::new("a"), shape).unwrap();
         let mut matrix = Dense::from_rows(2, 12, epochs.to_vec()).unwrap();
-        let found = Preprocess::new(settings, &arrangement).apply(&mut matrix, &Pool::new(2).unwrap());
+        let (preprocess, pool) = (Preprocess::new(settings, &arrangement), Pool::new(2).unwrap());
+        let found = preprocess.apply(&mut matrix.view_mut(), &pool);
         (matrix.data().to_vec(), found)
     }
 

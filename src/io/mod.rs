@@ -22,7 +22,10 @@ pub use matrix_market::{read_matrix_market, read_matrix_market_from, write_matri
 pub(crate) use nearest::nearest;
 pub use npy::{read_npy, read_npy_dtype, write_npy};
 pub use random::{Random, random_dense};
-pub use text_matrix::{NonFinite, TextFacts, TextMatrix, TextOptions, read_text_blocks, read_text_matrix};
+pub use text_matrix::{
+    NonFinite, TextBlock, TextFacts, TextMatrix, TextOptions, read_text_blocks, read_text_columns,
+    read_text_matrix,
+};
 
 /// How matrices are read and made.
 ///

@@ -98,7 +98,11 @@ fn read<S: Scalar>(input: &str, machine: &Machine) -> anyhow::Result<Matrix<S>> 
     }
     let known = path.exists();
     anyhow::ensure!(known, "`{input}` is neither a size such as 358x5248 (rows × columns) nor a file");
-    let options = TextOptions { non_finite: NonFinite::Allow, max_bytes: machine.limits().memory_bytes };
+    let options = TextOptions {
+        non_finite: NonFinite::Allow,
+        max_bytes: machine.limits().memory_bytes,
+        ..TextOptions::default()
+    };
     let text = machine.pool().install(|| read_text_matrix::<S>(path, &options))?;
     let stage = |name: &str, ns| Stage { name: name.into(), ns, bytes: text.bytes };
     // The pages of a mapped file are read while they are parsed.

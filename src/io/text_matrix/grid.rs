@@ -19,13 +19,26 @@ pub(super) struct Grain {
 
 impl Default for Grain {
     fn default() -> Self {
-        Grain { segment_bytes: 16 << 20, chunk_bytes: 256 << 10 }
+        Grain { segment_bytes: SEGMENT_BYTES, chunk_bytes: 1 << 20 }
+    }
+}
+
+const SEGMENT_BYTES: usize = 16 << 20;
+
+impl Grain {
+    /// For chunks of that many bytes, a whole number of which make a segment.
+    pub(super) fn of_chunks(chunk_bytes: usize) -> Self {
+        let chunk_bytes = chunk_bytes.max(1);
+        let chunks = SEGMENT_BYTES.div_ceil(chunk_bytes);
+        Grain { segment_bytes: chunks.saturating_mul(chunk_bytes), chunk_bytes }
     }
 }
 
 /// How far a file was read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Progress {
+    /// Bytes so far.
+    pub(super) bytes: u64,
     /// Rows so far.
     pub(super) rows: u64,
     /// Lines so far, those without a row too.
@@ -49,6 +62,10 @@ pub(super) enum FaultKind {
     EmptyLine,
     /// The rows are not those that were counted a moment ago.
     FileChanged,
+    /// There is no memory for so many numbers.
+    TooLarge {
+        entries: usize,
+    },
 }
 
 /// What a line holds.
@@ -73,37 +90,47 @@ pub(super) fn line_kind(text: &[u8], at: usize) -> LineKind {
 /// Chunks, and where the rows of each belong.
 #[derive(Debug)]
 pub(super) struct Grid<'a> {
-    chunks: Vec<Chunk<'a>>,
+    pub(super) chunks: Vec<Chunk<'a>>,
     /// Rows of all chunks together.
     pub(super) rows: usize,
-    empty_line: Option<Fault>,
+    /// Bytes of the file that they take.
+    place: Range<u64>,
+    /// The first empty line between rows.
+    pub(super) empty_line: Option<Fault>,
 }
 
+/// Whole lines that one thread reads.
 #[derive(Debug)]
-struct Chunk<'a> {
-    text: &'a [u8],
-    start: Progress,
-    rows: usize,
+pub(super) struct Chunk<'a> {
+    pub(super) text: &'a [u8],
+    /// What lies before it.
+    pub(super) start: Progress,
+    pub(super) rows: usize,
 }
 
 impl<'a> Grid<'a> {
-    /// Counts the rows of `text`, whole lines that follow on what `progress` counted, and moves `progress` to its end. So
-    /// many bytes of every row are believed to hold no line end, and not looked at (a seventh of the whole time); when a row
-    /// is shorter, [`Grid::read`] fails.
+    /// Counts the rows of `text`, whole lines that follow on what `progress` counted, and moves `progress` to its end. Cells
+    /// start at multiples of `chunk_bytes` from the start of the file, of which `progress` has seen so much. So many bytes of
+    /// every row are believed to hold no line end, and not looked at (a seventh of the whole time); when a row is shorter,
+    /// [`Grid::read`] fails.
     pub(super) fn new(
         text: &'a [u8],
         chunk_bytes: usize,
         least_row_bytes: usize,
         progress: &mut Progress,
     ) -> Self {
-        let cells = text.len().div_ceil(chunk_bytes);
+        let before = (progress.bytes % chunk_bytes as u64) as usize;
+        let cells = (before + text.len()).div_ceil(chunk_bytes);
         let counts: Vec<(usize, Lines)> = (0..cells)
             .into_par_iter()
             .filter_map(|cell| {
-                let start = cell * chunk_bytes;
-                Lines::count(text, start..text.len().min(start + chunk_bytes), least_row_bytes)
+                let start = (cell * chunk_bytes).saturating_sub(before);
+                let end = text.len().min((cell + 1) * chunk_bytes - before);
+                Lines::count(text, start..end, least_row_bytes)
             })
             .collect();
+        let place = progress.bytes..progress.bytes + text.len() as u64;
+        progress.bytes = place.end;
         let ends = counts.iter().skip(1).map(|&(start, _)| start).chain([text.len()]).collect::<Vec<_>>();
         let (first_row, mut empty_line) = (progress.rows, None);
         let chunks = counts.into_iter().zip(ends).map(|((at, lines), end)| {
@@ -122,7 +149,15 @@ impl<'a> Grid<'a> {
             Chunk { text: &text[at..end], start, rows: lines.rows }
         });
         let chunks = chunks.collect();
-        Grid { chunks, rows: (progress.rows - first_row) as usize, empty_line }
+        Grid { chunks, rows: (progress.rows - first_row) as usize, place, empty_line }
+    }
+
+    /// Rows from here to the end of a file of so many bytes: exactly, if this is the end, else a few more than are likely,
+    /// for rows of measured numbers are about equally long.
+    pub(super) fn rows_expected(&self, file_bytes: u64) -> u64 {
+        let (rows, rest) = (self.rows as u64, file_bytes.saturating_sub(self.place.end));
+        let likely = rows as f64 / (self.place.end - self.place.start) as f64 * rest as f64;
+        rows + (likely * 17.0 / 16.0).ceil() as u64
     }
 
     /// Reads every row, `rows · cols` numbers. The first fault in the file, if there is one.
@@ -133,7 +168,9 @@ impl<'a> Grid<'a> {
             numbers = rest;
             shares.push((chunk, share));
         }
-        let faults = shares.into_par_iter().filter_map(|(chunk, share)| chunk.read(form, share).err());
+        // Whoever is done takes the next: nobody waits for long at the end.
+        let shares = shares.into_par_iter().with_max_len(1);
+        let faults = shares.filter_map(|(chunk, share)| chunk.read(form, share).err());
         let first = faults.min_by_key(|fault| fault.line);
         match first.into_iter().chain(self.empty_line).min_by_key(|fault| fault.line) {
             Some(fault) => Err(fault),
@@ -143,7 +180,8 @@ impl<'a> Grid<'a> {
 }
 
 impl Chunk<'_> {
-    fn read<S: Scalar>(&self, form: &RowForm, numbers: &mut [S]) -> Result<(), Fault> {
+    /// Reads the first rows, as many as there are numbers for.
+    pub(super) fn read<S: Scalar>(&self, form: &RowForm, numbers: &mut [S]) -> Result<(), Fault> {
         let (mut at, mut line) = (0, 0);
         for (index, row) in numbers.chunks_exact_mut(form.cols).enumerate() {
             let fault = |line: u64, what| Fault {

@@ -14,6 +14,7 @@
 //! of bytes, are read by the threads of the current rayon pool; neither numbers nor errors depend on how many there are.
 //! What `numpy.savetxt` writes is read eight numbers at a time where the processor has AVX-512.
 
+mod blocks;
 mod decimal;
 #[cfg(target_arch = "x86_64")]
 mod decimal_avx512;
@@ -31,6 +32,8 @@ mod source;
 mod store;
 #[cfg(test)]
 mod tests;
+
+pub use blocks::TextBlock;
 
 use super::ReadError;
 use crate::Scalar;
@@ -55,12 +58,15 @@ pub struct TextOptions {
     pub non_finite: NonFinite,
     /// More bytes of numbers than this at once are refused before they are stored.
     pub max_bytes: u64,
+    /// Text that becomes one block of [`read_text_blocks`]: the lines that start in so many bytes.
+    pub block_bytes: usize,
 }
 
 impl Default for TextOptions {
-    /// Only finite numbers, as many as there are.
+    /// Only finite numbers, as many as there are. The numbers of a block stay in the second-level cache, where it has a
+    /// megabyte or two, and are enough that what is made of them hardly counts.
     fn default() -> Self {
-        TextOptions { non_finite: NonFinite::Refuse, max_bytes: u64::MAX }
+        TextOptions { non_finite: NonFinite::Refuse, max_bytes: u64::MAX, block_bytes: 4 << 20 }
     }
 }
 
@@ -92,7 +98,7 @@ pub struct TextFacts {
     pub bytes: u64,
     /// Time to open the file and to wait for what cannot be mapped.
     pub read_ns: f64,
-    /// Time to make numbers of the text.
+    /// Time to make numbers of the text, and of what the caller makes of them.
     pub parse_ns: f64,
 }
 
@@ -116,28 +122,38 @@ pub fn read_text_matrix<S: Scalar>(path: &Path, options: &TextOptions) -> Result
     reader::read_whole(path, options, Grain::default())
 }
 
-/// Reads block after block of whole rows, in order, so that a file larger than memory can be reduced. All blocks have
-/// `rows_per_block` rows but the last, which may have fewer. `take` may stop with an error of its own; an error of the
-/// file comes after the blocks before it.
+/// Makes something of every block of whole rows, so that a file larger than memory can be reduced, and one that is not need
+/// not pass through it. The threads of the current rayon pool read blocks into memory that they use again, and each calls
+/// `work` with what it has read, in some cases twice; `take` gets what comes out, once and in the order of the file, and may
+/// stop with an error of its own.
+///
+/// Which rows make a block depends on the text and on [`TextOptions::block_bytes`] alone, not on the number of threads, nor on
+/// whether the text is compressed. An error of the file comes instead of the blocks around it.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("ordito-blocks-{}.txt", std::process::id()));
 /// # std::fs::write(&path, "1 2\n3 4\n5 6\n")?;
-/// use ordito::io::{ReadError, TextOptions, read_text_blocks};
+/// use ordito::io::{ReadError, TextBlock, TextOptions, read_text_blocks};
+/// let sum_of = |block: TextBlock<'_, f64>| block.numbers.as_view().data().iter().sum::<f64>();
 /// let mut sum = 0.0;
-/// let facts = read_text_blocks::<f64, ReadError>(&path, &TextOptions::default(), 2, |block| {
-///     sum += block.data().iter().sum::<f64>();
-///     Ok(())
+/// let facts = read_text_blocks(&path, &TextOptions::default(), sum_of, |of_block| {
+///     sum += of_block;
+///     Ok::<(), ReadError>(())
 /// })?;
 /// assert_eq!((facts.rows, facts.cols, sum), (3, 2, 21.0));
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn read_text_blocks<S: Scalar, E: From<ReadError>>(
+pub fn read_text_blocks<S: Scalar, T: Send, E: From<ReadError>>(
     path: &Path,
     options: &TextOptions,
-    rows_per_block: usize,
-    take: impl FnMut(Dense<S>) -> Result<(), E>,
+    work: impl Fn(TextBlock<'_, S>) -> T + Sync,
+    take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<TextFacts, E> {
-    reader::read_blocks(path, options, Grain::default(), rows_per_block, take)
+    reader::read_blocks(path, options, Grain::of_chunks(options.block_bytes), work, take)
+}
+
+/// How many numbers the first row has. Nothing behind it is looked at.
+pub fn read_text_columns(path: &Path, options: &TextOptions) -> Result<usize, ReadError> {
+    reader::read_columns(path, options)
 }

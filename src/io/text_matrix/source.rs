@@ -1,10 +1,11 @@
 //! Where the text comes from: a file mapped into memory, or bytes that arrive one after the other (pipes, `.gz`). Either
-//! way it is handed on in segments of whole lines.
+//! way it is handed on in segments of whole lines, which end where a line reaches a multiple of `segment_bytes`: whatever
+//! is computed of pieces of a text is the same for both.
 
 use super::row::next_line;
 use crate::io::ReadError;
 use flate2::read::MultiGzDecoder;
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 use memmap2::Mmap;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -13,6 +14,9 @@ use std::time::Instant;
 
 /// The first bytes of every gzip stream.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Segments of a mapped file are so many times as large: they need no memory, and all threads wait at the end of each.
+const MAPPED_SEGMENTS: usize = 16;
 
 /// Text to be read.
 pub(super) enum Source {
@@ -63,15 +67,14 @@ impl Source {
     }
 
     /// Bytes of text, where that is known before they are read.
-    pub(super) fn known_bytes(&self) -> Option<usize> {
+    pub(super) fn known_bytes(&self) -> Option<u64> {
         match self {
-            Source::Mapped(map) => Some(map.len()),
+            Source::Mapped(map) => Some(map.len() as u64),
             Source::Stream(_) => None,
         }
     }
 
-    /// Calls `work` with segments of at least `segment_bytes` (the last may be shorter), each ending with a line, until
-    /// the text or an error ends it.
+    /// Calls `work` with segments, each ending with a line, until the text or an error ends it.
     pub(super) fn for_each_segment<E>(
         self,
         segment_bytes: usize,
@@ -79,9 +82,10 @@ impl Source {
     ) -> Result<Delivered, E> {
         match self {
             Source::Mapped(map) => {
+                let segment_bytes = segment_bytes.saturating_mul(MAPPED_SEGMENTS);
                 let mut start = 0;
                 while start < map.len() {
-                    let nominal = start.saturating_add(segment_bytes);
+                    let nominal = start.saturating_add(to_next_multiple(start as u64, segment_bytes));
                     let end = if nominal < map.len() { next_line(&map, nominal - 1) } else { map.len() };
                     work(&map[start..end])?;
                     start = end;
@@ -91,6 +95,11 @@ impl Source {
             Source::Stream(source) => Stream::new(source, segment_bytes).for_each_segment(work),
         }
     }
+}
+
+/// From a place in the text to the next multiple of `bytes` behind it.
+fn to_next_multiple(place: u64, bytes: usize) -> usize {
+    bytes - (place % bytes as u64) as usize
 }
 
 fn map(file: &File) -> Option<Mmap> {
@@ -129,29 +138,40 @@ impl Stream {
         Ok(self.delivered)
     }
 
-    /// Puts `begun` and what follows it into `buffer`, and says where the last whole line ends; 0 at the end.
+    /// Puts `begun` and what follows it into `buffer`, and says where the segment ends; 0 at the end.
     fn fetch(&mut self, buffer: &mut Vec<u8>, begun: &[u8]) -> usize {
         let start = Instant::now();
         buffer.clear();
         buffer.extend_from_slice(begun);
-        let mut searched = 0;
-        let mut lines_end = None;
-        while lines_end.is_none() && !self.ended {
-            // As much again as there is already: a line of any length costs a few steps.
-            let wanted = self.segment_bytes.max(buffer.len());
-            match self.source.by_ref().take(wanted as u64).read_to_end(buffer) {
-                Ok(count) => self.ended = count < wanted,
-                Err(failure) => (self.ended, self.delivered.failure) = (true, Some(failure)),
+        let nominal = to_next_multiple(self.delivered.bytes, self.segment_bytes);
+        // The line that ends the segment has this byte, or starts behind it.
+        let mut searched = nominal - 1;
+        let lines_end = loop {
+            if let Some(newline) = buffer.get(searched..).and_then(|rest| memchr(b'\n', rest)) {
+                break searched + newline + 1;
             }
-            lines_end = memrchr(b'\n', &buffer[searched..]).map(|newline| searched + newline + 1);
-            searched = buffer.len();
-        }
-        let lines_end = match self.ended && self.delivered.failure.is_none() {
-            true => buffer.len(),
-            false => lines_end.unwrap_or(0),
+            searched = searched.max(buffer.len());
+            if self.ended {
+                break match &self.delivered.failure {
+                    None => buffer.len(),
+                    Some(_) => memrchr(b'\n', buffer).map_or(0, |newline| newline + 1),
+                };
+            }
+            self.read_more(buffer, nominal);
         };
         self.delivered.bytes += lines_end as u64;
         self.delivered.read_ns += start.elapsed().as_nanos() as f64;
         lines_end
+    }
+
+    /// Reads to `nominal` and a little farther, where a line should end. As much again as there is behind it already: a
+    /// line of any length costs a few steps.
+    fn read_more(&mut self, buffer: &mut Vec<u8>, nominal: usize) {
+        let behind = buffer.len().saturating_sub(nominal).max(self.segment_bytes / 16 + 1);
+        let wanted = nominal.saturating_sub(buffer.len()) + behind;
+        match self.source.by_ref().take(wanted as u64).read_to_end(buffer) {
+            Ok(count) => self.ended = count < wanted,
+            Err(failure) => (self.ended, self.delivered.failure) = (true, Some(failure)),
+        }
     }
 }

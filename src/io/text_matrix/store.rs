@@ -36,17 +36,12 @@ impl<S: Scalar> Store<S> {
         let wanted = rows.checked_mul(cols).and_then(|count| count.checked_add(self.used));
         let entries = wanted.unwrap_or(usize::MAX);
         let bytes = (entries as u64).saturating_mul(size_of::<S>() as u64);
-        let too_large = |limit| ReadError::TooLarge {
-            name: path.to_string_lossy().into_owned(),
-            entries: entries as u64,
-            bytes,
-            limit,
-        };
+        let too_large = || too_large::<S>(path, entries, self.max_bytes);
         if bytes > self.max_bytes {
-            return Err(too_large(Some(self.max_bytes)));
+            return Err(too_large());
         }
         if entries > self.numbers.len() {
-            self.numbers.try_reserve(entries - self.numbers.len()).map_err(|_| too_large(None))?;
+            self.numbers.try_reserve(entries - self.numbers.len()).map_err(|_| too_large())?;
             self.numbers.resize(entries, S::ZERO);
         }
         let start = std::mem::replace(&mut self.used, entries);
@@ -64,21 +59,13 @@ impl<S: Scalar> Store<S> {
         self.numbers.shrink_to_fit();
         self.numbers
     }
+}
 
-    /// Hands out the first numbers, so many at a time, until fewer are left.
-    pub(super) fn drain<E>(
-        &mut self,
-        at_a_time: usize,
-        mut take: impl FnMut(Vec<S>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let whole = self.used - self.used % at_a_time;
-        for numbers in self.numbers[..whole].chunks_exact(at_a_time) {
-            take(numbers.to_vec())?;
-        }
-        self.numbers.copy_within(whole..self.used, 0);
-        self.used -= whole;
-        Ok(())
-    }
+/// So many numbers are more than is allowed, or more than there is.
+pub(super) fn too_large<S>(path: &Path, entries: usize, max_bytes: u64) -> ReadError {
+    let bytes = (entries as u64).saturating_mul(size_of::<S>() as u64);
+    let limit = (bytes > max_bytes).then_some(max_bytes);
+    ReadError::TooLarge { name: path.to_string_lossy().into_owned(), entries: entries as u64, bytes, limit }
 }
 
 #[cfg(test)]
@@ -92,15 +79,10 @@ mod tests {
             store.expect(expected);
             store.room(2, 2, Path::new("x")).unwrap().copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
             store.room(1, 1, Path::new("x")).unwrap().copy_from_slice(&[5.0]);
-            let mut taken = Vec::new();
-            let keep = |numbers| {
-                taken.push(numbers);
-                Ok::<_, ()>(())
-            };
-            store.drain(2, keep).unwrap();
-            assert_eq!(taken, [[1.0, 2.0], [3.0, 4.0]]);
+            store.room(1, 2, Path::new("x")).unwrap().copy_from_slice(&[f64::NAN; 2]);
+            store.take_back(2);
             store.room(1, 1, Path::new("x")).unwrap().copy_from_slice(&[6.0]);
-            assert_eq!(store.into_numbers(), [5.0, 6.0]);
+            assert_eq!(store.into_numbers(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         }
     }
 

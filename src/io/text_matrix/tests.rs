@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests too
 
 use super::grid::Grain;
-use super::reader::{read_blocks, read_whole};
-use super::{NonFinite, TextFacts, TextMatrix, TextOptions};
+use super::reader::{read_blocks, read_columns, read_whole};
+use super::{NonFinite, TextBlock, TextFacts, TextMatrix, TextOptions};
 use crate::Scalar;
 use crate::io::{Random, ReadError};
 use flate2::Compression;
@@ -21,7 +21,8 @@ const GRAINS: [Grain; 3] = [
     Grain { segment_bytes: 1 << 20, chunk_bytes: 1 << 16 },
 ];
 
-const ALLOW: TextOptions = TextOptions { non_finite: NonFinite::Allow, max_bytes: u64::MAX };
+const ALLOW: TextOptions =
+    TextOptions { non_finite: NonFinite::Allow, max_bytes: u64::MAX, block_bytes: 1 << 20 };
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
@@ -45,18 +46,21 @@ fn whole<S: Scalar>(path: &Path, grain: Grain) -> Outcome {
     Ok((bits(text.matrix.data()), text.matrix.rows(), text.matrix.cols(), text.header))
 }
 
-fn blocks<S: Scalar>(path: &Path, grain: Grain, rows_per_block: usize) -> Outcome {
+/// The same, put together of blocks, and the rows of each.
+fn blocks<S: Scalar>(path: &Path, grain: Grain) -> (Outcome, Vec<usize>) {
     let (mut numbers, mut lengths) = (Vec::new(), Vec::new());
+    let copy = |block: TextBlock<'_, S>| {
+        (block.first_row, block.numbers.rows(), block.numbers.as_view().data().to_vec())
+    };
     let read: Result<TextFacts, ReadError> =
-        read_blocks::<S, _>(path, &ALLOW, grain, rows_per_block, |block| {
-            lengths.push(block.rows());
-            numbers.extend_from_slice(block.data());
+        read_blocks(path, &ALLOW, grain, copy, |(first_row, rows, block)| {
+            assert_eq!(first_row as usize, lengths.iter().sum::<usize>());
+            lengths.push(rows);
+            numbers.extend(bits(&block));
             Ok(())
         });
-    let facts = read.map_err(|error| error.to_string())?;
-    let last = lengths.pop().unwrap();
-    assert!(last <= rows_per_block && lengths.iter().all(|&rows| rows == rows_per_block));
-    Ok((bits(&numbers), facts.rows as usize, facts.cols, facts.header))
+    let outcome = read.map_err(|error| error.to_string());
+    (outcome.map(|facts| (numbers, facts.rows as usize, facts.cols, facts.header)), lengths)
 }
 
 /// Plain and compressed, whole and in blocks, on every grid: all the same. Returns what it is.
@@ -65,27 +69,25 @@ fn read_every_way<S: Scalar>(folder: &Path, text: &[u8]) -> Outcome {
     fs::write(&path, text).unwrap();
     let first = whole::<S>(&path, GRAINS[0]);
     let all = |what: &str| {
-        for grain in GRAINS {
-            assert_eq!(
-                whole::<S>(&path, grain),
-                first,
-                "{what}, {grain:?}: {:?}",
-                String::from_utf8_lossy(text)
-            );
-            assert_eq!(
-                blocks::<S>(&path, grain, 2),
-                first,
-                "{what}, {grain:?}: {:?}",
-                String::from_utf8_lossy(text)
-            );
-        }
+        GRAINS.map(|grain| {
+            let shown = || format!("{what}, {grain:?}: {:?}", String::from_utf8_lossy(text));
+            assert_eq!(whole::<S>(&path, grain), first, "{}", shown());
+            let (outcome, lengths) = blocks::<S>(&path, grain);
+            assert_eq!(outcome, first, "{}", shown());
+            lengths
+        })
     };
-    all("plain");
+    let plain = all("plain");
+    if text.starts_with(&[0x1f, 0x8b]) {
+        return first; // and compressed it would be refused for that
+    }
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(text).unwrap();
     fs::write(&path, gzip.finish().unwrap()).unwrap();
-    if !text.starts_with(&[0x1f, 0x8b]) {
-        all("compressed");
+    let compressed = all("compressed");
+    if let Ok((_, rows, ..)) = first {
+        assert_eq!(plain, compressed, "{:?}", String::from_utf8_lossy(text));
+        assert!(plain.iter().all(|lengths| lengths.iter().sum::<usize>() == rows));
     }
     first
 }
@@ -168,6 +170,35 @@ fn rows_may_be_shorter_than_the_first_one_promised() {
     assert!(place.ends_with(": row 13 (line 22) has 2 numbers, 12 expected"), "{place}");
     let place = fault(format!("{long}\n{short}"));
     assert!(place.contains(": row 4 is an empty line"), "{place}");
+}
+
+#[test]
+fn blocks_are_what_starts_in_so_many_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
+    fs::write(&path, "\n# x\n1 2\n3 4\n5 6\n% y\n7 8\n9 10").unwrap();
+    let lengths = |chunk_bytes| blocks::<f64>(&path, Grain::of_chunks(chunk_bytes)).1;
+    // Rows start at bytes 5, 9, 13, 21 and 25.
+    assert_eq!(lengths(10), [2, 1, 2]);
+    assert_eq!(lengths(13), [2, 3]);
+    assert_eq!(lengths(14), [3, 2]);
+    assert_eq!(lengths(1000), [5]);
+    assert_eq!(lengths(0), [1; 5]);
+    assert_eq!(read_columns(&path, &ALLOW).unwrap(), 2);
+}
+
+#[test]
+fn short_rows_take_no_memory_for_long_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
+    // A million rows of a million numbers, if all were as long as the first.
+    fs::write(&path, format!("{}\n{}", "1 ".repeat(1_000_000), "1\n".repeat(1_000_000))).unwrap();
+    let (outcome, _) = blocks::<f64>(&path, Grain::of_chunks(8 << 20));
+    assert!(outcome.unwrap_err().ends_with(": row 2 has 1 number, 1000000 expected"));
+    let tight = TextOptions { max_bytes: 7_999_999, ..ALLOW };
+    let read =
+        read_blocks(&path, &tight, Grain::default(), |_: TextBlock<'_, f64>| (), |()| Ok::<_, ReadError>(()));
+    assert!(read.unwrap_err().to_string().contains("more than the limit of 8.00 MB"));
 }
 
 /// The rules of the format once more, as plainly as they can be written.

@@ -1,0 +1,84 @@
+//! Rows that are not kept: every chunk is read into memory that is used again, and `work` makes something smaller of it
+//! while it is still in the cache of the thread that read it.
+
+use super::grid::{Chunk, Fault, FaultKind, Grid};
+use super::row::RowForm;
+use crate::Scalar;
+use crate::matrix::DenseViewMut;
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// Whole rows that lie together in a file.
+#[derive(Debug)]
+pub struct TextBlock<'a, S> {
+    /// Rows before them.
+    pub first_row: u64,
+    /// Their numbers, to do with as one likes.
+    pub numbers: DenseViewMut<'a, S>,
+}
+
+/// Memory for chunks, as many as threads work at once.
+pub(super) struct Spare<S> {
+    unused: Mutex<Vec<Vec<S>>>,
+    /// Bytes that one chunk may take.
+    max_bytes: u64,
+}
+
+impl<S: Scalar> Spare<S> {
+    pub(super) fn new(max_bytes: u64) -> Self {
+        Spare { unused: Mutex::default(), max_bytes }
+    }
+
+    /// What `work` makes of every chunk, in order; or the first fault in the file.
+    pub(super) fn map<T: Send>(
+        &self,
+        grid: Grid<'_>,
+        form: &RowForm,
+        work: impl Fn(TextBlock<'_, S>) -> T + Sync,
+    ) -> Result<Vec<T>, Fault> {
+        let chunks: Vec<&Chunk<'_>> = grid.chunks.iter().filter(|chunk| chunk.rows > 0).collect();
+        // Each by itself: there are few of them, and whoever is done first takes the next.
+        let chunks = chunks.into_par_iter().with_max_len(1);
+        let results: Vec<Result<T, Fault>> = chunks.map(|chunk| self.read(chunk, form, &work)).collect();
+        // The first fault of the first chunk that has one.
+        let results: Result<Vec<T>, Fault> = results.into_iter().collect();
+        match (results, grid.empty_line) {
+            (Err(fault), Some(empty_line)) if fault.line < empty_line.line => Err(fault),
+            (_, Some(empty_line)) => Err(empty_line),
+            (results, None) => results,
+        }
+    }
+
+    fn read<T>(
+        &self,
+        chunk: &Chunk<'_>,
+        form: &RowForm,
+        work: impl Fn(TextBlock<'_, S>) -> T,
+    ) -> Result<T, Fault> {
+        let (first_row, line) = (chunk.start.rows, chunk.start.lines);
+        let fault = |what| Fault { row: first_row, line, what };
+        // A number and what separates it take two bytes: in more rows than that a fault is found before they are read.
+        let rows = chunk.rows.min(chunk.text.len() / 2 / form.cols + 1);
+        let entries = rows.saturating_mul(form.cols);
+        let too_large = || fault(FaultKind::TooLarge { entries });
+        if (entries as u64).saturating_mul(size_of::<S>() as u64) > self.max_bytes {
+            return Err(too_large());
+        }
+        let mut numbers = self.lock().pop().unwrap_or_default();
+        numbers.try_reserve(entries.saturating_sub(numbers.len())).map_err(|_| too_large())?;
+        numbers.resize(entries, S::ZERO);
+        chunk.read(form, &mut numbers)?;
+        if rows < chunk.rows {
+            return Err(fault(FaultKind::FileChanged));
+        }
+        let block = DenseViewMut::new(&mut numbers, rows, form.cols, form.cols).map_err(|_| too_large())?;
+        let result = work(TextBlock { first_row, numbers: block });
+        self.lock().push(numbers);
+        Ok(result)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Vec<S>>> {
+        // Whoever panicked has taken its memory along: what is left is whole.
+        self.unused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
