@@ -170,6 +170,9 @@ mod tests {
     use crate::erp::{Baseline, Condition, GroupOrder, Groups, Sensors};
     use crate::machine::{CpuInfo, Limits, Pool};
 
+    /// Text of about seven of the epochs below.
+    const SEVEN_ROWS: usize = 7 * 4 * 82 * 25;
+
     /// Memory that holds the statistics, but not the epochs.
     fn small_machine(memory_bytes: u64) -> Place {
         let cpu = CpuInfo::detect();
@@ -207,7 +210,6 @@ mod tests {
         let (_folder, inputs, settings) = written();
         let whole = analyse::<f64>(&inputs, &settings, &whole_machine()).unwrap();
         let small = small_machine(100_000);
-        const SEVEN_ROWS: usize = 7 * 4 * 82 * 25;
         let blocks = analyse_in_blocks::<f64>(&inputs, &settings, &small, SEVEN_ROWS).unwrap();
         fn all(of: &Analysis) -> impl Iterator<Item = &Condition> {
             of.conditions.iter().chain(&of.groups)
@@ -220,6 +222,16 @@ mod tests {
             assert!(waves.iter().all(|(a, b)| a.iter().zip(*b).all(close)), "{}", whole.name);
         }
         assert_ne!(whole.conditions[1].mean, blocks.conditions[1].mean, "blocks round otherwise");
+    }
+
+    #[test]
+    fn threads_do_not_change_a_bit_of_many_blocks() {
+        let (_folder, inputs, settings) = written();
+        let [one, five] = [1, 5].map(|threads| {
+            let place = Place { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None };
+            analyse_in_blocks::<f64>(&inputs, &settings, &place, SEVEN_ROWS).unwrap()
+        });
+        assert_eq!((one.conditions, one.groups, one.peaks), (five.conditions, five.groups, five.peaks));
     }
 
     #[test]

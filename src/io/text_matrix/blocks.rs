@@ -82,3 +82,52 @@ impl<S: Scalar> Spare<S> {
         self.unused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::ReadError;
+    use crate::io::text_matrix::{TextOptions, read_text_blocks, read_text_columns};
+    use std::path::Path;
+
+    /// Rows of every block.
+    fn lengths(path: &Path, options: &TextOptions) -> Result<Vec<usize>, String> {
+        let mut lengths = Vec::new();
+        let work = |block: TextBlock<'_, f64>| block.numbers.rows();
+        let read = read_text_blocks(path, options, work, |rows| {
+            lengths.push(rows);
+            Ok::<_, ReadError>(())
+        });
+        read.map(|_| lengths).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn blocks_are_what_starts_in_so_many_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        std::fs::write(&path, "\n# x\n1 2\n3 4\n5 6\n% y\n7 8\n9 10").unwrap();
+        let lengths =
+            |block_bytes| lengths(&path, &TextOptions { block_bytes, ..TextOptions::default() }).unwrap();
+        // Rows start at bytes 5, 9, 13, 21 and 25.
+        assert_eq!(lengths(10), [2, 1, 2]);
+        assert_eq!(lengths(13), [2, 3]);
+        assert_eq!(lengths(14), [3, 2]);
+        assert_eq!(lengths(usize::MAX), [5]);
+        assert_eq!(lengths(0), [1; 5]);
+        assert_eq!(read_text_columns(&path, &TextOptions::default()).unwrap(), 2);
+    }
+
+    #[test]
+    fn short_rows_take_no_memory_for_long_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        // A million rows of a million numbers, if all were as long as the first.
+        let text = format!("{}\n{}", "1 ".repeat(1_000_000), "1\n".repeat(1_000_000));
+        std::fs::write(&path, text).unwrap();
+        let said = lengths(&path, &TextOptions::default()).unwrap_err();
+        assert!(said.ends_with(": row 2 has 1 number, 1000000 expected"), "{said}");
+        let tight = TextOptions { max_bytes: 7_999_999, ..TextOptions::default() };
+        let said = lengths(&path, &tight).unwrap_err();
+        assert!(said.contains("more than the limit of 8.00 MB"), "{said}");
+    }
+}

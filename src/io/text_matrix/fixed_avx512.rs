@@ -8,6 +8,7 @@
 //! [`super::fixed`], which reads them one by one. Four times its speed on 48 MB of `savetxt`, without what the system does.
 
 use super::decimal_avx512::{SIGN_STEP, round, rounds_to_one_f32};
+use super::prefetch;
 use crate::Scalar;
 use std::arch::x86_64::*;
 use std::env;
@@ -22,10 +23,6 @@ const NUMBER_BYTES: usize = "d.".len() + FRACTION + "e+dd ".len();
 const WINDOW_BYTES: usize = 32;
 /// What eight numbers may take, and the load of the last one.
 const GROUP_BYTES: usize = LANES * (NUMBER_BYTES + 1) + WINDOW_BYTES;
-/// How far ahead text is asked for. The processor itself looks ahead no farther than the end of a page, which is where it
-/// then waits: a mapped file of 48 MB took 8.5 ms on one core without, 6.1 ms with 2 KiB, 5.5 with 4 and 5.0 with 8, as long
-/// as text that is in the cache already.
-const AHEAD_BYTES: usize = 8192;
 
 /// Proof that this processor has the instructions, and what stands between two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,23 +60,10 @@ fn read_groups<S: Scalar>(separator: u8, text: &[u8], mut at: usize, row: &mut [
         for (slot, value) in slots.iter_mut().zip(values) {
             *slot = S::from_f64(value);
         }
-        ask_for(text, at + AHEAD_BYTES);
+        prefetch::ask_ahead::<GROUP_BYTES>(text, at);
         (count, at) = (count + LANES, at + end);
     }
     (count, at)
-}
-
-/// Has the cache lines from `at` on fetched, as many as eight numbers take.
-#[inline]
-#[target_feature(enable = "avx512f")]
-#[allow(unused_unsafe)] // the instruction is unsafe to older compilers only
-fn ask_for(text: &[u8], at: usize) {
-    const LINE_BYTES: usize = 64;
-    for line in 0..GROUP_BYTES.div_ceil(LINE_BYTES) {
-        let place = text.as_ptr().wrapping_add(at + line * LINE_BYTES);
-        // SAFETY: a hint, which reads nothing that the program sees; an address without memory is ignored.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
-    }
 }
 
 /// What may stand in every place of two windows: bytes from `lowest` to `lowest + span`.

@@ -19,15 +19,14 @@ pub(super) struct Grain {
 
 impl Default for Grain {
     fn default() -> Self {
-        Grain { segment_bytes: SEGMENT_BYTES, chunk_bytes: 1 << 20 }
+        Grain::of_chunks(1 << 20)
     }
 }
-
-const SEGMENT_BYTES: usize = 16 << 20;
 
 impl Grain {
     /// For chunks of that many bytes, a whole number of which make a segment.
     pub(super) fn of_chunks(chunk_bytes: usize) -> Self {
+        const SEGMENT_BYTES: usize = 16 << 20;
         let chunk_bytes = chunk_bytes.max(1);
         let chunks = SEGMENT_BYTES.div_ceil(chunk_bytes);
         Grain { segment_bytes: chunks.saturating_mul(chunk_bytes), chunk_bytes }

@@ -12,6 +12,7 @@
 //!
 //! A file is mapped into memory and read where it lies: it is never there twice. Chunks of whole lines, on a fixed grid
 //! of bytes, are read by the threads of the current rayon pool; neither numbers nor errors depend on how many there are.
+//! [`read_text_matrix`] keeps all numbers, [`read_text_blocks`] what the caller makes of the chunks.
 //! What `numpy.savetxt` writes is read eight numbers at a time where the processor has AVX-512.
 
 mod blocks;
@@ -25,6 +26,8 @@ mod grid;
 mod huge_pages;
 mod number;
 mod opening;
+#[cfg(target_arch = "x86_64")]
+mod prefetch;
 mod reader;
 mod row;
 mod separator;

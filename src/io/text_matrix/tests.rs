@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests too
 
 use super::grid::Grain;
-use super::reader::{read_blocks, read_columns, read_whole};
+use super::reader::{read_blocks, read_whole};
 use super::{NonFinite, TextBlock, TextFacts, TextMatrix, TextOptions};
 use crate::Scalar;
 use crate::io::{Random, ReadError};
@@ -170,35 +170,6 @@ fn rows_may_be_shorter_than_the_first_one_promised() {
     assert!(place.ends_with(": row 13 (line 22) has 2 numbers, 12 expected"), "{place}");
     let place = fault(format!("{long}\n{short}"));
     assert!(place.contains(": row 4 is an empty line"), "{place}");
-}
-
-#[test]
-fn blocks_are_what_starts_in_so_many_bytes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("text");
-    fs::write(&path, "\n# x\n1 2\n3 4\n5 6\n% y\n7 8\n9 10").unwrap();
-    let lengths = |chunk_bytes| blocks::<f64>(&path, Grain::of_chunks(chunk_bytes)).1;
-    // Rows start at bytes 5, 9, 13, 21 and 25.
-    assert_eq!(lengths(10), [2, 1, 2]);
-    assert_eq!(lengths(13), [2, 3]);
-    assert_eq!(lengths(14), [3, 2]);
-    assert_eq!(lengths(1000), [5]);
-    assert_eq!(lengths(0), [1; 5]);
-    assert_eq!(read_columns(&path, &ALLOW).unwrap(), 2);
-}
-
-#[test]
-fn short_rows_take_no_memory_for_long_ones() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("text");
-    // A million rows of a million numbers, if all were as long as the first.
-    fs::write(&path, format!("{}\n{}", "1 ".repeat(1_000_000), "1\n".repeat(1_000_000))).unwrap();
-    let (outcome, _) = blocks::<f64>(&path, Grain::of_chunks(8 << 20));
-    assert!(outcome.unwrap_err().ends_with(": row 2 has 1 number, 1000000 expected"));
-    let tight = TextOptions { max_bytes: 7_999_999, ..ALLOW };
-    let read =
-        read_blocks(&path, &tight, Grain::default(), |_: TextBlock<'_, f64>| (), |()| Ok::<_, ReadError>(()));
-    assert!(read.unwrap_err().to_string().contains("more than the limit of 8.00 MB"));
 }
 
 /// The rules of the format once more, as plainly as they can be written.
