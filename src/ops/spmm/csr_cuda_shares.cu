@@ -150,9 +150,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     // Whoever comes last finds all parts of the row. It leaves the counter as it was: ready for the next run.
     __shared__ u32 finished[2];
     const u32 tiles = u32((k + TILE - 1) / TILE);
-    __threadfence();
     __syncthreads();
     if (threadIdx.x < 2) {
+        __threadfence();  // what the block has written is there before the counter says so
         const u32 cut = threadIdx.x == 0 ? head_cut : tail_cut;
         finished[threadIdx.x] = ALL;
         if (cut != ALL) {
@@ -163,9 +163,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
                 *counter = 0;
             }
         }
+        __threadfence();  // and what others have written before theirs is seen behind it
     }
     __syncthreads();
-    __threadfence();
     constexpr u32 SLOTS = THREADS / TILE;
     __shared__ SCALAR sums[THREADS];
     const u32 col = threadIdx.x % TILE, slot = threadIdx.x / TILE;
