@@ -42,15 +42,19 @@ const SKEWED: f64 = 16.0;
 const LONG_ROW: usize = 256;
 /// Bytes of a load of a lane; a row of X takes so many loads.
 const LOAD: usize = 16;
-/// Nonzeros that share a column of X within 8 rows: with so many, windows read it once for all of them.
+/// Nonzeros that share a column of X within 8 rows: with so many, windows read it once for all of them; with fewer, that pays
+/// where lengths differ so much that nothing else does well, or in f64 for many columns.
 const WINDOW_REUSE: f64 = 6.0;
-/// Loads per row of X from which that pays, and with which rows are shared out by nonzeros instead of by lanes.
+const WINDOW_REUSE_SKEWED: f64 = 2.5;
+const WINDOW_REUSE_F64: f64 = 4.0;
+const LOADS_FOR_WINDOWS_F64: usize = 32;
+/// Loads per row of X from which windows pay, and up to which equal shares of nonzeros do; of small matrices, whose longest
+/// rows end last, up to twice as many.
 const LOADS_FOR_WINDOWS: usize = 4;
 const LOADS_FOR_SHARES: usize = 2;
-/// The same for small matrices, whose longest rows end last.
-const LOADS_FOR_SHARES_SMALL: usize = 4;
 const SMALL: usize = 1_500_000;
-/// Entries of slices for every nonzero up to which padding does not matter.
+/// Rows that fill the device by themselves, and entries of slices for every nonzero up to which padding does not matter.
+const MANY_ROWS: usize = 1 << 16;
 const PADDED: f64 = 1.25;
 
 /// By the lengths of rows, what they share, and how many loads a row of X takes.
@@ -58,39 +62,54 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
     let Shape { rows, nonzeros, mean, longest, padded, reuse } = shape;
     let about = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
     let choice = |variant, why: &str| Choice { variant, reason: format!("{about}: {why}") };
-    let loads = k.saturating_mul(scalar_bytes).div_ceil(LOAD);
-    let threads = limits.multiprocessors as usize * limits.threads_per_multiprocessor as usize;
-    if reuse >= WINDOW_REUSE && loads >= LOADS_FOR_WINDOWS {
+    let (loads, is_f64) = (k.saturating_mul(scalar_bytes).div_ceil(LOAD), scalar_bytes == 8);
+    let skewed = longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0);
+    let (least_reuse, least_loads) = match (skewed, is_f64) {
+        (true, true) => (WINDOW_REUSE_SKEWED, LOADS_FOR_WINDOWS),
+        (true, false) => (WINDOW_REUSE_SKEWED, 2 * LOADS_FOR_WINDOWS),
+        (false, true) if loads >= LOADS_FOR_WINDOWS_F64 => (WINDOW_REUSE_F64, LOADS_FOR_WINDOWS_F64),
+        (false, _) => (WINDOW_REUSE, LOADS_FOR_WINDOWS),
+    };
+    if reuse >= least_reuse && loads >= least_loads {
         return choice(
             "csr-cuda-windows",
             &format!("a column serves {reuse:.1} of 8 neighbouring rows, so it is read once for all of them"),
         );
     }
-    if longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0) {
-        let most = if nonzeros < SMALL { LOADS_FOR_SHARES_SMALL } else { LOADS_FOR_SHARES };
-        return if loads <= most {
-            choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
-        } else {
-            choice(
-                "csr-cuda-runs",
-                "lengths differ much: equal runs of nonzeros, lanes side by side for the columns",
-            )
+    if skewed {
+        let small = nonzeros < SMALL;
+        return match loads {
+            loads if loads <= if small { 2 * LOADS_FOR_SHARES } else { LOADS_FOR_SHARES } => {
+                choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
+            }
+            _ if small => choice("csr-cuda-runs", "lengths differ much: equal runs of nonzeros"),
+            _ => choice(
+                "csr-cuda-rows8-shuffled",
+                "lengths differ much: rows in their order, long ones in parts",
+            ),
         };
     }
-    if rows.saturating_mul(loads) >= threads && padded <= PADDED {
+    if rows >= MANY_ROWS && padded <= PADDED {
         return choice(
             "sell-cuda-slices",
             "neighbours are about as long: slices, lanes side by side for the columns",
         );
     }
-    if rows.saturating_mul(loads.max(8)) >= threads / 2 {
-        let variant = if loads >= LOADS_FOR_WINDOWS { "csr-cuda-rows8-shuffled" } else { "csr-cuda-rows8" };
-        return choice(variant, "8 lanes share out a row");
-    }
-    match loads {
-        ..=1 => choice("csr-cuda-shares", "few rows and columns: equal shares of nonzeros fill the device"),
-        2..=3 => choice("csr-cuda-rows32", "few rows: a warp shares out each"),
-        _ => choice("csr-cuda-rows32-shuffled", "few rows: a warp shares out each and hands nonzeros round"),
+    let threads = limits.multiprocessors as usize * limits.threads_per_multiprocessor as usize;
+    let eight_lanes_fill = rows.saturating_mul(8) >= threads / 2;
+    match (eight_lanes_fill, loads) {
+        (true, 0..LOADS_FOR_WINDOWS) => choice("csr-cuda-rows8", "8 lanes share out a row"),
+        (true, _) if rows >= MANY_ROWS => {
+            choice("csr-cuda-rows8-shuffled", "8 lanes share out a row and hand its nonzeros round")
+        }
+        (_, ..=1) => {
+            choice("csr-cuda-shares", "few rows and columns: equal shares of nonzeros fill the device")
+        }
+        (_, 2..=3) => choice("csr-cuda-rows32", "few rows: a warp shares out each"),
+        _ => choice(
+            "csr-cuda-rows32-shuffled",
+            "few rows: a warp shares out each and hands its nonzeros round",
+        ),
     }
 }
 
@@ -121,8 +140,8 @@ mod tests {
         assert_eq!(chosen(band, 16, 4), "csr-cuda-windows");
         let web = shape(325_557, 3_216_152, 2716, 2.0, 3.2);
         assert_eq!(
-            [1, 8, 16].map(|k| chosen(web, k, 4)),
-            ["csr-cuda-shares", "csr-cuda-shares", "csr-cuda-runs"]
+            [1, 8, 16, 32].map(|k| chosen(web, k, 4)),
+            ["csr-cuda-shares", "csr-cuda-shares", "csr-cuda-rows8-shuffled", "csr-cuda-windows"]
         );
         let small = shape(10_974, 428_650, 150, 1.2, 4.4);
         assert_eq!(

@@ -68,22 +68,38 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
 #else
     const u32* const my_columns = columns + piece.start;
     const SCALAR* const my_values = values + piece.start;
+    u32 i = slot;
 #pragma unroll 1
-    for (u32 i = slot; i < piece.length; i += IN_FLIGHT * SPLIT) {
+    for (; i + (IN_FLIGHT - 1) * SPLIT < piece.length; i += IN_FLIGHT * SPLIT) {
         u32 column[IN_FLIGHT];
         SCALAR value[IN_FLIGHT];
         Few few[IN_FLIGHT][CHUNKS];
 #pragma unroll
-        for (u32 u = 0; u < IN_FLIGHT; ++u)
+        for (u32 u = 0; u < IN_FLIGHT; ++u) {
+            column[u] = __ldg(my_columns + i + u * SPLIT);
+            value[u] = __ldg(my_values + i + u * SPLIT);
+        }
+#pragma unroll
+        for (u32 u = 0; u < IN_FLIGHT; ++u) of_x.read(few[u], column[u]);
+#pragma unroll
+        for (u32 u = 0; u < IN_FLIGHT; ++u) sums.add(value[u], few[u]);
+    }
+    // The last few ask whether they are there, which would cost all others dearly.
+    if (i < piece.length) {
+        u32 column[IN_FLIGHT];
+        SCALAR value[IN_FLIGHT];
+        Few few[IN_FLIGHT][CHUNKS];
+#pragma unroll
+        for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)
             if (i + u * SPLIT < piece.length) {
                 column[u] = __ldg(my_columns + i + u * SPLIT);
                 value[u] = __ldg(my_values + i + u * SPLIT);
             }
 #pragma unroll
-        for (u32 u = 0; u < IN_FLIGHT; ++u)
+        for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)
             if (i + u * SPLIT < piece.length) of_x.read(few[u], column[u]);
 #pragma unroll
-        for (u32 u = 0; u < IN_FLIGHT; ++u)
+        for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)
             if (i + u * SPLIT < piece.length) sums.add(value[u], few[u]);
     }
 #endif

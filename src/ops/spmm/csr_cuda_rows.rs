@@ -6,7 +6,7 @@ use super::fast::{Fast, Listed, PIECES, kernel};
 use super::parts::Parts;
 use super::pieces::Pieces;
 use super::tiled::Layout;
-use super::tiling::{Tiling, blocks_per_multiprocessor};
+use super::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
 use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 
@@ -54,16 +54,21 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
     };
     const TEXT: &'static str = include_str!("csr_cuda_rows.cu");
 
-    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let split = (GROUP / tiling.lanes).max(1);
         let registers = tiling.registers::<S>();
         let words = (size_of::<S>() / 4) as u32;
         let in_flight = if registers > 4 || (split >= 8 && !SHUFFLED) { 2 } else { 4 };
-        let needed =
-            40 + registers + in_flight * (registers + if SHUFFLED { 1 } else { words + 1 }) + 2 * words;
+        let needed = if SHUFFLED {
+            // Adding up several groups takes a few more where a lane has much to add.
+            let more = if split > 1 && registers > 4 { 4 } else { 0 };
+            34 + more + registers + in_flight * (registers + 1) + 2 * words
+        } else {
+            26 + registers + in_flight * (registers + words + 1)
+        };
         let source = kernel("csr_rows", "csr_cuda_rows.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
         tiling
-            .define::<S>(source, width)
+            .define::<S>(source, loads)
             .define("SPLIT", split)
             .define("SHUFFLED", u32::from(SHUFFLED))
             .define("THREADS", THREADS)
@@ -89,7 +94,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let parts = Parts::new(device, &pieces.cut, (pieces.parts, 1), k)?;
         let group = GROUP.max(tiling.lanes);
         Ok(Layout {
-            source: Box::new(move |width| Fast::<S>::source(&Rows::<GROUP, SHUFFLED>, tiling, width)),
+            source: Box::new(move |loads| Fast::<S>::source(&Rows::<GROUP, SHUFFLED>, tiling, loads)),
             tiling,
             k,
             units: pieces.list.len() as u64,

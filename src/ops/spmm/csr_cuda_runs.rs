@@ -7,7 +7,7 @@ use super::flagged::{DeviceFlagged, Flagged};
 use super::parts::Parts;
 use super::pieces::Pieces;
 use super::tiled::Layout;
-use super::tiling::{Tiling, blocks_per_multiprocessor};
+use super::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
 use crate::machine::{Argument, Device, DeviceLimits, KernelSource, Machine, Refusal};
 
@@ -39,13 +39,13 @@ impl<S: Scalar> Fast<S> for Runs {
         "CSR, equal runs of nonzeros, lanes side by side for the columns of X, long rows in parts";
     const TEXT: &'static str = include_str!("csr_cuda_runs.cu");
 
-    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let registers = tiling.registers::<S>();
         let in_flight = if registers > 4 { 2 } else { 4 };
-        let needed = 50 + registers + in_flight * (registers + 1) + 2 * (size_of::<S>() / 4) as u32;
+        let needed = 38 + registers + in_flight * (registers + 1) + 2 * (size_of::<S>() / 4) as u32;
         let source = kernel("csr_runs", "csr_cuda_runs.cu", <Self as Fast<S>>::TEXT, &[PIECES, FLAGS]);
         tiling
-            .define::<S>(source, width)
+            .define::<S>(source, loads)
             .define("THREADS", THREADS)
             .define("IN_FLIGHT", in_flight)
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
@@ -70,7 +70,7 @@ impl<S: Scalar> Fast<S> for Runs {
         let parts = Parts::new(device, &pieces.cut, (pieces.parts, 1), k)?;
         let [columns, values] = on_device.arguments();
         Ok(Layout {
-            source: Box::new(move |width| Fast::<S>::source(&Runs, tiling, width)),
+            source: Box::new(move |loads| Fast::<S>::source(&Runs, tiling, loads)),
             tiling,
             k,
             units: pieces.list.len() as u64,

@@ -5,7 +5,7 @@ use super::Subject;
 use super::fast::{FLAGS, Fast, Listed, kernel};
 use super::flagged::{DeviceFlagged, Flagged, LAST};
 use super::tiled::Layout;
-use super::tiling::{Tiling, blocks_per_multiprocessor};
+use super::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
 use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 use crate::matrix::Csr;
@@ -79,13 +79,14 @@ impl<S: Scalar> Fast<S> for Shares {
     const ABOUT: &'static str = "CSR, equal shares of nonzeros whatever the rows, joined by a segmented scan";
     const TEXT: &'static str = include_str!("csr_cuda_shares.cu");
 
-    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let (items, registers) = (items::<S>(tiling), tiling.registers::<S>());
         let words = (size_of::<S>() / 4) as u32;
-        let needed = 30 + 3 * registers + items * (registers + words + 1);
+        let others = if tiling.columns == 1 { 24 } else { 30 };
+        let needed = others + 3 * registers + items * (registers + words + 1);
         let source = kernel("csr_shares", "csr_cuda_shares.cu", <Self as Fast<S>>::TEXT, &[FLAGS]);
         tiling
-            .define::<S>(source, width)
+            .define::<S>(source, loads)
             .define("THREADS", THREADS)
             .define("ITEMS", items)
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
@@ -111,7 +112,7 @@ impl<S: Scalar> Fast<S> for Shares {
         let parts = device.allocate::<S>("parts of rows", in_parts.saturating_mul(k))?;
         let [columns, values] = on_device.arguments();
         Ok(Layout {
-            source: Box::new(move |width| Fast::<S>::source(&Shares, tiling, width)),
+            source: Box::new(move |loads| Fast::<S>::source(&Shares, tiling, loads)),
             tiling,
             k,
             units: blocks as u64,

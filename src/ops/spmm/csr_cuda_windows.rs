@@ -6,7 +6,7 @@ use super::fast::{Fast, Listed, PIECES, kernel};
 use super::parts::Parts;
 use super::pieces::Pieces;
 use super::tiled::Layout;
-use super::tiling::{Tiling, blocks_per_multiprocessor};
+use super::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
 use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 use crate::matrix::Csr;
@@ -22,8 +22,11 @@ const ROWS: usize = 8;
 const LANES: u32 = 8;
 /// Entries of a step of the tensor core.
 const ENTRIES: usize = 8;
-/// Steps of a part of a window that has more than twice as many.
-const PART: usize = 16;
+/// Steps of a part of a window that has more than twice as many: short ones end together, but the more columns there are, the
+/// more there is to add up of them.
+fn steps_of_part(k: usize, scalar_bytes: usize) -> usize {
+    if k * scalar_bytes < 512 { 16 } else { 64 }
+}
 
 /// 16 columns of X in f64, 32 in f32, in 8 lanes; twice as many in f64 where there are that many.
 fn tiling<S: Scalar>(k: usize) -> Tiling {
@@ -88,7 +91,7 @@ impl<S: Scalar> Window<S> {
 }
 
 impl<S: Scalar> Windowed<S> {
-    fn new(a: &Csr<S>) -> Self {
+    fn new(a: &Csr<S>, part: usize) -> Self {
         let windows: Vec<Window<S>> = (0..a.rows().div_ceil(ROWS))
             .into_par_iter()
             .with_min_len(256)
@@ -101,7 +104,7 @@ impl<S: Scalar> Windowed<S> {
             values: Vec::with_capacity(a.nonzeros()),
         };
         for (number, window) in windows.into_iter().enumerate() {
-            windowed.push(number, &window);
+            windowed.push(number, &window, part);
         }
         // Of a window in parts: each of its rows.
         let rows = a.rows();
@@ -115,12 +118,12 @@ impl<S: Scalar> Windowed<S> {
         windowed
     }
 
-    fn push(&mut self, number: usize, window: &Window<S>) {
+    fn push(&mut self, number: usize, window: &Window<S>, part: usize) {
         let first_step = self.entries.len() * 2 / ENTRIES;
         let steps = window.columns.len().div_ceil(ENTRIES);
         let first_piece = self.pieces.list.len();
-        if steps > 2 * PART {
-            self.pieces.cut(number, first_step, first_step + steps, PART);
+        if steps > 2 * part {
+            self.pieces.cut(number, first_step, first_step + steps, part);
         } else {
             self.pieces.list.push([
                 first_step as u32,
@@ -154,14 +157,15 @@ impl<S: Scalar> Fast<S> for Windows {
     const ABOUT: &'static str = "CSR, windows of 8 rows that share their columns, on tensor cores in f64";
     const TEXT: &'static str = include_str!("csr_cuda_windows.cu");
 
-    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let registers = tiling.registers::<S>();
         // Sums of two rows in f64, two elements of X, addresses and masks.
-        let needed = 48 + 4 * tiling.columns / LANES + 2 * registers + if width == 1 { 16 } else { 0 };
+        let needed = 48 + 4 * tiling.columns / LANES + 2 * registers + if loads.width == 1 { 16 } else { 0 };
         let source = kernel("csr_windows", "csr_cuda_windows.cu", <Self as Fast<S>>::TEXT, &[PIECES])
             .define("SCALAR", S::CUDA_NAME)
-            .define("VEC", width)
-            .define("CHUNKS", tiling.chunks(width));
+            .define("VEC", loads.width)
+            .define("CHUNKS", tiling.chunks(loads.width))
+            .define("WHOLE", u32::from(loads.whole));
         source
             .define("THREADS", THREADS)
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
@@ -183,7 +187,7 @@ impl<S: Scalar> Fast<S> for Windows {
         let (a, k) = (&subject.a, subject.k);
         super::pieces::check_rows(a.rows())?;
         let tiling = tiling::<S>(k);
-        let windowed = Windowed::new(a);
+        let windowed = Windowed::new(a, steps_of_part(k, size_of::<S>()));
         let list = device.upload("windows", &windowed.pieces.list)?;
         let first_values = device.upload("first values of windows", &windowed.first_values)?;
         let entries = device.upload("columns of windows", &windowed.entries)?;
@@ -192,7 +196,7 @@ impl<S: Scalar> Fast<S> for Windows {
         let parts = Parts::new(device, &windowed.pieces.cut, parts, k)?;
         let pieces = windowed.pieces.list.len() as u64;
         Ok(Layout {
-            source: Box::new(move |width| Fast::<S>::source(&Windows, tiling, width)),
+            source: Box::new(move |loads| Fast::<S>::source(&Windows, tiling, loads)),
             tiling,
             k,
             units: pieces,
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn rows_of_a_window_share_their_columns() {
         let a = csr(9, &[(0, 3), (0, 5), (2, 3), (2, 3), (7, 5), (8, 9)]);
-        let windowed = Windowed::new(&a);
+        let windowed = Windowed::new(&a, 16);
         assert_eq!(windowed.pieces.list, [[0, 0, 1, 0], [1, 0, 1, 1]]);
         assert_eq!(windowed.first_values, [0, 5]);
         // Column 3 of rows 0 and 2, and once more of row 2; column 5 of rows 0 and 7.
@@ -239,7 +243,7 @@ mod tests {
     #[test]
     fn long_windows_are_cut_into_parts() {
         let triplets: Vec<(u32, u32)> = (0..600).map(|column| (column % 3, column)).collect();
-        let windowed = Windowed::new(&csr(3, &triplets));
+        let windowed = Windowed::new(&csr(3, &triplets), 16);
         assert_eq!(windowed.pieces.parts, 5, "75 steps of 8 entries, 16 at most in a part");
         assert_eq!(windowed.pieces.cut, [[0, 0, 40, 0], [1, 1, 41, 0], [2, 2, 42, 0]]);
         assert_eq!(windowed.first_values, [0, 120, 240, 360, 480]);

@@ -2,7 +2,7 @@
 
 use super::device::OnDevice;
 use super::tiled::{Layout, Tiled};
-use super::tiling::Tiling;
+use super::tiling::{Loads, Tiling};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::{Device, KernelSource, Machine, PTX, Refusal};
@@ -16,8 +16,8 @@ pub(super) trait Fast<S: Scalar>: Sync {
     /// The `.cu` file.
     const TEXT: &'static str;
 
-    /// The kernel for a tile and a width of loads.
-    fn source(&self, tiling: Tiling, width: u32) -> KernelSource;
+    /// The kernel for a tile and how it is read.
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource;
     /// Every tile there can be.
     fn tilings(&self) -> Vec<Tiling>;
     /// A on the device. Runs in the machine's pool.
@@ -62,7 +62,7 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
     }
     fn kernels(&self) -> Vec<KernelSource> {
         let own = self.0.tilings().into_iter().flat_map(|tiling| {
-            tiling.widths::<S>().into_iter().map(move |width| self.0.source(tiling, width))
+            tiling.all_loads::<S>().into_iter().map(move |loads| self.0.source(tiling, loads))
         });
         own.chain(self.0.more_kernels()).collect()
     }

@@ -39,7 +39,8 @@ struct XRows {
           row_bytes(u32(x_distance * sizeof(SCALAR))),
           columns_left(first_col < k ? u32(k) - first_col : 0) {}
 
-    __device__ __forceinline__ bool has(u32 chunk) const { return chunk * CHUNK < columns_left; }
+    // With WHOLE = 1 tiles divide K, and all are there.
+    __device__ __forceinline__ bool has(u32 chunk) const { return WHOLE || chunk * CHUNK < columns_left; }
 
     __device__ __forceinline__ void read(Few (&x)[CHUNKS], u32 row) const {
         const char* const from = lane + u64(row) * row_bytes;

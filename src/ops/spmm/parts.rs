@@ -7,7 +7,7 @@ use crate::machine::{
 use crate::ops::RunError;
 
 /// Threads of a block of `add_parts`.
-const THREADS: u32 = 256;
+const THREADS: u32 = 512;
 
 /// A row and its parts, as `add_parts.cu` reads them: row, first part, end of the parts, and nothing.
 pub(super) type PartsOfRow = [u32; 4];

@@ -22,23 +22,39 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     const CachePolicy once = evict_first();
     RowSums sums;
     sums.clear();
-    // All loads of IN_FLIGHT nonzeros are out before the first product waits for one.
+    // All loads of IN_FLIGHT nonzeros are out before the first product waits for one; the last few ask whether they are there,
+    // which would cost all others dearly.
+    u32 j = 0;
 #pragma unroll 1
-    for (u32 j = 0; j < length; j += IN_FLIGHT) {
+    for (; j + IN_FLIGHT <= length; j += IN_FLIGHT) {
         u32 column[IN_FLIGHT];
         SCALAR value[IN_FLIGHT];
         Few few[IN_FLIGHT][CHUNKS];
 #pragma unroll
-        for (u32 u = 0; u < IN_FLIGHT; ++u)
+        for (u32 u = 0; u < IN_FLIGHT; ++u) {
+            column[u] = read_soon_again(my_columns + (j + u) * ROWS, once);
+            value[u] = read_soon_again(my_values + (j + u) * ROWS, once);
+        }
+#pragma unroll
+        for (u32 u = 0; u < IN_FLIGHT; ++u) of_x.read(few[u], column[u]);
+#pragma unroll
+        for (u32 u = 0; u < IN_FLIGHT; ++u) sums.add(value[u], few[u]);
+    }
+    if (j < length) {
+        u32 column[IN_FLIGHT];
+        SCALAR value[IN_FLIGHT];
+        Few few[IN_FLIGHT][CHUNKS];
+#pragma unroll
+        for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)
             if (j + u < length) {
-                column[u] = read_soon_again(my_columns + u64(j + u) * ROWS, once);
-                value[u] = read_soon_again(my_values + u64(j + u) * ROWS, once);
+                column[u] = read_soon_again(my_columns + (j + u) * ROWS, once);
+                value[u] = read_soon_again(my_values + (j + u) * ROWS, once);
             }
 #pragma unroll
-        for (u32 u = 0; u < IN_FLIGHT; ++u)
+        for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)
             if (j + u < length) of_x.read(few[u], column[u]);
 #pragma unroll
-        for (u32 u = 0; u < IN_FLIGHT; ++u)
+        for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)
             if (j + u < length) sums.add(value[u], few[u]);
     }
     sums.update(y + row * y_distance + first_col, of_x, alpha, beta);

@@ -4,7 +4,7 @@
 use super::Subject;
 use super::fast::{Fast, Listed, kernel};
 use super::tiled::Layout;
-use super::tiling::{Tiling, blocks_per_multiprocessor};
+use super::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
 use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 use crate::matrix::Csr;
@@ -41,6 +41,10 @@ impl<S: Scalar> Sliced<S> {
         let what = || format!("slices of {rows_per_slice} rows (longest row {})", a.longest_row());
         let bytes = (entries as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64);
         machine.check_memory(what(), bytes)?;
+        // The kernel counts the entries of a slice in 32 bits.
+        if u32::try_from(a.longest_row().saturating_mul(rows_per_slice)).is_err() {
+            return Err(Refusal::Unsupported(format!("{} has more entries than the kernel counts", what())));
+        }
         let rows = a.rows();
         let (mut columns, mut values) = (vec![0; entries], vec![S::ZERO; entries]);
         let (mut shares, mut rest) = (Vec::new(), (&mut columns[..], &mut values[..]));
@@ -80,14 +84,14 @@ impl<S: Scalar> Fast<S> for Slices {
         "SELL, lanes side by side for the columns of X, the rows of a warp in one slice";
     const TEXT: &'static str = include_str!("sell_cuda_slices.cu");
 
-    fn source(&self, tiling: Tiling, width: u32) -> KernelSource {
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let in_flight = in_flight::<S>(tiling);
         let registers = tiling.registers::<S>();
         let words = (size_of::<S>() / 4) as u32;
-        let needed = 36 + registers + in_flight * (registers + words + 1);
+        let needed = 26 + registers + in_flight * (registers + words + 1);
         let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[]);
         tiling
-            .define::<S>(source, width)
+            .define::<S>(source, loads)
             .define("THREADS", THREADS)
             .define("IN_FLIGHT", in_flight)
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
@@ -105,7 +109,7 @@ impl<S: Scalar> Fast<S> for Slices {
         let columns = device.upload("columns of A", &sliced.columns)?;
         let values = device.upload("values of A", &sliced.values)?;
         Ok(Layout {
-            source: Box::new(move |width| Fast::<S>::source(&Slices, tiling, width)),
+            source: Box::new(move |loads| Fast::<S>::source(&Slices, tiling, loads)),
             tiling,
             k,
             units: a.rows() as u64,

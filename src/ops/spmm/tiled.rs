@@ -2,7 +2,7 @@
 
 use super::device::DeviceKernel;
 use super::parts::Parts;
-use super::tiling::Tiling;
+use super::tiling::{Loads, Tiling};
 use crate::Scalar;
 use crate::machine::{
     Argument, Device, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport, Refusal,
@@ -11,8 +11,8 @@ use crate::ops::RunError;
 
 /// What a variant says of itself.
 pub(super) struct Layout<S> {
-    /// The kernel for loads of this many elements.
-    pub(super) source: Box<dyn Fn(u32) -> KernelSource + Send>,
+    /// The kernel for such loads.
+    pub(super) source: Box<dyn Fn(Loads) -> KernelSource + Send>,
     pub(super) tiling: Tiling,
     pub(super) k: usize,
     /// The kernel's first argument: rows, pieces, blocks.
@@ -31,11 +31,11 @@ pub(super) struct Layout<S> {
 /// X and Y, each with its leading dimension, α and β.
 const PER_CALL: usize = 6;
 
-/// Compiled for one width of loads.
+/// Compiled for one kind of loads.
 pub(super) struct Tiled<S> {
     device: Device,
     layout: Layout<S>,
-    width: u32,
+    loads: Loads,
     kernel: Kernel,
     plan: LaunchPlan,
     /// All arguments; a call writes the last [`PER_CALL`] and allocates nothing.
@@ -45,15 +45,15 @@ pub(super) struct Tiled<S> {
 impl<S: Scalar> Tiled<S> {
     /// Compiled for rows of X and Y without gaps; others are compiled for when they come.
     pub(super) fn new(device: &Device, layout: Layout<S>) -> Result<Self, Refusal> {
-        let width = layout.tiling.width::<S>(layout.k, [layout.k; 2]);
-        let kernel = device.kernel(&(layout.source)(width))?;
+        let loads = layout.tiling.loads::<S>(layout.k, [layout.k; 2]);
+        let kernel = device.kernel(&(layout.source)(loads))?;
         let tiles = layout.tiling.tiles(layout.k);
         let blocks = layout.blocks.saturating_mul(tiles);
         let plan = LaunchPlan::new(device.limits(), [blocks, 1, 1], [layout.threads, 1, 1], 0)?;
         let mut arguments = vec![Argument::of(layout.units), Argument::of(layout.k as u64)];
         arguments.extend(&layout.arguments);
         arguments.extend([Argument::of(0_u64); PER_CALL]);
-        Ok(Tiled { device: device.clone(), layout, width, kernel, plan, arguments })
+        Ok(Tiled { device: device.clone(), layout, loads, kernel, plan, arguments })
     }
 
     /// The kernel takes the bytes from row to row in 32 bits.
@@ -71,10 +71,10 @@ impl<S: Scalar> DeviceKernel<S> for Tiled<S> {
     fn bind(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
         Self::check_distance(x)?;
         let Layout { tiling, k, source, .. } = &self.layout;
-        let width = tiling.width::<S>(*k, [x.leading_dimension(), y.leading_dimension()]);
-        if width != self.width {
-            self.kernel = self.device.kernel(&source(width))?;
-            self.width = width;
+        let loads = tiling.loads::<S>(*k, [x.leading_dimension(), y.leading_dimension()]);
+        if loads != self.loads {
+            self.kernel = self.device.kernel(&source(loads))?;
+            self.loads = loads;
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! How the K columns of X are dealt out to lanes, for the kernels that include `few.cuh`: data from K alone, but for the
-//! width of a load, which also depends on how far apart rows of X and Y lie.
+//! How the K columns of X are dealt out to lanes, for the kernels that include `few.cuh`: data from K alone, but for
+//! how wide loads are, which also depends on how far apart rows of X and Y lie.
 
 use crate::Scalar;
 use crate::machine::KernelSource;
@@ -47,17 +47,21 @@ impl Tiling {
         (k as u64).div_ceil(self.columns.into())
     }
 
-    /// Elements of a load where rows have `k` elements and lie so far apart: the widest if all loads are then aligned, or one.
-    pub(super) fn width<S: Scalar>(self, k: usize, distances: [usize; 2]) -> u32 {
+    /// How rows of `k` elements that lie so far apart are read.
+    pub(super) fn loads<S: Scalar>(self, k: usize, distances: [usize; 2]) -> Loads {
         let widest = self.widest::<S>();
         let fits = [k, distances[0], distances[1]].iter().all(|n| n.is_multiple_of(widest as usize));
-        if fits { widest } else { 1 }
+        let whole = fits && k.is_multiple_of(self.columns as usize);
+        Loads { width: if fits { widest } else { 1 }, whole }
     }
 
-    /// Every width there can be.
-    pub(super) fn widths<S: Scalar>(self) -> Vec<u32> {
-        let widest = self.widest::<S>();
-        if widest == 1 { vec![1] } else { vec![widest, 1] }
+    /// Every way there is.
+    pub(super) fn all_loads<S: Scalar>(self) -> Vec<Loads> {
+        let width = self.widest::<S>();
+        let mut all = vec![Loads { width, whole: true }];
+        all.extend((self.columns > 1).then_some(Loads { width, whole: false }));
+        all.extend((width > 1).then_some(Loads { width: 1, whole: false }));
+        all
     }
 
     fn widest<S: Scalar>(self) -> u32 {
@@ -75,13 +79,23 @@ impl Tiling {
     }
 
     /// What `few.cuh` asks for.
-    pub(super) fn define<S: Scalar>(self, source: KernelSource, width: u32) -> KernelSource {
+    pub(super) fn define<S: Scalar>(self, source: KernelSource, loads: Loads) -> KernelSource {
         source
             .define("SCALAR", S::CUDA_NAME)
-            .define("VEC", width)
+            .define("VEC", loads.width)
             .define("LANES", self.lanes)
-            .define("CHUNKS", self.chunks(width))
+            .define("CHUNKS", self.chunks(loads.width))
+            .define("WHOLE", u32::from(loads.whole))
     }
+}
+
+/// How a lane reads its part of a row of X.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Loads {
+    /// Elements of a load: as many as are aligned, or one.
+    pub(super) width: u32,
+    /// Tiles divide K: no load has to ask whether its columns are there.
+    pub(super) whole: bool,
 }
 
 /// Registers of a multiprocessor; the most of a thread.
@@ -109,8 +123,10 @@ mod tests {
                     assert!(tiling.tiles(k) as u128 * u128::from(tiling.columns) >= k as u128);
                     assert!(tiling.lanes <= lanes && 32 % tiling.lanes == 0);
                     for distances in [[k, k], [k.saturating_add(1), k], [k, k.saturating_add(2)]] {
-                        let width = tiling.width::<S>(k, distances);
-                        assert!(tiling.widths::<S>().contains(&width));
+                        let loads = tiling.loads::<S>(k, distances);
+                        assert!(tiling.all_loads::<S>().contains(&loads), "{loads:?} of {tiling:?}");
+                        assert!(!loads.whole || k % tiling.columns as usize == 0);
+                        let width = loads.width;
                         assert!(width as usize * size_of::<S>() <= WIDEST);
                         assert_eq!(tiling.chunks(width) * tiling.lanes * width, tiling.columns);
                         assert!([k, distances[0], distances[1]].iter().all(|n| n % width as usize == 0));
@@ -129,6 +145,8 @@ mod tests {
         assert_eq!(Tiling::new::<f64>(8, 2, 32), Tiling { lanes: 2, columns: 8 });
         assert_eq!(Tiling::new::<f64>(8, 1, 32), Tiling { lanes: 4, columns: 8 });
         assert_eq!(Tiling::new::<f64>(500, 2, 32), Tiling { lanes: 32, columns: 128 });
-        assert_eq!(Tiling::new::<f32>(12, 1, 8).width::<f32>(12, [12, 13]), 1);
+        let twelve = Tiling::new::<f32>(12, 1, 8);
+        assert_eq!(twelve.loads::<f32>(12, [12, 13]), Loads { width: 1, whole: false });
+        assert_eq!(twelve.loads::<f32>(12, [12, 16]), Loads { width: 4, whole: false });
     }
 }
