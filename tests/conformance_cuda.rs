@@ -7,6 +7,8 @@
 #[path = "common/columns.rs"]
 mod columns;
 mod common;
+#[path = "common/fast_spmm.rs"]
+mod fast_spmm;
 #[path = "common/gemm.rs"]
 mod gemm;
 #[path = "common/spmm.rs"]
