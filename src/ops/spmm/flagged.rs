@@ -127,7 +127,7 @@ mod tests {
         let a = Csr::from_coo(&Coo::new(10_000, 5000, rows, columns, values).unwrap(), Duplicates::Keep);
         let flagged = Flagged::new(&a).unwrap();
         for row in 0..10_000 {
-            let expected = if row % 3 == 0 { NOTHING | LAST } else { row / 2 | LAST };
+            let expected = if row % 3 == 0 { NOTHING | LAST } else { (row / 2) | LAST };
             assert_eq!(flagged.columns[row as usize], expected);
         }
     }
