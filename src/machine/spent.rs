@@ -1,6 +1,7 @@
 //! Where the time of preparing goes: what the devices of a thread spent on compiling kernels and on uploads. The
 //! workbench asks before and after a variant gets ready.
 
+use super::Pool;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,24 @@ impl Spent {
             compiling: now.compiling.saturating_sub(earlier.compiling),
             uploading: now.uploading.saturating_sub(earlier.uploading),
         }
+    }
+
+    /// Does `work` in the pool; what its thread spends there counts as spent by this one.
+    pub(crate) fn in_pool<T: Send>(pool: &Pool, work: impl FnOnce() -> T + Send) -> T {
+        let before = Spent::now();
+        let (made, there) = pool.install(|| {
+            let start = Spent::now();
+            let made = work();
+            (made, Spent::since(start))
+        });
+        // A thread of the pool does it itself, and has counted it.
+        if Spent::now() == before {
+            SPENT.set(Spent {
+                compiling: before.compiling + there.compiling,
+                uploading: before.uploading + there.uploading,
+            });
+        }
+        made
     }
 
     /// Counts what `work` takes as compiling.
@@ -76,5 +95,22 @@ mod tests {
         assert_eq!(Spent::since(before), spent, "another thread's uploads are its own");
         Spent::uploading(pause);
         assert!(Spent::since(before).uploading >= Duration::from_millis(2));
+    }
+
+    #[test]
+    fn what_is_done_in_a_pool_counts_once() {
+        let pool = Pool::new(2).unwrap();
+        let pause = || Spent::uploading(|| std::thread::sleep(Duration::from_millis(2)));
+        let before = Spent::now();
+        Spent::in_pool(&pool, pause);
+        let once = Spent::since(before).uploading;
+        assert!(once >= Duration::from_millis(2));
+        let inside = pool.install(|| {
+            let before = Spent::now();
+            Spent::in_pool(&pool, pause);
+            Spent::since(before).uploading
+        });
+        assert!(inside >= Duration::from_millis(2));
+        assert_eq!(Spent::since(before).uploading, once, "not counted for threads that only wait");
     }
 }

@@ -78,6 +78,10 @@ pub trait Variant<O: Op>: Sync {
     fn error_factor(&self) -> f64 {
         1.0
     }
+    /// Could `auto` and tuning take it? Not a peer that wants its operands in a layout of its own: it is there to be compared with.
+    fn can_be_chosen(&self) -> bool {
+        true
+    }
     /// Its parameters, where one kernel is registered with several values: lanes, sub-block size, tile width.
     fn params(&self) -> Vec<(&'static str, u32)> {
         Vec::new()

@@ -194,9 +194,17 @@ impl Memory for DeviceMemory {
         if bytes == 0 {
             return Ok(());
         }
-        let _turn = self.stream.context().enter()?;
-        // SAFETY: both have that many bytes on the same device; should the other be freed, the stream is passed first.
-        Ok(unsafe { cuda!(cuMemcpyDtoDAsync_v2(self.address, other.address(), bytes, self.stream.raw())) }?)
+        let Some(theirs) = other.stream().filter(|theirs| theirs.is_of_gpu_of(&self.stream)) else {
+            return Err(DeviceError::Elsewhere { what: "what is copied" });
+        };
+        self.stream.wait_for(theirs)?;
+        {
+            let _turn = self.stream.context().enter()?;
+            // SAFETY: both have that many bytes on the same device. The copy comes after what the other's stream has been
+            // given, and below that stream waits for the copy before it frees the memory.
+            unsafe { cuda!(cuMemcpyDtoDAsync_v2(self.address, other.address(), bytes, self.stream.raw())) }?;
+        }
+        theirs.wait_for(&self.stream)
     }
 }
 

@@ -76,16 +76,21 @@ impl Stream {
 
     /// What is put into this stream from now on happens after all that is in the other one now. The host does not wait.
     pub fn wait_for(&self, earlier: &Stream) -> Result<(), DeviceError> {
-        if self.raw == earlier.raw {
+        let same_gpu = self.is_of_gpu_of(earlier);
+        if same_gpu && self.raw == earlier.raw {
             return Ok(());
         }
-        {
-            let _turn = earlier.context.enter()?;
-            // SAFETY: mark and stream are valid and of one context. Where another thread puts the mark anew before the
-            // wait below, that waits for more than it must, never for less.
-            unsafe { cuda!(cuEventRecord(earlier.mark, earlier.raw)) }?;
-        }
-        let _turn = self.context.enter()?;
+        let turn = earlier.context.enter()?;
+        // SAFETY: mark and stream are valid and of one context. Where another thread puts the mark anew before the wait
+        // below, that waits for more than it must, never for less.
+        unsafe { cuda!(cuEventRecord(earlier.mark, earlier.raw)) }?;
+        // One turn for both calls where that is possible, so that no capture begins between them.
+        let _turn = if same_gpu {
+            turn
+        } else {
+            drop(turn);
+            self.context.enter()?
+        };
         // SAFETY: stream and mark are valid; a mark of another GPU is allowed.
         Ok(unsafe { cuda!(cuStreamWaitEvent(self.raw, earlier.mark, 0)) }?)
     }

@@ -1,4 +1,4 @@
-// Adds up the parts of rows that were too long for one group of lanes, in the order of the row: the same bits in every run.
+// Adds up the parts of rows that were too long for one group of lanes, in a fixed order: the same bits in every run.
 // One block for a row and a tile of its columns; its threads share out the parts.
 #include "ordito.cuh"
 

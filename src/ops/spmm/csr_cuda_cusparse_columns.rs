@@ -251,6 +251,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseColumns {
             }
         }
     }
+    fn can_be_chosen(&self) -> bool {
+        false
+    }
     fn place(&self) -> Place {
         Place::Cuda
     }

@@ -68,6 +68,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseSpmv {
             VectorAlgorithm::Csr2 => "CSR, K = 1 alone, NVIDIA's cuSPARSE SpMV, CSR_ALG2, preprocessed",
         }
     }
+    fn can_be_chosen(&self) -> bool {
+        false
+    }
     fn place(&self) -> Place {
         Place::Cuda
     }

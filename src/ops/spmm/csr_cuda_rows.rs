@@ -24,7 +24,7 @@ pub(super) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed(Rows);
 
 const THREADS: u32 = 256;
 const LANES: u32 = 32;
-/// Nonzeros of a part of a long row.
+/// Nonzeros of a part of a long row: as in the first kernels that were tried; other lengths have not been measured.
 const PART: usize = 256;
 
 /// One load per lane up to 8 lanes, two beyond: more lanes than that would only multiply the reads of A.

@@ -20,7 +20,7 @@ const LANES: u32 = 32;
 const SHORTEST: usize = 16;
 const LONGEST: usize = 256;
 
-/// As many entries as give every lane of the device two runs, within bounds.
+/// As many entries as give every second lane of the device a run, within bounds.
 fn run_length(limits: &DeviceLimits, entries: usize, lanes: u32) -> usize {
     let threads = limits.multiprocessors as usize * limits.threads_per_multiprocessor as usize;
     let even = entries.saturating_mul(2 * lanes as usize) / threads.max(1);
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_fill_the_device_and_are_not_too_short() {
+    fn runs_are_neither_too_short_nor_too_long() {
         let h200 = DeviceLimits::h200();
         assert_eq!(
             [0, 508_837, 3_216_152, 100_000_000].map(|entries| run_length(&h200, entries, 8)),

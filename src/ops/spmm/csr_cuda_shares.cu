@@ -1,6 +1,6 @@
 // Shares: every group of LANES lanes gets the same number of nonzeros, ITEMS neighbours, however long the rows are. It adds
 // them up until a row ends; a segmented scan over the block brings it what the groups before it have of its first row. A row
-// that goes over several blocks is added up from their parts, in order, by the block that comes last.
+// that goes over several blocks is added up from their parts, in a fixed order, by the block that comes last.
 // Touches A coalesced, once per tile of columns, X by loads as wide as K allows, all of them on their way at once, Y once.
 // Loses where K is large: the sums of all lanes go through the scan.
 #include "flags.cuh"

@@ -25,7 +25,7 @@ const ENTRIES: usize = 8;
 /// Steps of a part of a window that has more than twice as many: short ones end together, but the more columns there are, the
 /// more there is to add up of them.
 fn steps_of_part(k: usize, scalar_bytes: usize) -> usize {
-    if k * scalar_bytes < 512 { 16 } else { 64 }
+    if k.saturating_mul(scalar_bytes) < 512 { 16 } else { 64 }
 }
 
 /// 16 columns of X in f64, 32 in f32, in 8 lanes; twice as many in f64 where there are that many.

@@ -255,6 +255,10 @@ impl<S: Scalar, K: DeviceKernel<S>> Product<S> for OnDevice<S, K> {
         Ok(())
     }
 
+    fn get_ready(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
+        self.kernel.bind(x, y)
+    }
+
     fn apply_on_device(
         &mut self,
         alpha: S,

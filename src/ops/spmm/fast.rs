@@ -5,7 +5,7 @@ use super::tiled::{Layout, Tiled};
 use super::tiling::{Loads, Tiling};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
-use crate::machine::{Device, KernelSource, Machine, PTX, Refusal};
+use crate::machine::{Device, KernelSource, Machine, PTX, Refusal, Spent};
 use crate::ops::{Place, Variant};
 use std::sync::Arc;
 
@@ -68,7 +68,11 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
-        let layout = machine.pool().install(|| self.0.layout(machine, &device, subject))?;
+        // The host holds A in the kernel's layout until the device does.
+        let entries = (subject.a.nonzeros() as u64).checked_add(subject.a.rows() as u64);
+        let bytes = entries.and_then(|entries| entries.checked_mul(8 + size_of::<S>() as u64));
+        machine.check_memory("A in the layout of the kernel", bytes)?;
+        let layout = Spent::in_pool(machine.pool(), || self.0.layout(machine, &device, subject))?;
         let shape = (subject.a.rows(), subject.a.cols());
         Ok(OnDevice::boxed(Tiled::new(&device, layout)?, device, shape, subject.k))
     }

@@ -106,6 +106,11 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError>;
 
+    /// Told where operands on the device lie before [`apply_on_device`](Self::apply_on_device) gets them.
+    fn get_ready(&mut self, _x: DeviceView<'_, S>, _y: DeviceView<'_, S>) -> Result<(), RunError> {
+        Ok(())
+    }
+
     /// The same on operands that lie on the device. Only enqueues.
     fn apply_on_device(
         &mut self,

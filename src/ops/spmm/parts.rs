@@ -40,7 +40,7 @@ impl<S: Scalar> Parts<S> {
         if rows.is_empty() || k == 0 {
             return Ok(None);
         }
-        let columns = u64::from(THREADS).min((k as u64).next_power_of_two());
+        let columns = (k as u64).min(THREADS.into()).next_power_of_two();
         let blocks = (rows.len() as u64).saturating_mul((k as u64).div_ceil(columns));
         Ok(Some(Parts {
             kernel: device.kernel(&Self::source())?,

@@ -4,7 +4,7 @@ use super::csr_threads_nnz::{even_shares, multiply_shares};
 use super::overlapped::Overlapped;
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
-use crate::machine::{Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
+use crate::machine::{Accelerator, Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
 use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
 use crate::ops::{Choice, Op, Phases, RunError};
 use std::ops::Mul;
@@ -37,12 +37,15 @@ pub struct Plan<S: Scalar> {
     machine: Arc<Machine>,
     subject: Subject<S>,
     choice: Choice,
-    product: Box<dyn Product<S>>,
+    pub(super) product: Box<dyn Product<S>>,
     /// The same in blocks of rows, where that was asked for and pays.
     overlapped: Option<Overlapped<S>>,
     /// How long the last overlapped product took; `None` where the last one was none.
     overlapped_ns: Option<f64>,
 }
+
+/// On a device: CSR as it is, and a list of its rows.
+const STORES_LEAST: &str = "csr-cuda-rows8";
 
 /// Why the values of a plan could not be replaced. The plan is as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -56,12 +59,21 @@ pub enum UpdateError {
 }
 
 impl<S: Scalar> Plan<S> {
-    /// The variant that `auto` chooses for this matrix and machine, or that was [tuned](Plan::tuned) for them: on the CPU, or, where the machine has an accelerator
-    /// ([`Machine::with_accelerator`]), on that.
+    /// The variant that `auto` chooses for this matrix and machine, or that was [tuned](Plan::tuned) for them: on the CPU,
+    /// or, where the machine has an accelerator ([`Machine::with_accelerator`]), on that. Should it refuse there (too large,
+    /// say), the one that stores the least is taken.
     pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         let subject = Subject { a: a.into(), triplets: None, k };
         let choice = Spmm::choose(machine, &subject);
-        Plan::build(subject, choice, machine)
+        let name = choice.variant;
+        match Plan::build(subject.clone(), choice, machine) {
+            Err(refusal) if machine.accelerator() != Accelerator::None && name != STORES_LEAST => {
+                let reason = format!("{name} refuses: {refusal}");
+                // If this refuses too, the first refusal says more.
+                Plan::build(subject, Choice { variant: STORES_LEAST, reason }, machine).map_err(|_| refusal)
+            }
+            plan => plan,
+        }
     }
 
     /// The variant of that name.
@@ -242,7 +254,6 @@ impl<S: Scalar> Mul<&Dense<S>> for &Csr<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Accelerator;
     use crate::matrix::{Coo, Duplicates};
     use crate::ops::spmm::choose::choose;
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// that agree in all of them are taken for alike: a wrong guess costs time, never correctness.
 const SAMPLED: usize = 4096;
 /// New fields take a new one; files of another are as good as none.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// What is remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,10 @@ pub(super) fn or_remembered<S: Scalar>(
     let Some(path) = path(machine, subject) else { return choose() };
     match read(&path) {
         Ok(None) => choose(),
-        Ok(Some(winner)) => winner.choice::<S>().unwrap_or_else(choose),
+        Ok(Some(winner)) => {
+            let is_there = Spmm::<S>::variant(&winner.variant).is_some_and(|v| v.available(machine).is_ok());
+            winner.choice::<S>().filter(|_| is_there).unwrap_or_else(choose)
+        }
         Err(why) => {
             let Choice { variant, reason } = choose();
             let file = path.display();

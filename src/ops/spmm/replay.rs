@@ -63,6 +63,10 @@ impl<S: Scalar> Plan<S> {
         let device = self.device().cloned().ok_or(Refusal::NoDevice)?;
         let mut replay = Replay { plan: self, steps, graph: None };
         if let Some(gpu) = device.gpu() {
+            // What is compiled for these operands is compiled now: a recording cannot load code.
+            for Step { x, y, .. } in &mut replay.steps {
+                replay.plan.product.get_ready(x.view(), y.view_mut().as_view())?;
+            }
             replay.graph = Some(gpu.capture(&mut || replay.run_steps())?);
         }
         Ok(replay)

@@ -53,7 +53,8 @@ impl<S: Scalar> Plan<S> {
                 .and_then(|mut ready| time(&mut *ready, &inputs, limit))
             {
                 Ok(ns) => ns,
-                Err(_) => continue, // too large, or not for such operands: no candidate
+                Err(RunError::Refused(_)) => continue, // too large, or not for such operands: no candidate
+                Err(error) => return Err(Refusal::Device(error.to_string())),
             };
             measured += 1;
             if variant.name() == unmeasured.variant {
@@ -75,7 +76,9 @@ fn candidates<S: Scalar>(machine: &Machine) -> impl Iterator<Item = &'static dyn
     let on_device = machine.accelerator() != Accelerator::None;
     let variants = Spmm::<S>::variants().iter().copied();
     variants.filter(move |variant| {
-        (variant.place() == Place::Cuda) == on_device && variant.available(machine).is_ok()
+        (variant.place() == Place::Cuda) == on_device
+            && variant.can_be_chosen()
+            && variant.available(machine).is_ok()
     })
 }
 
