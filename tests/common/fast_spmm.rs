@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// The header that all of these kernels include, and nobody else.
 const HEADER: &str = "few.cuh";
 
+/// The kernel that runs behind those that cut long rows.
+pub(crate) const ADDS_PARTS: &str = "add_parts";
+
 /// K of a whole tile with wide loads, and of one and a bit with loads of one element.
 const KS: [usize; 2] = [8, 33];
 
@@ -146,6 +149,8 @@ fn same_bits_in_every_run<S: Scalar>(accelerator: Accelerator) {
                 Some(ready)
             };
             let Some(mut ready) = prepared() else { continue };
+            let cuts = variant.kernels().iter().any(|kernel| kernel.entry == ADDS_PARTS);
+            assert_eq!(ready.launches().iter().any(|launch| launch.kernel == ADDS_PARTS), cuts, "{what}");
             let first = bits_of_a_run(&mut *ready);
             assert!(first.iter().all(|&bits| f64::from_bits(bits).is_finite()), "{what} left something out");
             for run in 1..runs {
