@@ -116,7 +116,6 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
         (_, ..=1) => {
             choice("csr-cuda-shares", "few rows and columns: equal shares of nonzeros fill the device")
         }
-        (_, 2..=3) => choice("csr-cuda-rows32", "few rows: a warp shares out each"),
         _ => choice(
             "csr-cuda-rows32-shuffled",
             "few rows: a warp shares out each and hands its nonzeros round",
@@ -157,7 +156,7 @@ mod tests {
         let small = shape(10_974, 428_650, 150, 1.2, 4.4);
         assert_eq!(
             [1, 8, 32].map(|k| chosen(small, k, 4)),
-            ["csr-cuda-shares", "csr-cuda-rows32", "csr-cuda-rows32-shuffled"]
+            ["csr-cuda-shares", "csr-cuda-rows32-shuffled", "csr-cuda-rows32-shuffled"]
         );
     }
 

@@ -161,7 +161,6 @@ impl<S: Scalar> Op for Spmm<S> {
             &sell_cuda_slices::SLICES,
             &csr_cuda_rows::ROWS_8,
             &csr_cuda_rows::ROWS_8_SHUFFLED,
-            &csr_cuda_rows::ROWS_32,
             &csr_cuda_rows::ROWS_32_SHUFFLED,
             &csr_cuda_shares::SHARES,
             &csr_cuda_runs::RUNS,
