@@ -13,8 +13,8 @@ use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 /// With groups of so many lanes, more where a row of X needs more; nonzeros handed round by shuffles, or read by all.
 pub(super) struct Rows<const GROUP: u32, const SHUFFLED: bool>;
 
-/// Groups of 8 lanes. With whole warps and without shuffles it was at best 8 % faster than with them on an H200, on one matrix
-/// of nine, and is not listed.
+/// Groups of 8 lanes. With whole warps and without shuffles it was at best 9 % faster than with them on an H200, on one matrix
+/// of six, and is not listed.
 pub(super) const ROWS_8: Listed<Rows<8, false>> = Listed(Rows);
 /// With shuffles.
 pub(super) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed(Rows);
