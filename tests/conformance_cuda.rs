@@ -114,7 +114,8 @@ fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
     let selected = select::<Spmm<S>>(&Wanted::all(), Side::Device).unwrap();
     let (mut passed, mut refused) = (0, 0);
     for shape in shapes() {
-        for &k in Bench::ks(bench.part, &shape) {
+        // Every second K in the emulator: what other K do is seen by the exact products.
+        for &k in Bench::ks(bench.part, &shape).iter().step_by(if bench.part { 2 } else { 1 }) {
             let (subject, inputs) = spmm_case::<S>(&shape, Values::Reals, k);
             let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
             let case = Case::<Spmm<S>>::new(subject, inputs, precision, Record::default(), limits);
