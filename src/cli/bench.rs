@@ -16,7 +16,7 @@ use std::time::Duration;
   ordito bench spmm stencil27:40 --k 8,32
   ordito bench spmm my.mtx.gz --k 3,4,8,12,16,32,64 --threads 1,2 --out results
   ordito bench convert powerlaw:100000x16 --variant '*-counting,*-cursor'
-  ordito bench spmm --suite cpu --variant auto,csr-threads-rows --json
+  ordito bench spmm --suite cpu --data folder-of-matrices --threads 1,2 --json
   ordito bench spmm --suite gpu --data folder-of-matrices --out yardstick
   ordito bench gemm --suite ladder --tile 8,10,16,32
   ordito bench gemm 1000x777x1234 --variant kernel1,MatrixMulKernel --dtype f32
@@ -30,8 +30,8 @@ A up (to the device) are parts; repack the rearrangement of X, part of every run
 error/bound above 1 would be wrong.
 
 Defaults: K = 8,32; dtype f64; samples until the standard error of the mean is below 0.5 %,
-10 to 1000 of them, at most 1 s per variant (--suite gpu of spmm: 10 to 30 in 0.05 s); on a GPU
-once with a warm and once with an empty cache. Variants of one case are sampled in turn.
+10 to 1000 of them, at most 1 s per variant (--suite cpu and gpu of spmm: 10 to 30 in 0.05 s);
+on a GPU once with a warm and once with an empty cache. Variants of one case are sampled in turn.
 Ctrl-C keeps the samples already taken (exit code 1).")]
 pub(super) struct BenchArgs {
     #[command(flatten)]

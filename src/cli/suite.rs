@@ -4,13 +4,15 @@
 use super::args::{Device, Dtype};
 use super::operations::Operation;
 use crate::io::MATRICES_VARIABLE;
+use crate::workbench::yardstick;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
 /// A yardstick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Suite {
-    /// Six kinds of matrices that exceed a core's caches, K = 1 to 64, both precisions
+    /// Six kinds of matrices that exceed a core's caches, K = 1 to 64, both precisions; of `spmm` also real ones
+    /// (--data), without the variants that are there to be studied, few samples
     Cpu,
     /// Large matrices, K = 1 to 128, both precisions; of `spmm` also real ones (--data), our CUDA kernels
     /// beside cuSPARSE, few samples, and a summary
@@ -56,15 +58,8 @@ impl Suite {
     pub(super) fn sparse(self) -> Yardstick {
         match self {
             Suite::Cpu => Yardstick {
-                inputs: &[
-                    "uniform:200000x16",
-                    "stencil27:58",
-                    "stencil5:447",
-                    "powerlaw:200000x16",
-                    "band:20000x50",
-                    "blocks:20000x12x3",
-                ],
-                ks: &[1, 2, 3, 4, 8, 12, 16, 32, 64],
+                inputs: yardstick::SYNTHETIC_MATRICES,
+                ks: yardstick::COLUMNS,
                 dtypes: &[Dtype::F32, Dtype::F64],
                 ..Yardstick::default()
             },
@@ -103,7 +98,15 @@ impl Suite {
                 is_brief: true,
                 ..self.sparse()
             },
-            Suite::Cpu | Suite::Ladder => self.sparse(),
+            Suite::Cpu => Yardstick {
+                files: yardstick::REAL_MATRICES,
+                // As above.
+                variants: &["*-threads-*", "!csr-threads-rows", "!ell-*", "auto"],
+                on: Some(Device::Cpu),
+                is_brief: true,
+                ..self.sparse()
+            },
+            Suite::Ladder => self.sparse(),
         }
     }
 }
@@ -153,6 +156,7 @@ impl SuiteFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::{Op, Place};
     use crate::spmm::Spmm;
     use crate::workbench::{Selected, Side, Wanted, select};
 
@@ -171,6 +175,22 @@ mod tests {
         let none = SuiteFiles::find_in(&["a", "b"], None);
         assert_eq!((none.found.len(), none.left_out.len()), (0, 2));
         assert!(none.looked.contains("--data") && none.looked.contains("ORDITO_MATRICES"));
+    }
+
+    #[test]
+    fn the_suite_of_the_cpu_takes_what_auto_could_choose_and_real_matrices() {
+        let suite = Suite::Cpu.spmm();
+        assert!(suite.files.contains(&"bcsstk17") && Suite::Cpu.sparse().files.is_empty());
+        let wanted = Wanted::variants(suite.variants.iter().copied());
+        let names: Vec<String> =
+            select::<Spmm<f64>>(&wanted, Side::Cpu).unwrap().iter().map(Selected::name).collect();
+        let could_be: Vec<&str> = Spmm::<f64>::variants()
+            .iter()
+            .filter(|variant| variant.place() != Place::Cuda && variant.can_be_chosen())
+            .map(|variant| variant.name())
+            .collect();
+        let (auto, others): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| *name == "auto");
+        assert_eq!((auto.len(), others), (1, could_be.iter().map(|name| name.to_string()).collect::<Vec<_>>().iter().collect()));
     }
 
     #[test]

@@ -78,7 +78,8 @@ pub trait Variant<O: Op>: Sync {
     fn error_factor(&self) -> f64 {
         1.0
     }
-    /// Could `auto` and tuning take it? Not a peer that wants its operands in a layout of its own: it is there to be compared with.
+    /// Could `auto` and tuning take it? Not what is there to be compared with: a peer that wants its operands in a layout of
+    /// its own, a rung of the CPU's ladder, which later ones beat on every matrix.
     fn can_be_chosen(&self) -> bool {
         true
     }

@@ -9,6 +9,7 @@ mod case;
 mod select;
 mod verify;
 mod wanted;
+pub mod yardstick;
 
 pub use bench::{Flushes, Measuring};
 pub use case::{Case, OracleLimits};

@@ -54,6 +54,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrSerial {
     fn place(&self) -> Place {
         Place::Serial
     }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
     fn source(&self) -> &'static str {
         include_str!("csr_serial.rs")
     }

@@ -63,6 +63,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsRows {
     fn place(&self) -> Place {
         Place::Threads
     }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
     fn source(&self) -> &'static str {
         include_str!("csr_threads_rows.rs")
     }

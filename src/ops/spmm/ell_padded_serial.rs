@@ -49,6 +49,9 @@ impl<S: Scalar> Variant<Spmm<S>> for EllPaddedSerial {
     fn place(&self) -> Place {
         Place::Serial
     }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
     fn source(&self) -> &'static str {
         include_str!("ell_padded_serial.rs")
     }

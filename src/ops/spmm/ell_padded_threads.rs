@@ -88,6 +88,9 @@ impl<S: Scalar> Variant<Spmm<S>> for EllPaddedThreads {
     fn place(&self) -> Place {
         Place::Threads
     }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
     fn source(&self) -> &'static str {
         include_str!("ell_padded_threads.rs")
     }

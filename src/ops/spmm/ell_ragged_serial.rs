@@ -46,6 +46,9 @@ impl<S: Scalar> Variant<Spmm<S>> for EllRaggedSerial {
     fn place(&self) -> Place {
         Place::Serial
     }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
     fn source(&self) -> &'static str {
         include_str!("ell_ragged_serial.rs")
     }

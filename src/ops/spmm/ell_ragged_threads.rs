@@ -48,6 +48,9 @@ impl<S: Scalar> Variant<Spmm<S>> for EllRaggedThreads {
     fn place(&self) -> Place {
         Place::Threads
     }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
     fn source(&self) -> &'static str {
         include_str!("ell_ragged_threads.rs")
     }

@@ -26,6 +26,7 @@ mod ell_ragged_threads;
 mod fast;
 mod flagged;
 mod host;
+mod neighbours;
 mod oracle;
 mod overlapped;
 mod parts;
@@ -220,6 +221,25 @@ impl<S: Scalar> Op for Spmm<S> {
         }
         write_npy(output.view(), &folder.join("y_found.npy"))
     }
+}
+
+/// What a choice of variants can be based on, by name: cheaper than a product. For those who fit a rule to measurements.
+pub fn statistics<S: Scalar>(a: &Csr<S>) -> Vec<(&'static str, f64)> {
+    let (shape, like) = (shape::Shape::of(a), neighbours::Neighbours::of(a));
+    vec![
+        ("rows", a.rows() as f64),
+        ("cols", a.cols() as f64),
+        ("nonzeros", a.nonzeros() as f64),
+        ("mean_length", shape.mean),
+        ("longest", shape.longest as f64),
+        ("padded", shape.padded),
+        ("reuse", shape.reuse),
+        ("same_columns", like.same_columns),
+        ("length_changes", like.length_changes),
+        ("diagonals_of_8", like.diagonals_of_8),
+        ("diagonals_of_16", like.diagonals_of_16),
+        ("span", like.span),
+    ]
 }
 
 /// Do X and Y fit A?
