@@ -135,10 +135,15 @@ fn names<S: Scalar>(asked_for: &[String]) -> anyhow::Result<Vec<&'static str>> {
     for asked_for in asked_for.iter().filter(|name| *name != AUTO) {
         let before = names.len();
         match asked_for.as_str() {
-            "all" => names.extend(here().filter(|variant| variant.can_be_chosen()).map(|variant| variant.name())),
+            "all" => {
+                names.extend(here().filter(|variant| variant.can_be_chosen()).map(|variant| variant.name()))
+            }
             name => names.extend(here().map(|variant| variant.name()).filter(|own| *own == name)),
         }
-        anyhow::ensure!(names.len() > before, "--variants {asked_for}: `ordito list spmm` names those there are");
+        anyhow::ensure!(
+            names.len() > before,
+            "--variants {asked_for}: `ordito list spmm` names those there are"
+        );
     }
     Ok(names)
 }

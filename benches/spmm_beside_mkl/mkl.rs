@@ -32,29 +32,10 @@ struct Description {
 const GENERAL: Description = Description { kind: 20, fill: 0, diagonal: 0 };
 
 type Handle = *mut c_void;
-type CreateCsr<S> = unsafe extern "C" fn(
-    *mut Handle,
-    i32,
-    i32,
-    i32,
-    *const i32,
-    *const i32,
-    *const u32,
-    *const S,
-) -> i32;
-type Mm<S> = unsafe extern "C" fn(
-    i32,
-    S,
-    Handle,
-    Description,
-    i32,
-    *const S,
-    i32,
-    i32,
-    S,
-    *mut S,
-    i32,
-) -> i32;
+type CreateCsr<S> =
+    unsafe extern "C" fn(*mut Handle, i32, i32, i32, *const i32, *const i32, *const u32, *const S) -> i32;
+type Mm<S> =
+    unsafe extern "C" fn(i32, S, Handle, Description, i32, *const S, i32, i32, S, *mut S, i32) -> i32;
 type Mv<S> = unsafe extern "C" fn(i32, S, Handle, Description, *const S, S, *mut S) -> i32;
 type MmHint = unsafe extern "C" fn(Handle, i32, Description, i32, i32, i32) -> i32;
 type MvHint = unsafe extern "C" fn(Handle, i32, Description, i32) -> i32;
@@ -74,7 +55,10 @@ impl Mkl {
         let named = asked_for.map(Path::to_owned).or_else(|| std::env::var_os(VARIABLE).map(PathBuf::from));
         let candidates = match named {
             Some(path) => vec![path],
-            None => beside_python().into_iter().chain(["libmkl_rt.so.3", "libmkl_rt.so.2"].map(PathBuf::from)).collect(),
+            None => beside_python()
+                .into_iter()
+                .chain(["libmkl_rt.so.3", "libmkl_rt.so.2"].map(PathBuf::from))
+                .collect(),
         };
         let mut faults = Vec::new();
         for path in candidates {

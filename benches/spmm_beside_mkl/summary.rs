@@ -53,7 +53,8 @@ pub(crate) fn show(outcomes: &[Outcome]) -> String {
         "MKL's best time over that of auto: above 1 auto is faster\n\n\
          cases                        number  geomean   ≥ 1   ≥ 0.95  worst\n",
     );
-    let is_of = |names: &'static [&'static str]| move |outcome: &Outcome| names.contains(&outcome.matrix.as_str());
+    let is_of =
+        |names: &'static [&'static str]| move |outcome: &Outcome| names.contains(&outcome.matrix.as_str());
     let (held_out, elements, structured) = (is_of(HELD_OUT), is_of(FINITE_ELEMENTS), is_of(STRUCTURED));
     let groups: [(&str, &dyn Fn(&Outcome) -> bool); 5] = [
         ("all", &|_| true),

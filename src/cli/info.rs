@@ -1,8 +1,9 @@
 //! `ordito info MATRIX…`
 
-use super::args::{ReadArgs, is_same_file, machine};
+use super::args::{Dtype, ReadArgs, is_same_file, machine, with_scalar};
 use super::console::Console;
 use super::operations::to_csr;
+use crate::Scalar;
 use crate::io::load;
 use crate::machine::Machine;
 use crate::matrix::Statistics;
@@ -32,6 +33,9 @@ pub(super) struct InfoArgs {
     /// Columns of X for which auto would choose
     #[arg(long, value_name = "K", default_value = "8")]
     k: NonZeroUsize,
+    /// Precision for which auto would choose
+    #[arg(long, value_enum, default_value = "f64")]
+    dtype: Dtype,
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -54,7 +58,7 @@ pub(super) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
     let (mut unreadable, mut known) = (0, Vec::new());
     for (index, name) in args.matrices.iter().enumerate() {
         let busy = console.busy(format!("reading {name}"));
-        let described = describe(args, &machine, name);
+        let described = with_scalar!(args.dtype, S => describe::<S>(args, &machine, name));
         drop(busy);
         match described {
             Ok(facts) => {
@@ -98,18 +102,19 @@ fn page_of(matrix: &str) -> PathBuf {
 struct Facts {
     matrix: MatrixFacts,
     k: usize,
+    dtype: &'static str,
     chosen: &'static str,
     reason: String,
 }
 
-fn describe(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
-    let loaded = machine.pool().install(|| load::<f64>(name, &args.read.options()))?;
+fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
+    let loaded = machine.pool().install(|| load::<S>(name, &args.read.options()))?;
     let a = Arc::new(to_csr(machine, &loaded.coo).with_context(|| name.to_string())?);
     let matrix =
         machine.pool().install(|| MatrixFacts::of(&loaded.name, &loaded.origin, &a, &Statistics::of(&a)));
     let subject = Subject { a, triplets: None, k: args.k.get() };
     let choice = Spmm::choose(machine, &subject);
-    Ok(Facts { matrix, k: args.k.get(), chosen: choice.variant, reason: choice.reason })
+    Ok(Facts { matrix, k: args.k.get(), dtype: S::NAME, chosen: choice.variant, reason: choice.reason })
 }
 
 impl Facts {
@@ -120,6 +125,7 @@ impl Facts {
         if let Some(fields) = facts.as_object_mut() {
             fields.retain(|name, _| name != "kind" && name != "spy");
             fields.insert("k".into(), json!(self.k));
+            fields.insert("dtype".into(), json!(self.dtype));
             fields.insert("chosen".into(), json!(self.chosen));
             fields.insert("reason".into(), json!(self.reason));
         }
@@ -166,7 +172,12 @@ impl Facts {
             let bytes = facts.bytes.get(key).copied().unwrap_or_default();
             lines.push(format!("    {name:<16} {:>12} {:>12}", show(bytes.f64), show(bytes.f32)));
         }
-        lines.push(format!("  auto, K = {:<4}{}: {}", self.k, self.chosen, self.reason));
+        // f64 goes without saying.
+        let asked = match self.dtype {
+            "f64" => format!("K = {}", self.k),
+            dtype => format!("K = {}, {dtype}", self.k),
+        };
+        lines.push(format!("  auto, {asked:<8}{}: {}", self.chosen, self.reason));
         lines.join("\n")
     }
 

@@ -29,7 +29,7 @@ Without --dtype the product is computed in the precision of X, else in f64.
 
 Examples:
   ordito spmm bcsstk17.mtx.gz --x X.npy -o Y.npy
-  ordito spmm stencil27:40 --k 8 --check
+  ordito spmm stencil27:40 --k 8 --check --verbose
   ordito spmm my.mtx --k 16 --variant csr-threads-rows --threads 2 --json"
 )]
 pub(super) struct SpmmArgs {
@@ -50,6 +50,9 @@ pub(super) struct SpmmArgs {
     /// Measure all variants on this matrix first, take the fastest, and remember it for `auto`
     #[arg(long, conflicts_with = "variant")]
     tune: bool,
+    /// Say after how many products preparing has paid, which is measured
+    #[arg(long, short, conflicts_with = "json")]
+    verbose: bool,
     #[command(flatten)]
     product: ProductArgs,
     #[command(flatten)]
@@ -92,10 +95,19 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     let prepared = Prepared::new(args, selected, &machine, triplets, x, record.clone());
     let multiplied = prepared.map_err(anyhow::Error::from).and_then(|prepared| {
         busy.say("multiplying");
-        prepared.multiply(args, x_is_vector)
+        let break_even = args.verbose.then(|| prepared.break_even()).transpose()?;
+        Ok((prepared.multiply(args, x_is_vector)?, break_even))
     });
     drop(busy);
-    args.product.conclude(record, multiplied, console)
+    let (multiplied, break_even) = match multiplied {
+        Ok((record, break_even)) => (Ok(record), break_even),
+        Err(error) => (Err(error), None),
+    };
+    let code = args.product.conclude(record, multiplied, console)?;
+    if let Some(break_even) = break_even {
+        console.line(format!("pays      {break_even}"))?;
+    }
+    Ok(code)
 }
 
 fn read_x<S: Scalar>(path: &Path, rows: usize) -> anyhow::Result<Dense<S>> {
@@ -142,6 +154,14 @@ impl<S: Scalar> Prepared<S> {
         let subject = Subject { a, triplets: Some(triplets), k };
         let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
         Ok(Prepared { plan, case, error_factor })
+    }
+
+    /// Has preparing paid?
+    fn break_even(&self) -> anyhow::Result<String> {
+        Ok(match self.plan.measure_break_even()? {
+            Some(break_even) => break_even.to_string(),
+            None => format!("{} converts nothing: every product gains", self.plan.choice().variant),
+        })
     }
 
     /// The product, checked and written as asked; Y has one dimension where X had, as NumPy would have it.

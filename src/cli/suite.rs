@@ -190,7 +190,10 @@ mod tests {
             .map(|variant| variant.name())
             .collect();
         let (auto, others): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| *name == "auto");
-        assert_eq!((auto.len(), others), (1, could_be.iter().map(|name| name.to_string()).collect::<Vec<_>>().iter().collect()));
+        assert_eq!(
+            (auto.len(), others),
+            (1, could_be.iter().map(|name| name.to_string()).collect::<Vec<_>>().iter().collect())
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //!
 //! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
 
+mod break_even;
 pub mod columns;
 pub mod convert;
 mod device_dense;
@@ -16,6 +17,7 @@ pub mod spmm;
 pub mod transfer;
 mod transposed;
 
+pub use break_even::Products;
 pub use device_dense::DeviceDense;
 pub use reference::{Extent, Observed, Projection, Reference};
 

@@ -1,14 +1,13 @@
 //! After how many products has preparing paid for itself?
 
+pub use crate::ops::Products;
+
 use super::Record;
 use super::compare::{Ratio, Verdict};
 use super::peers::is_peer;
 use super::setting::Setting;
 use super::timed::Timed;
-use crate::units;
-use serde::Serialize;
 use std::collections::HashMap;
-use std::fmt;
 
 /// A record against the plainest way to do the same, on a GPU against cuSPARSE.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,33 +20,8 @@ pub struct BreakEven {
     pub products: Products,
 }
 
-/// How many products it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Products {
-    /// It is not faster: it never is ahead, or does not stay so.
-    Never,
-    /// The difference is within what is known of the times.
-    NoDifference,
-    /// It is faster and was ready no later.
-    AtOnce,
-    /// So many.
-    After(u64),
-}
-
-impl fmt::Display for Products {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Products::Never => f.pad("never"),
-            Products::NoDifference => f.pad("no difference"),
-            Products::AtOnce => f.pad("at once"),
-            Products::After(products) => f.pad(&units::count(*products)),
-        }
-    }
-}
-
 /// For every sparse product of one run that passed and whose preparing was timed, and that multiplies another format than
-/// CSR (its name does not begin with `csr-`): held against the fastest that multiplies plain CSR on the same input, in the
+/// plain CSR (its name does not begin with `csr-`, or it sorts the rows first): held against the fastest that multiplies plain CSR on the same input, in the
 /// same dtype, K, place and number of threads. Where cuSPARSE ran in that place, every other variant is held against the
 /// fastest of its calls instead. Where there is nothing to hold against, there is nothing to say.
 ///
@@ -90,7 +64,7 @@ pub fn break_even(records: &[Record]) -> Vec<BreakEven> {
 
 /// Does it multiply the matrix as it came?
 fn is_plain(record: &Record) -> bool {
-    record.variant.starts_with("csr-")
+    record.variant.starts_with("csr-") && !record.variant.ends_with("-sorted")
 }
 
 /// Preparing without the compilation of kernels, where it was timed.
@@ -131,15 +105,9 @@ impl Cost {
 /// After how many of them `one` is ahead of `other`.
 pub(super) fn products(one: Paid, other: Paid) -> Products {
     let (lost, gained) = (one.prepare_ns - other.prepare_ns, other.timed.median_ns - one.timed.median_ns);
-    if Ratio::of(other.timed, one.timed).verdict == Verdict::NoDifference {
-        Products::NoDifference
-    } else if gained <= 0.0 {
-        Products::Never
-    } else if lost <= 0.0 {
-        Products::AtOnce
-    } else {
-        // After an exact quotient they are even; one more, and it is ahead.
-        Products::After((lost / gained).floor() as u64 + 1)
+    match Ratio::of(other.timed, one.timed).verdict {
+        Verdict::NoDifference => Products::NoDifference,
+        _ => Products::until_ahead(lost, gained),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
 
+mod break_even;
 mod choose;
 mod csr_cuda_adaptive;
 mod csr_cuda_cusparse;
@@ -38,12 +39,14 @@ mod row_blocks;
 mod rung;
 mod sell_cuda_slices;
 mod shape;
+mod stopwatch;
 mod tiled;
 mod tiling;
 mod tune;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 
+pub use break_even::BreakEven;
 pub use plan::{Plan, UpdateError, multiply};
 pub use replay::{Replay, Step};
 

@@ -1,5 +1,6 @@
 //! The library calls: a plan for many products with one matrix, and a single product that converts nothing.
 
+use super::break_even::timed;
 use super::csr_threads_nnz::{even_shares, multiply_shares};
 use super::overlapped::Overlapped;
 use super::{Product, Spmm, Subject, check_shapes};
@@ -9,7 +10,7 @@ use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
 use crate::ops::{Choice, Op, Phases, RunError};
 use std::ops::Mul;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A matrix made ready for products with blocks of `k` vectors. Owns what it needs and can live in a struct of
 /// yours.
@@ -34,9 +35,11 @@ use std::time::Instant;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Plan<S: Scalar> {
-    machine: Arc<Machine>,
-    subject: Subject<S>,
+    pub(super) machine: Arc<Machine>,
+    pub(super) subject: Subject<S>,
     choice: Choice,
+    /// How long preparing took, without the compilation of kernels.
+    pub(super) prepare_ns: f64,
     pub(super) product: Box<dyn Product<S>>,
     /// The same in blocks of rows, where that was asked for and pays.
     overlapped: Option<Overlapped<S>>,
@@ -46,6 +49,16 @@ pub struct Plan<S: Scalar> {
 
 /// On a device: CSR as it is, and a list of its rows.
 const STORES_LEAST: &str = "csr-cuda-rows8";
+/// On the CPU: CSR as it is.
+const CONVERTS_NOTHING: &str = "csr-threads-nnz";
+
+/// What multiplies CSR as it comes.
+pub(super) fn plain_variant(machine: &Machine) -> &'static str {
+    match machine.accelerator() {
+        Accelerator::None => CONVERTS_NOTHING,
+        Accelerator::Cuda(_) | Accelerator::Emulator => STORES_LEAST,
+    }
+}
 
 /// Why the values of a plan could not be replaced. The plan is as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -96,14 +109,20 @@ impl<S: Scalar> Plan<S> {
     ) -> Result<Self, Refusal> {
         let name = choice.variant.to_string();
         let variant = Spmm::<S>::variant(choice.variant).ok_or(Refusal::UnknownVariant { name })?;
-        let product = variant.prepare(machine, &subject)?;
-        let machine = machine.clone();
-        Ok(Plan { machine, subject, choice, product, overlapped: None, overlapped_ns: None })
+        let (product, prepare_ns) = timed(|| variant.prepare(machine, &subject));
+        let (product, machine) = (product?, machine.clone());
+        Ok(Plan { machine, subject, choice, prepare_ns, product, overlapped: None, overlapped_ns: None })
     }
 
     /// Which variant was taken, and why.
     pub fn choice(&self) -> &Choice {
         &self.choice
+    }
+
+    /// How long preparing took, without the compilation of kernels and without choosing. See
+    /// [`measure_break_even`](Self::measure_break_even) for whether it has paid.
+    pub fn prepare_time(&self) -> Duration {
+        Duration::from_nanos(self.prepare_ns as u64)
     }
 
     /// Gets ready to overlap copies and kernels of [`apply`](Self::apply) where X and Y lie in pinned memory

@@ -3,6 +3,7 @@
 use super::choose::choose;
 use super::plan::Plan;
 use super::remembered::{Winner, remember};
+use super::stopwatch::{BATCH, batch, runs_of_batch};
 use super::{Inputs, Product, Spmm, Subject};
 use crate::Scalar;
 use crate::io::random_dense;
@@ -10,14 +11,9 @@ use crate::machine::{Accelerator, Machine, Refusal};
 use crate::matrix::Csr;
 use crate::ops::{Op, Place, RunError, Variant};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// A batch of runs takes at least this long, so that neither the clock nor starting them on a device counts.
-const BATCH: Duration = Duration::from_millis(1);
 /// Batches of which the median is taken.
 const BATCHES: usize = 5;
-/// Runs of one batch, at most.
-const MOST_RUNS: u32 = 1000;
 /// Who takes so many times as long as the best so far in the first run, after one to warm up, is not measured further.
 const HOPELESS: f64 = 3.0;
 /// The seed of the X that is multiplied: which numbers they are makes no difference.
@@ -94,23 +90,10 @@ fn time<S: Scalar>(
     if best.is_some_and(|best| once > HOPELESS * best && once > BATCH.as_nanos() as f64 / 10.0) {
         return Ok(once);
     }
-    let runs = (BATCH.as_nanos() as f64 / once.max(1.0)).ceil().min(f64::from(MOST_RUNS)) as u32;
+    let runs = runs_of_batch(once);
     let mut times = (0..BATCHES).map(|_| batch(ready, runs)).collect::<Result<Vec<f64>, _>>()?;
     times.sort_by(f64::total_cmp);
     Ok(times[BATCHES / 2])
-}
-
-/// Nanoseconds per run of so many that are waited for together.
-fn batch<S: Scalar>(ready: &mut dyn Product<S>, runs: u32) -> Result<f64, RunError> {
-    let device = ready.device().cloned();
-    let wait = || device.as_ref().map_or(Ok(()), |device| device.synchronize());
-    wait()?;
-    let start = Instant::now();
-    for _ in 0..runs {
-        ready.run()?;
-    }
-    wait()?;
-    Ok(start.elapsed().as_nanos() as f64 / f64::from(runs))
 }
 
 #[cfg(test)]
