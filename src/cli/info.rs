@@ -177,7 +177,7 @@ impl Facts {
             "f64" => format!("K = {}", self.k),
             dtype => format!("K = {}, {dtype}", self.k),
         };
-        lines.push(format!("  auto, {asked:<8}{}: {}", self.chosen, self.reason));
+        lines.push(format!("  auto, {asked:<7} {}: {}", self.chosen, self.reason));
         lines.join("\n")
     }
 

@@ -68,7 +68,7 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::spmm::Plan;
     /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
     /// let a = Csr::from_coo(&a, Duplicates::Sum);
-    /// let plan = Plan::with_variant("ell-padded-threads", a, 8, &Machine::whole()?)?;
+    /// let plan = Plan::with_variant("ell-padded-threads-elements", a, 8, &Machine::whole()?)?;
     /// let found = plan.measure_break_even()?.unwrap();
     /// println!("{found}"); // "ahead of csr-threads-nnz after …", or never
     /// # assert!(found.product_ns > 0.0 && found.plain_product_ns > 0.0);
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_variant_that_is_far_slower_never_is_ahead() {
         // 500 times as many places as nonzeros.
-        let found = plan("ell-padded-threads").measure_break_even().unwrap().unwrap();
+        let found = plan("ell-padded-threads-elements").measure_break_even().unwrap().unwrap();
         assert_eq!(found.products, Products::Never, "{found}");
         assert!(found.prepare_ns > 0.0 && found.plain_prepare_ns > 0.0);
         assert!(found.to_string().starts_with("never ahead of csr-threads-nnz: "), "{found}");

@@ -6,7 +6,7 @@ use crate::Scalar;
 use crate::io::write_atomically;
 use crate::machine::gpu::Library;
 use crate::machine::{Accelerator, CacheKey, Machine, cache_dir};
-use crate::ops::{Choice, Op};
+use crate::ops::{Choice, Op, Place};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -98,7 +98,7 @@ fn read(path: &Path) -> Result<Option<Winner>, String> {
 }
 
 fn path<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Option<PathBuf> {
-    let name = fingerprint(subject, &describe(machine)?).to_hex();
+    let name = fingerprint(subject, &format!("{}; {}", describe(machine)?, rivals::<S>(machine))).to_hex();
     Some(cache_dir()?.join("tuned").join(format!("{name}.json")))
 }
 
@@ -117,6 +117,15 @@ fn describe(machine: &Machine) -> Option<String> {
             Some(format!("ordito {version}, {}, driver {driver}", device.limits().name))
         }
     }
+}
+
+/// Names of all that could have won: where there is a new one, or one less, what was measured counts no more.
+fn rivals<S: Scalar>(machine: &Machine) -> String {
+    let on_device = machine.accelerator() != Accelerator::None;
+    let here = Spmm::<S>::variants()
+        .iter()
+        .filter(|variant| variant.can_be_chosen() && (variant.place() == Place::Cuda) == on_device);
+    here.map(|variant| variant.name()).collect::<Vec<_>>().join(" ")
 }
 
 /// Of the pattern, K, the precision and the machine; never of the values.
@@ -139,6 +148,7 @@ fn fingerprint<S: Scalar>(subject: &Subject<S>, machine: &str) -> CacheKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::{CpuInfo, Limits, SimdLevel};
     use crate::matrix::{Coo, Csr, Duplicates};
     use std::sync::Arc;
 
@@ -163,6 +173,24 @@ mod tests {
             fingerprint(&subject::<f32>(&[1, 2, 3], 1.0, 4), "here"),
         ];
         assert!(others.iter().all(|other| *other != one));
+    }
+
+    #[test]
+    fn what_was_measured_belongs_to_the_processor_its_threads_and_its_instructions() {
+        let cpu = CpuInfo { model: "one".into(), ..CpuInfo::default() };
+        let of = |cpu: &CpuInfo, threads| {
+            let machine = Machine::new(cpu.clone(), threads, Limits::of(cpu)).unwrap();
+            describe(&machine).unwrap()
+        };
+        let here = of(&cpu, 1);
+        assert!(here.contains("one") && here.contains("1 threads") && here.contains("Portable"), "{here}");
+        let other = CpuInfo { model: "other".into(), ..cpu.clone() };
+        let wider = CpuInfo { simd: SimdLevel::supported(), ..cpu.clone() };
+        assert!(of(&other, 1) != here && of(&cpu, 2) != here);
+        assert_eq!(of(&wider, 1) == here, SimdLevel::supported() == SimdLevel::Portable);
+        let machine = Machine::with_threads(1).unwrap();
+        assert!(rivals::<f64>(&machine).contains("csr-threads-nnz"));
+        assert!(!rivals::<f64>(&machine).contains("csr-serial")); // a rung of the ladder
     }
 
     #[test]

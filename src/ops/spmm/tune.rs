@@ -1,4 +1,4 @@
-//! The fastest variant for one matrix on one machine, found by trying all of them once.
+//! The fastest variant for one matrix on one machine, found by trying all that could be chosen.
 
 use super::choose::choose;
 use super::plan::Plan;
@@ -20,7 +20,7 @@ const HOPELESS: f64 = 3.0;
 const SEED: u64 = 1;
 
 impl<S: Scalar> Plan<S> {
-    /// Measures every variant that this machine can run on this matrix, takes the fastest, and remembers it in the cache
+    /// Measures every variant that could be chosen for this matrix on this machine (no rung of the CPU's ladder), takes the fastest, and remembers it in the cache
     /// folder (`$ORDITO_CACHE_DIR`): [`Plan::new`] then takes it for matrices of the same pattern, the same K and precision
     /// on the same device. Takes as long as preparing all of them, and some milliseconds each.
     ///
