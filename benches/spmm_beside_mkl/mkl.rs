@@ -166,8 +166,9 @@ pub(crate) struct MklProduct<S> {
     handle: Handle,
     call: Call,
     k: i32,
-    /// MKL reads these for as long as the handle lives.
-    _kept: (Arc<Csr<S>>, Vec<i32>),
+    // MKL reads these for as long as the handle lives.
+    a: Arc<Csr<S>>,
+    _offsets: Vec<i32>,
 }
 
 impl<S: Scalar> MklProduct<S> {
@@ -200,7 +201,8 @@ impl<S: Scalar> MklProduct<S> {
             handle,
             call,
             k,
-            _kept: (a.clone(), offsets),
+            a: a.clone(),
+            _offsets: offsets,
         };
         product.optimize(mkl)?;
         Ok(product)
@@ -229,7 +231,7 @@ impl<S: Scalar> MklProduct<S> {
 
     /// Y = A·X; both row after row without gaps.
     pub(crate) fn multiply(&self, x: &[S], y: &mut [S]) -> anyhow::Result<()> {
-        let (a, k) = (&self._kept.0, self.k as usize);
+        let (a, k) = (&self.a, self.k as usize);
         anyhow::ensure!(x.len() == a.cols() * k && y.len() == a.rows() * k, "X or Y has another size");
         let (x, y, k) = (x.as_ptr(), y.as_mut_ptr(), self.k);
         // SAFETY: the handle is alive; X and Y have the sizes that MKL reads and writes, as was just seen.

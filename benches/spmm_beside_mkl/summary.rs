@@ -32,7 +32,7 @@ impl Figures {
             logs += ratio.ln();
             not_slower += usize::from(ratio >= 1.0);
             hardly += usize::from(ratio >= LOSING);
-            if !(ratio >= worst.0) {
+            if ratio < worst.0 || ratio.is_nan() {
                 worst = (ratio, outcome.name());
             }
         }
@@ -131,7 +131,8 @@ fn by_matrix(outcomes: &[Outcome]) -> String {
 /// Where `auto` is slower, the worst first: what it took, and the best that it could have taken, where that was measured.
 fn losing(outcomes: &[Outcome]) -> String {
     let ratio = |outcome: &Outcome| outcome.over_mkl(outcome.auto());
-    let mut losing: Vec<&Outcome> = outcomes.iter().filter(|outcome| !(ratio(outcome) >= LOSING)).collect();
+    let is_losing = |ratio: f64| ratio < LOSING || ratio.is_nan();
+    let mut losing: Vec<&Outcome> = outcomes.iter().filter(|outcome| is_losing(ratio(outcome))).collect();
     losing.sort_by(|one, other| ratio(one).total_cmp(&ratio(other)));
     let mut text = format!("\nbelow {LOSING}: {} of {} cases\n", losing.len(), outcomes.len());
     for outcome in losing {

@@ -47,7 +47,7 @@ pub(super) struct SpmmArgs {
     /// Precision
     #[arg(long, value_enum)]
     dtype: Option<Dtype>,
-    /// Measure all variants on this matrix first, take the fastest, and remember it for `auto`
+    /// Measure what could be chosen on this matrix first, take the fastest, and remember it for `auto`
     #[arg(long, conflicts_with = "variant")]
     tune: bool,
     /// Say after how many products preparing has paid, which is measured

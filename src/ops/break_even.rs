@@ -28,7 +28,7 @@ pub enum Products {
 impl Products {
     /// Where preparing took `lost_ns` more than the other's, and every product takes `gained_ns` less.
     pub fn until_ahead(lost_ns: f64, gained_ns: f64) -> Self {
-        if !(gained_ns > 0.0) {
+        if gained_ns <= 0.0 || gained_ns.is_nan() {
             Products::Never
         } else if lost_ns <= 0.0 {
             Products::AtOnce
