@@ -19,12 +19,11 @@ use clap::Parser;
 use ordito::io::matrix_market::WriteOptions;
 use ordito::io::{ReadOptions, load, random_dense, read_matrix_market, write_matrix_market};
 use ordito::machine::Machine;
-use ordito::matrix::{Csr, Dense, Duplicates};
+use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 use ordito::report::chart::{Axis, Figure, Plot, Point, Scale, Series};
 use ordito::report::{figures::Named, figures::Section, plots};
 use ordito::sample::CacheFlush;
 use ordito::spmm::Plan;
-use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,7 +44,7 @@ const K: usize = 8;
 /// The slowest size may take so many times as long for a nonzero as the fastest.
 const GOAL: f64 = 1.5;
 /// Of which the median is taken.
-const RUNS: usize = 7;
+const RUNS: usize = 9;
 
 /// Reading, converting, multiplying: is the cost of a nonzero the same at every size?
 #[derive(Parser)]
@@ -72,7 +71,6 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let machine = options.threads.map_or_else(Machine::whole, Machine::with_threads)?;
     let flush = CacheFlush::new(Machine::whole()?)?;
-    let folder = tempfile::tempdir()?;
     println!(
         "{} threads, caches emptied before every run, K = {K}, f64; ns for every nonzero",
         machine.threads()
@@ -80,8 +78,16 @@ fn main() -> anyhow::Result<()> {
     println!("{:<20} {:>10} {:>8} {:>8} {:>8}", "matrix", "nonzeros", STAGES[0], STAGES[1], STAGES[2]);
     let mut rows = Vec::new();
     for &(kind, _, names) in KINDS {
-        for name in names {
-            let (nonzeros, ns) = measure(name, &machine, &flush, folder.path())?;
+        let folder = tempfile::tempdir()?;
+        let cases = names.map(|name| Case::new(name, &machine, folder.path()));
+        let mut cases: Vec<Case> = cases.into_iter().collect::<Result<_, _>>()?;
+        // The sizes take turns, so that a machine whose speed drifts treats them alike.
+        for _ in 0..RUNS {
+            cases.iter_mut().try_for_each(|case| case.run(&machine, &flush))?;
+        }
+        for case in cases {
+            let (name, nonzeros) = (case.name, case.coo.nonzeros());
+            let ns = case.times_ns.map(|times| median(times) / nonzeros as f64);
             println!("{name:<20} {nonzeros:>10} {:>8.2} {:>8.2} {:>8.2}", ns[0], ns[1], ns[2]);
             rows.push(Row { kind, nonzeros, ns });
         }
@@ -108,44 +114,58 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Nonzeros, and nanoseconds for each in every stage.
-fn measure(
-    name: &str,
-    machine: &Arc<Machine>,
-    flush: &CacheFlush,
-    folder: &Path,
-) -> anyhow::Result<(usize, [f64; 3])> {
-    let read = ReadOptions { duplicates: Duplicates::Keep, ..ReadOptions::default() };
-    // The patterns are symmetric in their shape: transposed, they list columns.
-    let coo = load::<f64>(name, &read)?.coo.transpose();
-    let (file, nonzeros) = (folder.join("a.mtx"), coo.nonzeros());
-    write_matrix_market(&coo, &file, &WriteOptions::default())?;
-    let convert = || machine.pool().install(|| Csr::from_coo(&coo, Duplicates::Sum));
-    let x = random_dense::<f64>(coo.cols(), K, 1)?;
-    let mut y = Dense::filled(coo.rows(), K, 0.0)?;
-    let mut plan = Plan::new(convert(), K, machine)?;
-    let mut times = [const { Vec::new() }; 3];
-    for _ in 0..RUNS {
-        times[0].push(timed(flush, || {
-            let file = machine.pool().install(|| read_matrix_market::<f64>(&file, &read))?;
-            drop(black_box(file));
-            Ok(())
-        })?);
-        times[1].push(timed(flush, || {
-            drop(black_box(convert()));
-            Ok(())
-        })?);
-        times[2].push(timed(flush, || Ok(plan.apply(1.0, x.view(), 0.0, y.view_mut())?))?);
-    }
-    Ok((nonzeros, times.map(|times| median(times) / nonzeros as f64)))
+/// A matrix of one size, ready for all stages.
+struct Case {
+    name: &'static str,
+    file: PathBuf,
+    coo: Coo<f64>,
+    plan: Plan<f64>,
+    x: Dense<f64>,
+    y: Dense<f64>,
+    times_ns: [Vec<f64>; 3],
 }
 
-/// Nanoseconds, with empty caches.
-fn timed(flush: &CacheFlush, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<f64> {
+/// Entries stay as they are listed: adding up those at the same place is the business of the next stage.
+fn as_listed() -> ReadOptions {
+    ReadOptions { duplicates: Duplicates::Keep, ..ReadOptions::default() }
+}
+
+impl Case {
+    fn new(name: &'static str, machine: &Arc<Machine>, folder: &Path) -> anyhow::Result<Self> {
+        // The patterns are symmetric in their shape: transposed, they list columns.
+        let coo = load::<f64>(name, &as_listed())?.coo.transpose();
+        let file = folder.join(format!("{}.mtx", name.replace(':', "-")));
+        write_matrix_market(&coo, &file, &WriteOptions::default())?;
+        let a = machine.pool().install(|| Csr::from_coo(&coo, Duplicates::Sum));
+        let x = random_dense::<f64>(coo.cols(), K, 1)?;
+        let y = Dense::filled(coo.rows(), K, 0.0)?;
+        let plan = Plan::new(a, K, machine)?;
+        Ok(Case { name, file, coo, plan, x, y, times_ns: Default::default() })
+    }
+
+    /// Every stage once, each with empty caches. What comes out is thrown away behind the clock's back.
+    fn run(&mut self, machine: &Machine, flush: &CacheFlush) -> anyhow::Result<()> {
+        let Case { file, coo, plan, x, y, times_ns, .. } = self;
+        let read = || machine.pool().install(|| read_matrix_market::<f64>(file, &as_listed()));
+        let (file, ns) = timed(flush, read);
+        drop(file?);
+        times_ns[0].push(ns);
+        let (csr, ns) = timed(flush, || machine.pool().install(|| Csr::from_coo(coo, Duplicates::Sum)));
+        drop(csr);
+        times_ns[1].push(ns);
+        let (multiplied, ns) = timed(flush, || plan.apply(1.0, x.view(), 0.0, y.view_mut()));
+        multiplied?;
+        times_ns[2].push(ns);
+        Ok(())
+    }
+}
+
+/// What comes out, and nanoseconds with empty caches.
+fn timed<T>(flush: &CacheFlush, work: impl FnOnce() -> T) -> (T, f64) {
     flush.flush();
     let start = Instant::now();
-    work()?;
-    Ok(start.elapsed().as_nanos() as f64)
+    let made = work();
+    (made, start.elapsed().as_nanos() as f64)
 }
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -168,11 +188,11 @@ fn plot(rows: &[Row]) -> Plot {
     Plot {
         title: "Time for every nonzero".into(),
         note: format!(
-            "Reading a Matrix Market file, COO → CSR, a product with {K} columns in f64; caches emptied before every run. \
+            "Reading a Matrix Market file, COO to CSR, a product with {K} columns in f64; caches emptied before every run. \
              Level lines are a linear cost; in uniform a product jumps about in all of X."
         ),
         x: Axis { label: "nonzeros".into(), scale: Scale::Log10, ..Axis::default() },
-        y: Axis { label: "ns for every nonzero".into(), from_zero: true, ..Axis::default() },
+        y: Axis { label: "ns for every nonzero".into(), scale: Scale::Log10, ..Axis::default() },
         series: series.collect(),
         ..Plot::default()
     }
