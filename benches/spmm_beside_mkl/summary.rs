@@ -13,6 +13,9 @@ const STRUCTURED_COLUMNS: &[usize] = &[2, 3];
 /// Below this we are slower beyond what differs from run to run.
 const LOSING: f64 = 0.95;
 
+/// Is a case one of a group?
+type Belongs<'a> = &'a dyn Fn(&Outcome) -> bool;
+
 /// A few numbers of several cases.
 struct Figures {
     cases: usize,
@@ -56,7 +59,7 @@ pub(crate) fn show(outcomes: &[Outcome]) -> String {
     let is_of =
         |names: &'static [&'static str]| move |outcome: &Outcome| names.contains(&outcome.matrix.as_str());
     let (held_out, elements, structured) = (is_of(HELD_OUT), is_of(FINITE_ELEMENTS), is_of(STRUCTURED));
-    let groups: [(&str, &dyn Fn(&Outcome) -> bool); 5] = [
+    let groups: [(&str, Belongs<'_>); 5] = [
         ("all", &|_| true),
         ("held out", &held_out),
         ("not held out", &|outcome| !held_out(outcome)),
