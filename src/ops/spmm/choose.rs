@@ -91,7 +91,6 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
             loads if loads <= if small { 2 * LOADS_FOR_SHARES } else { LOADS_FOR_SHARES } => {
                 choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
             }
-            _ if small => choice("csr-cuda-runs", "lengths differ much: equal runs of nonzeros"),
             _ if nonzeros >= LARGE => {
                 choice("csr-cuda-rows8", "lengths differ much: rows in their order, long ones in parts")
             }

@@ -97,13 +97,15 @@ struct RowSums {
     }
 };
 
-// Numbers of blocks: tiles of columns change fastest, so that those of the same rows find A in the cache.
+// Numbers of blocks: tiles of columns change fastest, so that those of the same rows find A in the cache; or slowest, so that
+// all rows find those of X, where A is the smaller part of what is read.
 struct Place {
     u64 block;
     u32 tile;
-    __device__ __forceinline__ Place(u64 k) {
+    __device__ __forceinline__ Place(u64 k, bool tiles_last = false) {
         const u32 tiles = u32((k + TILE - 1) / TILE);
-        block = blockIdx.x / tiles;
-        tile = blockIdx.x % tiles;
+        const u32 blocks = gridDim.x / tiles;
+        block = tiles_last ? blockIdx.x % blocks : blockIdx.x / tiles;
+        tile = tiles_last ? blockIdx.x / blocks : blockIdx.x % tiles;
     }
 };

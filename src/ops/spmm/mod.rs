@@ -8,7 +8,6 @@ mod csr_cuda_cusparse_columns;
 mod csr_cuda_cusparse_spmv;
 mod csr_cuda_lanes;
 mod csr_cuda_rows;
-mod csr_cuda_runs;
 mod csr_cuda_shares;
 mod csr_cuda_thread;
 mod csr_cuda_warp;
@@ -165,9 +164,9 @@ impl<S: Scalar> Op for Spmm<S> {
             &sell_cuda_slices::SLICES,
             &csr_cuda_rows::ROWS_8,
             &csr_cuda_rows::ROWS_8_SHUFFLED,
+            &csr_cuda_rows::ROWS_32,
             &csr_cuda_rows::ROWS_32_SHUFFLED,
             &csr_cuda_shares::SHARES,
-            &csr_cuda_runs::RUNS,
             &csr_cuda_windows::WINDOWS,
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Default),
             &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),

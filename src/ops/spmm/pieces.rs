@@ -1,4 +1,4 @@
-//! Work dealt out in pieces: rows, runs of rows, parts of long rows. Data, made on the host.
+//! Work dealt out in pieces: rows, and parts of long rows. Data, made on the host.
 
 use super::parts::PartsOfRow;
 use crate::machine::Refusal;
@@ -34,30 +34,6 @@ impl Pieces {
             }
         }
         pieces.list.par_sort_by_key(|piece| std::cmp::Reverse(length_class(piece[2])));
-        Ok(pieces)
-    }
-
-    /// Runs of whole rows with `most` entries at most, and parts of that length of rows that have half as many again.
-    pub(super) fn runs(starts: &[usize], most: usize) -> Result<Self, Refusal> {
-        let rows = starts.len().saturating_sub(1);
-        check_rows(rows)?;
-        let mut pieces = Pieces::default();
-        let mut first = 0; // row of the run that is open
-        for row in 0..rows {
-            let (start, end) = (starts[row], starts[row + 1]);
-            let is_long = end - start > most + most / 2;
-            if row > first && (is_long || end - starts[first] > most) {
-                pieces.list.push(piece(starts[first], start, first as u32));
-                first = row;
-            }
-            if is_long {
-                pieces.cut(row, start, end, most);
-                first = row + 1;
-            }
-        }
-        if first < rows {
-            pieces.list.push(piece(starts[first], starts[rows], first as u32));
-        }
         Ok(pieces)
     }
 
@@ -104,16 +80,14 @@ mod tests {
         })
     }
 
-    /// Every nonzero once: in a row's own piece, in the run that it is in, or in the parts of the row.
-    fn covers(pieces: &Pieces, starts: &[usize], runs: bool) {
+    /// Every nonzero once: in a row's own piece, or in the parts of the row.
+    fn covers(pieces: &Pieces, starts: &[usize]) {
         let mut seen = vec![0; starts[starts.len() - 1]];
         for &[low, high, length, to] in &pieces.list {
             let start = low as usize | (high as usize) << 32;
             (start..start + length as usize).for_each(|place| seen[place] += 1);
             if to & PART == 0 {
-                assert_eq!(start, starts[to as usize]);
-                let end = starts.iter().position(|&end| end == start + length as usize);
-                assert!(end.is_some() && (runs || starts[to as usize + 1] == start + length as usize));
+                assert_eq!((start, start + length as usize), (starts[to as usize], starts[to as usize + 1]));
                 continue;
             }
             let part = (to & !PART) as usize;
@@ -135,12 +109,9 @@ mod tests {
             let starts = starts(lengths);
             for most in [1, 8, 16] {
                 let rows = Pieces::of_rows(&starts, most).unwrap();
-                covers(&rows, &starts, false);
+                covers(&rows, &starts);
                 let lengths: Vec<u32> = rows.list.iter().map(|piece| length_class(piece[2])).collect();
                 assert!(lengths.is_sorted_by(|a, b| a >= b));
-                let runs = Pieces::runs(&starts, most).unwrap();
-                covers(&runs, &starts, true);
-                assert!(runs.list.iter().all(|piece| piece[2] as usize <= most + most / 2));
             }
         }
     }

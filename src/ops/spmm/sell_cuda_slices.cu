@@ -1,6 +1,6 @@
 // Slices: LANES neighbouring lanes for a row, the 32 / LANES rows of a warp stored column by column (SELL), so that a step
 // reads one nonzero of each of its rows, side by side, and the elements of X that rows next to each other mostly share.
-// Touches A coalesced and once per tile of columns, X by 16-byte loads, Y once.
+// Touches A coalesced and once per tile of columns, X by 16-byte loads, Y once. ONCE = 1: A makes room for X in the caches.
 // Loses where rows of a slice differ much in length: the padding is skipped, but its lanes wait.
 #include "few.cuh"
 
@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     sell_slices(u64 rows, u64 k, const u64* __restrict__ slice_starts, const u32* __restrict__ lengths,
                 const u32* __restrict__ columns, const SCALAR* __restrict__ values, const SCALAR* __restrict__ x,
                 u64 x_distance, SCALAR* y, u64 y_distance, SCALAR alpha, SCALAR beta) {
-    const Place place(k);
+    const Place place(k, true);
     const u64 row = place.block * (THREADS / LANES) + threadIdx.x / LANES;
     if (row >= rows) return;
     const u32 first_col = place.tile * TILE + threadIdx.x % LANES * VEC;
@@ -19,7 +19,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     const u64 first = __ldg(slice_starts + row / ROWS) + row % ROWS;
     const u32* const my_columns = columns + first;
     const SCALAR* const my_values = values + first;
+#if ONCE
     const CachePolicy once = evict_first();
+#define READ_A(from) read_soon_again(from, once)
+#else
+#define READ_A(from) __ldg(from)
+#endif
     RowSums sums;
     sums.clear();
     // All loads of IN_FLIGHT nonzeros are out before the first product waits for one; the last few ask whether they are there,
@@ -32,8 +37,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
         Few few[IN_FLIGHT][CHUNKS];
 #pragma unroll
         for (u32 u = 0; u < IN_FLIGHT; ++u) {
-            column[u] = read_soon_again(my_columns + (j + u) * ROWS, once);
-            value[u] = read_soon_again(my_values + (j + u) * ROWS, once);
+            column[u] = READ_A(my_columns + (j + u) * ROWS);
+            value[u] = READ_A(my_values + (j + u) * ROWS);
         }
 #pragma unroll
         for (u32 u = 0; u < IN_FLIGHT; ++u) of_x.read(few[u], column[u]);
@@ -47,8 +52,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
 #pragma unroll
         for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)
             if (j + u < length) {
-                column[u] = read_soon_again(my_columns + (j + u) * ROWS, once);
-                value[u] = read_soon_again(my_values + (j + u) * ROWS, once);
+                column[u] = READ_A(my_columns + (j + u) * ROWS);
+                value[u] = READ_A(my_values + (j + u) * ROWS);
             }
 #pragma unroll
         for (u32 u = 0; u + 1 < IN_FLIGHT; ++u)

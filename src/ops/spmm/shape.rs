@@ -49,8 +49,8 @@ impl Shape {
     }
 }
 
-/// Of windows that lie evenly over the matrix.
-fn reuse<S: Scalar>(a: &Csr<S>) -> f64 {
+/// Nonzeros for every column that is in one of 8 neighbouring rows, of windows that lie evenly over the matrix.
+pub(super) fn reuse<S: Scalar>(a: &Csr<S>) -> f64 {
     let (view, windows) = (a.view(), a.rows().div_ceil(WINDOW));
     let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::<u32>::new());
     for sample in 0..windows.min(WINDOWS) {
