@@ -47,9 +47,8 @@ const LONG_ROW: usize = 256;
 /// Bytes of a load of a lane; a row of X takes so many loads.
 const LOAD: usize = 16;
 /// Nonzeros that share a column of X within 8 rows: with so many, windows read it once for all of them; with fewer, that pays
-/// where lengths differ so much that nothing else does well, or in f64 for many columns.
+/// in f64 for many columns.
 const WINDOW_REUSE: f64 = 6.0;
-const WINDOW_REUSE_SKEWED: f64 = 2.5;
 const WINDOW_REUSE_F64: f64 = 4.0;
 const LOADS_FOR_WINDOWS_F64: usize = 32;
 /// Loads per row of X from which windows pay, and up to which equal shares of nonzeros do; of small matrices, whose longest
@@ -59,8 +58,11 @@ const LOADS_FOR_SHARES: usize = 2;
 const SMALL: usize = 1_500_000;
 /// Nonzeros from which handing them round costs more than reading them again.
 const LARGE: usize = 8_000_000;
-/// Where lengths differ, windows of more loads have too many parts to add up, unless the matrix is small.
-const MOST_LOADS_FOR_SKEWED_WINDOWS: usize = 16;
+/// Loads up to which handing nonzeros round pays; in small matrices in f64, loads up to which reading them again does.
+const MOST_LOADS_TO_HAND_ROUND: usize = 16;
+const MOST_LOADS_TO_READ_AGAIN: usize = 8;
+/// The longest row has such a part of all nonzeros: windows, since there is much to share, however little neighbours do elsewhere.
+const A_FEW_ROWS: usize = 16;
 /// Rows that fill the device by themselves, and entries of slices for every nonzero up to which padding does not matter.
 const MANY_ROWS: usize = 1 << 16;
 const PADDED: f64 = 1.25;
@@ -73,12 +75,13 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
     let (loads, is_f64) = (k.saturating_mul(scalar_bytes).div_ceil(LOAD), scalar_bytes == 8);
     let skewed = longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0);
     let small = nonzeros < SMALL;
-    let (least_reuse, least_loads) = match (skewed, is_f64) {
-        (true, _) if loads > MOST_LOADS_FOR_SKEWED_WINDOWS && !small => (f64::INFINITY, usize::MAX),
-        (true, true) => (WINDOW_REUSE_SKEWED, LOADS_FOR_WINDOWS),
-        (true, false) => (WINDOW_REUSE_SKEWED, 2 * LOADS_FOR_WINDOWS),
-        (false, true) if loads >= LOADS_FOR_WINDOWS_F64 => (WINDOW_REUSE_F64, LOADS_FOR_WINDOWS_F64),
-        (false, _) => (WINDOW_REUSE, LOADS_FOR_WINDOWS),
+    if skewed && longest >= nonzeros / A_FEW_ROWS && loads > 2 * LOADS_FOR_SHARES {
+        return choice("csr-cuda-windows", "a few rows have most of it: what they share is read once");
+    }
+    let (least_reuse, least_loads) = match is_f64 {
+        _ if skewed => (f64::INFINITY, usize::MAX),
+        true if loads >= LOADS_FOR_WINDOWS_F64 => (WINDOW_REUSE_F64, LOADS_FOR_WINDOWS_F64),
+        _ => (WINDOW_REUSE, LOADS_FOR_WINDOWS),
     };
     if reuse >= least_reuse && loads >= least_loads {
         return choice(
@@ -91,7 +94,7 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
             loads if loads <= if small { 2 * LOADS_FOR_SHARES } else { LOADS_FOR_SHARES } => {
                 choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
             }
-            _ if nonzeros >= LARGE => {
+            _ if nonzeros >= LARGE || loads > MOST_LOADS_TO_HAND_ROUND => {
                 choice("csr-cuda-rows8", "lengths differ much: rows in their order, long ones in parts")
             }
             _ => {
@@ -114,6 +117,9 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
         }
         (_, ..=1) => {
             choice("csr-cuda-shares", "few rows and columns: equal shares of nonzeros fill the device")
+        }
+        _ if is_f64 && loads <= MOST_LOADS_TO_READ_AGAIN => {
+            choice("csr-cuda-rows32", "few rows: a warp shares out each")
         }
         _ => choice(
             "csr-cuda-rows32-shuffled",
@@ -149,14 +155,17 @@ mod tests {
         assert_eq!(chosen(band, 16, 4), "csr-cuda-windows");
         let web = shape(325_557, 3_216_152, 2716, 2.0, 3.2);
         assert_eq!(
-            [1, 8, 16, 32].map(|k| chosen(web, k, 4)),
-            ["csr-cuda-shares", "csr-cuda-shares", "csr-cuda-rows8-shuffled", "csr-cuda-windows"]
+            [1, 8, 16, 128].map(|k| chosen(web, k, 4)),
+            ["csr-cuda-shares", "csr-cuda-shares", "csr-cuda-rows8-shuffled", "csr-cuda-rows8"]
         );
+        let few_rows = shape(93_279, 652_246, 93_261, 8.0, 1.0);
+        assert_eq!([16, 32].map(|k| chosen(few_rows, k, 4)), ["csr-cuda-shares", "csr-cuda-windows"]);
         let small = shape(10_974, 428_650, 150, 1.2, 4.4);
         assert_eq!(
             [1, 8, 32].map(|k| chosen(small, k, 4)),
             ["csr-cuda-shares", "csr-cuda-rows32-shuffled", "csr-cuda-rows32-shuffled"]
         );
+        assert_eq!([8, 32].map(|k| chosen(small, k, 8)), ["csr-cuda-rows32", "csr-cuda-rows32-shuffled"]);
     }
 
     #[test]

@@ -13,19 +13,33 @@ use crate::matrix::Csr;
 pub(super) struct Shares;
 pub(super) const SHARES: Listed<Shares> = Listed(Shares);
 
-/// Threads of a block; more where there is one column and so many nonzeros that the device is filled all the same: fewer rows
-/// are then cut. On an H200 `powerlaw:1000000x16` took 118 µs instead of 131 (f32), 143 instead of 152 (f64).
-const THREADS: u32 = 256;
-const THREADS_FOR_MANY: u32 = 512;
+/// Threads of a block, at least: small blocks wait least for each other.
+const THREADS: u32 = 128;
+const MANY_THREADS: u32 = 512;
+/// Nonzeros from which the device is filled whatever the blocks are.
 const MANY: usize = 8_000_000;
+/// Rows so short end so often that it pays to have all of them in blocks that run at the same time.
+const SHORT: usize = 16;
+
+/// Threads of a block. Larger blocks cut fewer rows, which pays where lanes have little else to do: with many nonzeros, and
+/// where rows are short and a block per multiprocessor holds them all. On an H200, 512 instead of 128 threads for K = 1:
+/// `powerlaw:1000000x16` 118 µs instead of 137 (f32), 142 instead of 163 (f64); soc-Epinions1 8.3 instead of 10.3. Otherwise 128
+/// instead of 256: cnr-2000 18 % less time at K = 8, powerlaw 14 %.
+fn threads<S: Scalar>(tiling: Tiling, a: &Csr<S>, multiprocessors: u32) -> u32 {
+    let (nonzeros, registers) = (a.nonzeros(), tiling.registers::<S>());
+    let most = if registers <= 2 { MANY_THREADS } else { MANY_THREADS / 2 };
+    let at_once = multiprocessors as usize * (most * ITEMS) as usize;
+    let short = nonzeros < SHORT * a.rows();
+    let fits = short && registers <= 2 && (at_once / 2..=at_once).contains(&(nonzeros + a.rows() / 8));
+    if tiling.lanes == 1 && (nonzeros >= MANY || fits) { most } else { THREADS }
+}
+
 const LANES: u32 = 8;
 /// No cut row.
 const NONE: u32 = u32::MAX;
 
 /// Neighbouring nonzeros of a group: all of them are on their way at once.
-fn items<S: Scalar>(tiling: Tiling) -> u32 {
-    if tiling.registers::<S>() <= 2 { 8 } else { 4 }
-}
+const ITEMS: u32 = 8;
 
 /// A dealt out to blocks.
 #[derive(Debug, PartialEq)]
@@ -80,15 +94,15 @@ impl<S: Scalar> Blocked<S> {
 
 /// The kernel with blocks of so many threads.
 fn source<S: Scalar>(tiling: Tiling, loads: Loads, threads: u32) -> KernelSource {
-    let (items, registers) = (items::<S>(tiling), tiling.registers::<S>());
+    let registers = tiling.registers::<S>();
     let words = (size_of::<S>() / 4) as u32;
     let others = if tiling.columns == 1 { 24 } else { 30 };
-    let needed = others + 3 * registers + items * (registers + words + 1);
+    let needed = others + 3 * registers + ITEMS * (registers + words + 1);
     let source = kernel("csr_shares", "csr_cuda_shares.cu", <Shares as Fast<S>>::TEXT, &[FLAGS]);
     tiling
         .define::<S>(source, loads)
         .define("THREADS", threads)
-        .define("ITEMS", items)
+        .define("ITEMS", ITEMS)
         .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(threads, needed))
 }
 
@@ -104,16 +118,20 @@ impl<S: Scalar> Fast<S> for Shares {
         Tiling::all::<S>(1, LANES)
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
-        let one = Tiling::new::<S>(1, 1, LANES);
-        one.all_loads::<S>().into_iter().map(|loads| source::<S>(one, loads, THREADS_FOR_MANY)).collect()
+        let in_large_blocks = Fast::<S>::tilings(self).into_iter().filter(|tiling| tiling.lanes == 1);
+        in_large_blocks
+            .flat_map(|tiling| {
+                let most = if tiling.registers::<S>() <= 2 { MANY_THREADS } else { MANY_THREADS / 2 };
+                tiling.all_loads::<S>().into_iter().map(move |loads| source::<S>(tiling, loads, most))
+            })
+            .collect()
     }
 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let k = subject.k;
         let tiling = Tiling::new::<S>(k, 1, LANES);
-        let many = k == 1 && subject.a.nonzeros() >= MANY;
-        let threads = if many { THREADS_FOR_MANY } else { THREADS };
-        let size = (threads / tiling.lanes * items::<S>(tiling)) as usize;
+        let threads = threads::<S>(tiling, &subject.a, device.limits().multiprocessors);
+        let size = (threads / tiling.lanes * ITEMS) as usize;
         let blocked = Blocked::new(&subject.a, size)?;
         let (blocks, tiles) = (blocked.firsts.len(), tiling.tiles(k) as usize);
         let on_device = DeviceFlagged::upload(device, &blocked.entries)?;
@@ -158,6 +176,22 @@ mod tests {
     use super::*;
     use crate::matrix::{Coo, Duplicates};
     use crate::ops::spmm::flagged::NOTHING;
+
+    #[test]
+    fn blocks_are_large_for_many_nonzeros_or_few_short_rows() {
+        let csr = |rows: usize, length: usize| {
+            let columns = (0..rows * length).map(|entry| (entry % length) as u32).collect();
+            let starts = (0..=rows).map(|row| row * length).collect();
+            Csr::<f32>::from_parts(rows, length, starts, columns, vec![1.0; rows * length]).unwrap()
+        };
+        let one = Tiling::new::<f32>(1, 1, LANES);
+        assert_eq!(threads(one, &csr(75_000, 7), 132), 512);
+        assert_eq!(threads(one, &csr(11_000, 40), 132), 128);
+        assert_eq!(threads(one, &csr(325_000, 10), 132), 128);
+        assert_eq!(threads(one, &csr(800_000, 10), 132), 512);
+        assert_eq!(threads(Tiling::new::<f32>(4, 1, LANES), &csr(800_000, 10), 132), 256);
+        assert_eq!(threads(Tiling::new::<f32>(8, 1, LANES), &csr(800_000, 10), 132), 128);
+    }
 
     #[test]
     fn rows_lie_in_blocks_and_long_ones_in_several() {
