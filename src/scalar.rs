@@ -1,4 +1,8 @@
-//! The two number types Ordito computes with, and the few facts about them that the other rooms need.
+//! The two number types Ordito computes with, and the few facts about them that the other rooms need; in `lanes`, registers
+//! that hold several of them.
+
+#[doc(hidden)]
+pub mod lanes;
 
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
@@ -51,6 +55,13 @@ pub trait Scalar:
     const SMALLEST: f64;
     /// A cell that several threads may write; relaxed stores cost what plain ones do.
     type Cell: ScalarCell<Self>;
+    /// Registers of it, by instruction set.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: lanes::Vectors<Self>;
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: lanes::Vectors<Self>;
 
     /// Rounds to this type.
     fn from_f64(value: f64) -> Self;
@@ -84,6 +95,10 @@ macro_rules! scalar {
             const MAX: f64 = $type::MAX as f64;
             const SMALLEST: f64 = $type::from_bits(1) as f64;
             type Cell = $cell;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = lanes::Avx512;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = lanes::Avx2;
 
             #[inline(always)]
             fn from_f64(value: f64) -> Self {

@@ -14,6 +14,8 @@ mod pinned_dense;
 mod pool;
 mod refusal;
 mod spent;
+mod team;
+mod vectorized;
 
 pub use cache_dir::cache_dir;
 pub use cpu::{CpuInfo, SimdLevel};
@@ -30,6 +32,8 @@ pub use pinned_dense::PinnedDense;
 pub use pool::Pool;
 pub use refusal::Refusal;
 pub use spent::Spent;
+pub use team::Team;
+pub(crate) use vectorized::Vectorized;
 
 use std::sync::{Arc, LazyLock};
 
@@ -160,6 +164,10 @@ impl Machine {
     /// The threads.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+    /// As many threads for hot kernels; started on first use.
+    pub fn team(&self) -> &Team {
+        self.pool.team()
     }
     /// What runs the CUDA variants.
     pub fn accelerator(&self) -> Accelerator {

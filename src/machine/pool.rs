@@ -1,12 +1,14 @@
-//! The threads of the CPU variants: an explicit rayon pool.
+//! The threads of the CPU variants: an explicit rayon pool, and a [`Team`] for kernels that cannot wait for it.
 
-use super::Refusal;
+use super::{Refusal, Team};
+use std::sync::OnceLock;
 
 /// A fixed number of threads.
 #[derive(Debug)]
 pub struct Pool {
     threads: usize,
     workers: rayon::ThreadPool,
+    team: OnceLock<Team>,
 }
 
 impl Pool {
@@ -24,12 +26,17 @@ impl Pool {
             .thread_name(|index| format!("ordito-{index}"))
             .build()
             .map_err(|error| refuse(error.to_string()))?;
-        Ok(Pool { threads, workers })
+        Ok(Pool { threads, workers, team: OnceLock::new() })
     }
 
     /// How many threads work.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// As many threads for hot kernels; started on first use, ended with the pool.
+    pub fn team(&self) -> &Team {
+        self.team.get_or_init(|| Team::new(self.threads))
     }
 
     /// Runs `work` on a thread of the pool, where rayon's parallel iterators use all of it.
