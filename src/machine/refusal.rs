@@ -1,5 +1,6 @@
 //! Why something was not even tried: a value with a sentence that a person can act on.
 
+use crate::matrix::FormatError;
 use crate::units;
 
 /// A variant, a machine or an input that cannot do what was asked, known before anything ran.
@@ -15,6 +16,9 @@ pub enum Refusal {
         /// Bytes that are allowed.
         budget: u64,
     },
+    /// A format that cannot hold it.
+    #[error(transparent)]
+    Format(#[from] FormatError),
     /// It would take too long.
     #[error("{what} would take {steps:.2e} steps, the limit is {limit:.2e} (--work-limit)", steps = *steps as f64, limit = *limit as f64)]
     Work {

@@ -245,6 +245,11 @@ impl<'a, S: Scalar> DenseViewMut<'a, S> {
         let DenseViewMut { rows, cols, leading_dimension, ref data } = *self;
         DenseView { rows, cols, leading_dimension, data }
     }
+    /// The same for a shorter time: what is handed over can be used again afterwards.
+    pub fn reborrow(&mut self) -> DenseViewMut<'_, S> {
+        let DenseViewMut { rows, cols, leading_dimension, ref mut data } = *self;
+        DenseViewMut { rows, cols, leading_dimension, data }
+    }
     /// The memory from the first row on, gaps included.
     pub fn data_mut(&mut self) -> &mut [S] {
         self.data

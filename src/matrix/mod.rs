@@ -9,6 +9,8 @@ mod counting_sort;
 mod csr;
 mod dense;
 mod ell;
+mod row_groups;
+mod sorted_csr;
 mod spy;
 mod statistics;
 
@@ -18,6 +20,8 @@ pub use csr::{Csr, CsrView};
 pub(crate) use dense::span;
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
+pub use row_groups::{Group, MOST_ROWS, Order, RowGroups};
+pub use sorted_csr::{SortedCsr, WINDOW};
 pub use spy::Spy;
 pub use statistics::{LengthBin, Statistics, Symmetry};
 

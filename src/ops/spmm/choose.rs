@@ -1,7 +1,7 @@
 //! What `auto` takes, as data: from the lengths of the rows, K and the machine, without running anything.
 
 use super::Subject;
-use super::csr_threads_nnz::SERIAL_BELOW;
+use super::row_chunks::SERIAL_BELOW;
 use super::shape::Shape;
 use crate::Scalar;
 use crate::machine::{Accelerator, DeviceLimits, Machine};

@@ -13,9 +13,11 @@ mod csr_cuda_thread;
 mod csr_cuda_warp;
 mod csr_cuda_warp_row;
 mod csr_cuda_windows;
+mod csr_product;
 mod csr_serial;
 mod csr_threads_nnz;
 mod csr_threads_rows;
+mod csr_threads_sorted;
 mod device;
 mod device_csr;
 mod ell_cuda;
@@ -25,6 +27,8 @@ mod ell_ragged_serial;
 mod ell_ragged_threads;
 mod fast;
 mod flagged;
+mod group_kernel;
+mod groups_threads_rows;
 mod host;
 mod neighbours;
 mod oracle;
@@ -35,10 +39,13 @@ mod plan;
 mod remembered;
 mod replay;
 mod row_blocks;
+mod row_chunks;
+mod row_kernel;
 mod rung;
 mod sell_cuda_slices;
 mod shape;
 mod stopwatch;
+mod span;
 mod tiled;
 mod tiling;
 mod tune;
@@ -143,6 +150,8 @@ impl<S: Scalar> Op for Spmm<S> {
             &ell_padded_threads::EllPaddedThreads,
             &ell_ragged_threads::EllRaggedThreads,
             &csr_threads_nnz::CsrThreadsNnz,
+            &csr_threads_sorted::CsrThreadsSorted,
+            &groups_threads_rows::GroupsThreadsRows,
             &csr_cuda_thread::ADDS_IN_MEMORY,
             &csr_cuda_thread::ADDS_IN_REGISTER,
             &csr_cuda_thread::PER_ELEMENT,

@@ -1,7 +1,8 @@
 //! The library calls: a plan for many products with one matrix, and a single product that converts nothing.
 
 use super::break_even::timed;
-use super::csr_threads_nnz::{even_shares, multiply_shares};
+use super::csr_product::multiply_chunks;
+use super::row_chunks::RowChunks;
 use super::overlapped::Overlapped;
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
@@ -247,8 +248,8 @@ pub fn multiply<S: Scalar>(
 ) -> Result<(), RunError> {
     check_shapes((a.rows(), a.cols()), x.cols(), &x, (y.rows(), y.cols()))?;
     let machine = Machine::whole()?;
-    let shares = even_shares(a, machine.threads());
-    multiply_shares(&machine, a, &shares, alpha, x, beta, y);
+    let chunks = RowChunks::new(a.offsets(), x.cols(), machine.threads());
+    multiply_chunks(&machine, a, &chunks, alpha, x, beta, y);
     Ok(())
 }
 

@@ -5,10 +5,10 @@
 //! in the three ways there are, and is the only place that has to know.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
-mod portable;
+pub mod avx512;
+pub mod portable;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;

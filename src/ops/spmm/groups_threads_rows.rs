@@ -1,0 +1,66 @@
+//! Threaded row groups: up to four consecutive rows with the same columns are done together, so that a load of X serves all of
+//! them; A is smaller by the columns that are not repeated. Chunks of groups with about equal nonzeros, for threads to take.
+//! Loses where rows are not like their neighbours: it is then CSR that was copied in vain, and rows are not cut.
+
+use super::csr_product::NARROW_COLUMNS;
+use super::group_kernel::Groups;
+use super::host::{HostKernel, OnHost};
+use super::row_chunks::{chunk_count, even_borders};
+use super::row_kernel::Operands;
+use super::{Product, Spmm, Subject};
+use crate::Scalar;
+use crate::machine::{Machine, Refusal};
+use crate::matrix::{DenseView, DenseViewMut, Order, RowGroups};
+use crate::ops::{Place, Variant};
+use std::sync::Arc;
+
+pub(super) struct GroupsThreadsRows;
+
+struct Kernel<S> {
+    a: RowGroups<S>,
+    machine: Arc<Machine>,
+    borders: Vec<usize>,
+}
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
+        let operands = Operands::new(alpha, x, beta, y);
+        let a = &self.a;
+        // The format keeps what the kernel relies on: positions rise to the lengths of the arrays, columns are rows of X, and
+        // every row of Y is in one group, so a chunk has its rows to itself.
+        self.machine.team().run(self.borders.len() - 1, |chunk| {
+            let (first, end) = (self.borders[chunk], self.borders[chunk + 1]);
+            let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
+            let (groups, by_row) = (a.groups().as_ptr(), a.order() == Order::ByRow);
+            self.machine.vectorized(Groups { groups, first, end, columns, values, operands, by_row });
+        });
+    }
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
+    fn name(&self) -> &'static str {
+        "groups-threads-rows"
+    }
+    fn about(&self) -> &'static str {
+        "up to four consecutive rows with the same columns at once, split at equal nonzeros, vectors across the columns of X"
+    }
+    fn place(&self) -> Place {
+        Place::Threads
+    }
+    fn source(&self) -> &'static str {
+        include_str!("groups_threads_rows.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
+        machine.check_memory("row groups", RowGroups::<S>::bytes_for(rows, nonzeros))?;
+        let gathers = subject.k == 1 && subject.a.cols() <= NARROW_COLUMNS;
+        let order = if gathers { Order::ByRow } else { Order::ByColumn };
+        let a = machine.pool().install(|| RowGroups::from_csr(subject.a.view(), order))?;
+        let groups = a.groups();
+        let chunks = chunk_count(machine.threads(), (nonzeros + rows).saturating_mul(subject.k));
+        let borders =
+            even_borders(groups.len() - 1, chunks, |g| groups[g].value as usize + groups[g].row as usize);
+        let shape = (rows, subject.a.cols());
+        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders }, shape, subject.k))
+    }
+}
