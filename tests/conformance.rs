@@ -84,6 +84,58 @@ fn spmm_exact_with_gaps<S: Scalar>() {
     }
 }
 
+/// Every width that kernels are cut into, at every vector level, with X that is not finite here and there: exact, and NaN and
+/// infinities only in rows of Y that have an entry there.
+fn spmm_every_width<S: Scalar>() {
+    let shapes = shapes();
+    let wanted = ["staircase", "unsorted with duplicates", "scattered 33x33"];
+    for shape in shapes.iter().filter(|shape| wanted.iter().any(|name| shape.name.starts_with(name))) {
+        for k in (1..=17).chain([23, 31, 32, 33, 48, 63, 64, 65, 96, 100, 129]) {
+            let (subject, _) = spmm_case::<S>(shape, Values::Integers, k);
+            let mut inputs = with_gaps(shape, k, (1.0, 0.0));
+            let x = Arc::make_mut(&mut inputs.x);
+            let distance = x.leading_dimension();
+            for (row, odd) in [(3, f64::INFINITY), (7, f64::NAN), (20, f64::NEG_INFINITY)] {
+                x.data_mut()[row * distance + row % k] = S::from_f64(odd);
+            }
+            for machine in &machines() {
+                for variant in cpu_variants::<Spmm<S>>() {
+                    let level = machine.cpu().simd;
+                    let what = format!("{}, {}, k = {k}, {level}", variant.name(), shape.name);
+                    let mut ready = variant.prepare(machine, &subject).unwrap();
+                    assert_exact(&mut *ready, &subject, &inputs, &what);
+                }
+            }
+        }
+    }
+}
+
+/// Real numbers, one row so long that threads share it: the same bits on any number of threads.
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let (rows, cols) = (3000u32, 70_000u32);
+    let long = (0..cols).map(|col| (1500, col));
+    let places: Vec<(u32, u32)> = (0..rows).flat_map(|r| (0..r % 40).map(move |i| (r, i * 997 + r))).chain(long).collect();
+    let shape = common::Shape { name: "one long row".into(), rows: rows as usize, cols: cols as usize, places };
+    for k in [1, 3, 8, 16] {
+        let (subject, inputs) = spmm_case::<f64>(&shape, Values::Reals, k);
+        for name in ["csr-threads-nnz", "csr-threads-sorted", "groups-threads-rows", "panels-threads-columns"] {
+            let variant = Spmm::<f64>::variant(name).unwrap();
+            let product = |threads: usize| -> Vec<u64> {
+                let mut ready = variant.prepare(&Machine::with_threads(threads).unwrap(), &subject).unwrap();
+                ready.load(&inputs).unwrap();
+                ready.reset().unwrap();
+                ready.run().unwrap();
+                ready.fetch().unwrap().data().iter().map(|y| y.to_bits()).collect()
+            };
+            let alone = product(1);
+            for threads in [2, 3, 5, 8] {
+                assert!(product(threads) == alone, "{name}, k = {k}, {threads} threads");
+            }
+        }
+    }
+}
+
 fn cpu_variants<O: Op>() -> impl Iterator<Item = &'static dyn Variant<O>> {
     let here =
         |variant: &&dyn Variant<O>| variant.place() != Place::Cuda && !variant.name().ends_with("-wrong");
@@ -245,6 +297,11 @@ fn spmm_f32_exact_with_gaps() {
 #[test]
 fn spmm_f64_exact_with_gaps() {
     spmm_exact_with_gaps::<f64>();
+}
+#[test]
+fn spmm_every_width_at_every_level() {
+    spmm_every_width::<f32>();
+    spmm_every_width::<f64>();
 }
 #[test]
 fn spmm_with_beta_zero_does_not_read_y() {

@@ -43,17 +43,30 @@ impl RowList for ByLength {
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        let operands = Operands::new(alpha, x, beta, y);
-        let (a, narrow_columns) = (&self.a, self.a.cols() <= NARROW_COLUMNS);
-        // The format keeps what the kernel relies on: starts rise to the number of entries, columns are rows of X, and
-        // every row of Y stands once in the order, so a chunk has its rows to itself.
-        self.machine.team().run(self.borders.len() - 1, |chunk| {
-            let list = ByLength { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
-            let (first, end) = (self.borders[chunk], self.borders[chunk + 1]);
-            let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
-            self.machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns });
-        });
+        multiply_sorted(&self.machine, &self.a, &self.borders, alpha, x, beta, y);
     }
+}
+
+/// Y = αAX + βY with the stored rows cut at `borders`; shapes have been checked.
+pub(super) fn multiply_sorted<S: Scalar>(
+    machine: &Machine,
+    a: &SortedCsr<S>,
+    borders: &[usize],
+    alpha: S,
+    x: DenseView<'_, S>,
+    beta: S,
+    y: DenseViewMut<'_, S>,
+) {
+    let operands = Operands::new(alpha, x, beta, y);
+    let narrow_columns = a.cols() <= NARROW_COLUMNS;
+    // The format keeps what the kernel relies on: starts rise to the number of entries, columns are rows of X, and every row
+    // of Y stands once in the order, so a chunk has its rows to itself.
+    machine.team().run(borders.len() - 1, |chunk| {
+        let list = ByLength { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
+        let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
+        let (first, end) = (borders[chunk], borders[chunk + 1]);
+        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns });
+    });
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {

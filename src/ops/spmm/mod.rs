@@ -33,6 +33,7 @@ mod host;
 mod neighbours;
 mod oracle;
 mod overlapped;
+mod panels_threads_columns;
 mod parts;
 mod pieces;
 mod plan;
@@ -152,6 +153,7 @@ impl<S: Scalar> Op for Spmm<S> {
             &csr_threads_nnz::CsrThreadsNnz,
             &csr_threads_sorted::CsrThreadsSorted,
             &groups_threads_rows::GroupsThreadsRows,
+            &panels_threads_columns::PanelsThreadsColumns,
             &csr_cuda_thread::ADDS_IN_MEMORY,
             &csr_cuda_thread::ADDS_IN_REGISTER,
             &csr_cuda_thread::PER_ELEMENT,
