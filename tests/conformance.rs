@@ -115,11 +115,14 @@ fn spmm_every_width<S: Scalar>() {
 fn the_number_of_threads_changes_no_bit() {
     let (rows, cols) = (3000u32, 70_000u32);
     let long = (0..cols).map(|col| (1500, col));
-    let places: Vec<(u32, u32)> = (0..rows).flat_map(|r| (0..r % 40).map(move |i| (r, i * 997 + r))).chain(long).collect();
-    let shape = common::Shape { name: "one long row".into(), rows: rows as usize, cols: cols as usize, places };
+    let places: Vec<(u32, u32)> =
+        (0..rows).flat_map(|r| (0..r % 40).map(move |i| (r, i * 997 + r))).chain(long).collect();
+    let shape =
+        common::Shape { name: "one long row".into(), rows: rows as usize, cols: cols as usize, places };
     for k in [1, 3, 8, 16] {
         let (subject, inputs) = spmm_case::<f64>(&shape, Values::Reals, k);
-        for name in ["csr-threads-nnz", "csr-threads-sorted", "groups-threads-rows", "panels-threads-columns"] {
+        for name in ["csr-threads-nnz", "csr-threads-sorted", "groups-threads-rows", "panels-threads-columns"]
+        {
             let variant = Spmm::<f64>::variant(name).unwrap();
             let product = |threads: usize| -> Vec<u64> {
                 let mut ready = variant.prepare(&Machine::with_threads(threads).unwrap(), &subject).unwrap();

@@ -37,7 +37,8 @@ impl<T: Copy> Guarded<T> {
             if map_bytes > 2 * PAGE {
                 assert_eq!(libc::mprotect(inner, map_bytes - 2 * PAGE, access), 0);
             }
-            let first: *mut T = inner.byte_add(if at_the_end { map_bytes - 2 * PAGE - bytes } else { 0 }).cast();
+            let first: *mut T =
+                inner.byte_add(if at_the_end { map_bytes - 2 * PAGE - bytes } else { 0 }).cast();
             first.copy_from_nonoverlapping(numbers.as_ptr(), numbers.len());
             Guarded { map, map_bytes, first, count: numbers.len() }
         }
@@ -69,7 +70,8 @@ fn every_variant_stays_inside<S: Scalar>() {
                 let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, k);
                 let expected = Spmm::oracle(&subject, &inputs, Extent::Whole).expected;
                 let variants = Spmm::<S>::variants().iter();
-                for variant in variants.filter(|v| v.place() != Place::Cuda && !v.name().ends_with("-wrong")) {
+                for variant in variants.filter(|v| v.place() != Place::Cuda && !v.name().ends_with("-wrong"))
+                {
                     let mut ready = variant.prepare(&machine, &subject).unwrap();
                     for at_the_end in [false, true] {
                         let x = Guarded::new(inputs.x.data(), at_the_end);
@@ -77,7 +79,8 @@ fn every_variant_stays_inside<S: Scalar>() {
                         let x = DenseView::new(x.get(), shape.cols, k, k).unwrap();
                         let y_view = DenseViewMut::new(y.get_mut(), shape.rows, k, k).unwrap();
                         ready.apply(S::ONE, x, S::ZERO, y_view).unwrap();
-                        let right = y.get().iter().zip(&expected).all(|(found, right)| found.to_f64() == *right);
+                        let right =
+                            y.get().iter().zip(&expected).all(|(found, right)| found.to_f64() == *right);
                         assert!(right, "{}, {}, k = {k}, {level}", variant.name(), shape.name);
                     }
                 }

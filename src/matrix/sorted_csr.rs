@@ -38,7 +38,9 @@ impl<S: Scalar> SortedCsr<S> {
     /// Sorts the rows, on the threads of the current rayon pool. Rows of the same length stay in order.
     pub fn from_csr(a: CsrView<'_, S>) -> Result<Self, FormatError> {
         if u32::try_from(a.nonzeros()).is_err() {
-            return Err(FormatError::TooManyElements { what: "CSR sorted by length, with 32-bit row starts," });
+            return Err(FormatError::TooManyElements {
+                what: "CSR sorted by length, with 32-bit row starts,",
+            });
         }
         let mut starts = vec![0; a.rows() + 1];
         let mut order = vec![0; a.rows()];
