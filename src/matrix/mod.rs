@@ -4,7 +4,6 @@
 //! Row and column indices are `u32`, offsets into the nonzeros are 64 bits wide: more than 2³² nonzeros
 //! overflow nothing, only memory limits them.
 
-mod column_panels;
 mod coo;
 mod counting_sort;
 mod csr;
@@ -15,7 +14,6 @@ mod sorted_csr;
 mod spy;
 mod statistics;
 
-pub use column_panels::ColumnPanels;
 pub use coo::{Coo, Duplicates};
 pub use counting_sort::{SORT_SERIALLY_BELOW, sort_entries};
 pub use csr::{Csr, CsrView};

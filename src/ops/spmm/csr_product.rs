@@ -11,11 +11,13 @@ use crate::matrix::{CsrView, DenseView, DenseViewMut};
 /// Columns up to here can be gathered: the instruction reads indices as signed.
 pub(super) const NARROW_COLUMNS: usize = i32::MAX as usize;
 
-/// With the rows shared out as given; shapes have been checked. The same bits on any number of threads.
+/// With the rows shared out as given, X asked for `ahead` entries before it is needed; shapes have been checked. The same bits on any number of threads.
+#[expect(clippy::too_many_arguments, reason = "the operands of BLAS, and how to go about them")]
 pub(super) fn multiply_chunks<S: Scalar>(
     machine: &Machine,
     a: CsrView<'_, S>,
     chunks: &RowChunks,
+    ahead: usize,
     alpha: S,
     x: DenseView<'_, S>,
     beta: S,
@@ -31,7 +33,7 @@ pub(super) fn multiply_chunks<S: Scalar>(
     // rows of Y, or its slots among the sums, to itself.
     let multiply = |list: &[usize], first: usize, end: usize, operands: Operands<S>| {
         let (list, columns, values) = (InOrder(list.as_ptr()), columns.as_ptr(), values.as_ptr());
-        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns });
+        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
     };
     machine.team().run(chunks.count(), |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {

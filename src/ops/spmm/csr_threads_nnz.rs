@@ -2,6 +2,7 @@
 //! registers of columns stay there, so A is read once per such span and X by whole cache lines. Rows beyond 16 K nonzeros are shared.
 //! Loses to formats that know more of the matrix: rows that are alike, diagonals, rows too short to foresee where they end.
 
+use super::ahead;
 use super::csr_product::multiply_chunks;
 use super::host::{HostKernel, OnHost};
 use super::row_chunks::RowChunks;
@@ -18,11 +19,12 @@ struct Kernel<S> {
     a: Arc<Csr<S>>,
     machine: Arc<Machine>,
     chunks: RowChunks,
+    ahead: usize,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        multiply_chunks(&self.machine, self.a.view(), &self.chunks, alpha, x, beta, y);
+        multiply_chunks(&self.machine, self.a.view(), &self.chunks, self.ahead, alpha, x, beta, y);
     }
 }
 
@@ -42,7 +44,8 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsNnz {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;
         let chunks = RowChunks::new(a.view().offsets(), subject.k, machine.threads());
-        let kernel = Kernel { a: a.clone(), machine: machine.clone(), chunks };
+        let ahead = ahead::distance(machine, a.view(), subject.k);
+        let kernel = Kernel { a: a.clone(), machine: machine.clone(), chunks, ahead };
         Ok(OnHost::boxed(kernel, (a.rows(), a.cols()), subject.k))
     }
 }

@@ -2,6 +2,7 @@
 //! ends after as many steps as the one before, which the processor foresees. Reads A and X once, writes Y nearly in order.
 //! Loses where rows are long or equally long anyway, where Y is large and K wide, and where one row is most of the matrix.
 
+use super::ahead;
 use super::csr_product::NARROW_COLUMNS;
 use super::host::{HostKernel, OnHost};
 use super::row_chunks::{chunk_count, even_borders};
@@ -19,6 +20,7 @@ struct Kernel<S> {
     a: SortedCsr<S>,
     machine: Arc<Machine>,
     borders: Vec<usize>,
+    ahead: usize,
 }
 
 /// The rows of a [`SortedCsr`].
@@ -43,30 +45,18 @@ impl RowList for ByLength {
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        multiply_sorted(&self.machine, &self.a, &self.borders, alpha, x, beta, y);
+        let Kernel { a, machine, borders, ahead } = self;
+        let (ahead, operands) = (*ahead, Operands::new(alpha, x, beta, y));
+        let narrow_columns = a.cols() <= NARROW_COLUMNS;
+        // The format keeps what the kernel relies on: starts rise to the number of entries, columns are rows of X, and every
+        // row of Y stands once in the order, so a chunk has its rows to itself.
+        machine.team().run(borders.len() - 1, |chunk| {
+            let list = ByLength { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
+            let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
+            let (first, end) = (borders[chunk], borders[chunk + 1]);
+            machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+        });
     }
-}
-
-/// Y = αAX + βY with the stored rows cut at `borders`; shapes have been checked.
-pub(super) fn multiply_sorted<S: Scalar>(
-    machine: &Machine,
-    a: &SortedCsr<S>,
-    borders: &[usize],
-    alpha: S,
-    x: DenseView<'_, S>,
-    beta: S,
-    y: DenseViewMut<'_, S>,
-) {
-    let operands = Operands::new(alpha, x, beta, y);
-    let narrow_columns = a.cols() <= NARROW_COLUMNS;
-    // The format keeps what the kernel relies on: starts rise to the number of entries, columns are rows of X, and every row
-    // of Y stands once in the order, so a chunk has its rows to itself.
-    machine.team().run(borders.len() - 1, |chunk| {
-        let list = ByLength { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
-        let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
-        let (first, end) = (borders[chunk], borders[chunk + 1]);
-        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns });
-    });
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
@@ -89,6 +79,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
         let chunks = chunk_count(machine.threads(), (nonzeros + rows).saturating_mul(subject.k));
         let borders = even_borders(rows, chunks, |row| a.starts()[row] as usize + row);
         let shape = (rows, subject.a.cols());
-        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders }, shape, subject.k))
+        let ahead = ahead::distance(machine, subject.a.view(), subject.k);
+        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders, ahead }, shape, subject.k))
     }
 }

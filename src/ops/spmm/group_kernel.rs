@@ -1,7 +1,7 @@
 //! The inner loop over row groups: what is loaded of X serves all rows of a group.
 
 use super::host::update;
-use super::row_kernel::Operands;
+use super::row_kernel::{Operands, Writing};
 use super::span::{ForSpan, Span, in_spans};
 use crate::Scalar;
 use crate::machine::Vectorized;
@@ -22,22 +22,25 @@ pub(super) struct Groups<S> {
     pub(super) operands: Operands<S>,
     /// Values stand row by row; there is one column of X, and columns fit 31 bits.
     pub(super) by_row: bool,
+    /// Registers of a span: 4, which four rows have room for, or 8 where groups are smaller; those of four rows are then
+    /// done in two halves.
+    pub(super) widest: usize,
 }
 
 impl<S: Scalar> Vectorized<S> for Groups<S> {
     #[inline(always)]
     unsafe fn run<V: Vectors<S>>(self) {
-        let Operands { k, stream, .. } = self.operands;
+        let Operands { k, writing, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             match (self.by_row, V::REGISTERS) {
                 (true, _) if self.operands.x_distance == 1 => self.dot_products::<V>(),
                 (true, _) => self.distant_dot_products(),
-                (false, 32..) => in_spans::<S, V, 4>(k, &self), // four rows of four registers, and four of X
-                (false, _) => in_spans::<S, V, 2>(k, &self),
+                (false, 32..) => in_spans::<S, V>(k, self.widest, &self),
+                (false, _) => in_spans::<S, V>(k, 2, &self),
             }
         }
-        if stream {
+        if writing == Writing::Stream {
             fence();
         }
     }
@@ -46,15 +49,21 @@ impl<S: Scalar> Vectorized<S> for Groups<S> {
 impl<S: Scalar> ForSpan<S> for Groups<S> {
     #[inline(always)]
     unsafe fn with<P: Span<S>, const CHAINS: usize>(&self, span: P, first_column: usize) {
+        // A copy that nothing else points to: through a reference every store to Y would make the compiler read it again.
+        let this = *self;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            for g in self.first..self.end {
-                let (group, next) = (*self.groups.add(g), *self.groups.add(g + 1));
+            for g in this.first..this.end {
+                let (group, next) = (*this.groups.add(g), *this.groups.add(g + 1));
                 match next.row - group.row {
-                    1 => self.group::<P, 1, 4>(span, first_column, group, next),
-                    2 => self.group::<P, 2, 2>(span, first_column, group, next),
-                    3 => self.group::<P, 3, 1>(span, first_column, group, next),
-                    _ => self.group::<P, 4, 1>(span, first_column, group, next),
+                    1 => this.rows::<P, 1, 4>(span, first_column, group, next, 0),
+                    2 => this.rows::<P, 2, 2>(span, first_column, group, next, 0),
+                    3 => this.rows::<P, 3, 1>(span, first_column, group, next, 0),
+                    _ if P::REGISTERS > 4 => {
+                        this.rows::<P, 2, 2>(span, first_column, group, next, 0);
+                        this.rows::<P, 2, 2>(span, first_column, group, next, 2);
+                    }
+                    _ => this.rows::<P, 4, 1>(span, first_column, group, next, 0),
                 }
             }
         }
@@ -62,50 +71,54 @@ impl<S: Scalar> ForSpan<S> for Groups<S> {
 }
 
 impl<S: Scalar> Groups<S> {
-    /// The sums of `ROWS` rows over a span of columns. `MORE` times as many run side by side where the span is narrow: those
+    /// The sums of `ROWS` rows of a group, from its row `offset` on, over a span of columns. `MORE` times as many run side by side where the span is narrow: those
     /// of a few rows alone would wait for the latency of every addition.
     #[inline(always)]
-    unsafe fn group<P: Span<S>, const ROWS: usize, const MORE: usize>(
-        &self,
+    unsafe fn rows<P: Span<S>, const ROWS: usize, const MORE: usize>(
+        self,
         span: P,
         first_column: usize,
         group: Group,
         next: Group,
+        offset: usize,
     ) {
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             let sums = match P::REGISTERS {
-                1 => self.sum::<P, ROWS, MORE>(span, first_column, group, next),
-                2 if ROWS <= 2 => self.sum::<P, ROWS, 2>(span, first_column, group, next),
-                _ => self.sum::<P, ROWS, 1>(span, first_column, group, next),
+                1 => self.sum::<P, ROWS, MORE>(span, first_column, group, next, offset),
+                2 if ROWS <= 2 => self.sum::<P, ROWS, 2>(span, first_column, group, next, offset),
+                _ => self.sum::<P, ROWS, 1>(span, first_column, group, next, offset),
             };
             for row in 0..ROWS {
-                self.operands.write(span, group.row as usize + row, first_column, sums[row]);
+                self.operands.write(span, group.row as usize + offset + row, first_column, sums[row]);
             }
         }
     }
 
     #[inline(always)]
     unsafe fn sum<P: Span<S>, const ROWS: usize, const CHAINS: usize>(
-        &self,
+        self,
         span: P,
         first_column: usize,
         group: Group,
         next: Group,
+        offset: usize,
     ) -> [P::Numbers; ROWS] {
         let Operands { x, x_distance, .. } = self.operands;
-        // SAFETY: the promises of whoever made it, and of the caller; columns below `n`, values below `n · ROWS`.
+        // SAFETY: the promises of whoever made it, and of the caller; columns below `n`, values below `n` times the rows.
         unsafe {
             let x = x.add(first_column);
             let n = (next.column - group.column) as usize;
             let columns = self.columns.add(group.column as usize);
-            let values = self.values.add(group.value as usize);
+            let values = self.values.add(group.value as usize + offset);
+            // Known when compiling, but where a pair may be half of four.
+            let rows = if ROWS == 2 { (next.row - group.row) as usize } else { ROWS };
             let mut sums = [[P::zero(); ROWS]; CHAINS];
             macro_rules! add {
                 ($entry:expr, $chain:expr) => {
                     let x = span.load(x.add(*columns.add($entry) as usize * x_distance));
                     for row in 0..ROWS {
-                        let value = *values.add($entry * ROWS + row);
+                        let value = *values.add($entry * rows + row);
                         sums[$chain][row] = P::mul_add(value, x, sums[$chain][row]);
                     }
                 };
@@ -176,7 +189,7 @@ impl<S: Scalar> Groups<S> {
     }
 
     #[inline(always)]
-    unsafe fn dots<V: Vectors<S>, const ROWS: usize>(&self, group: Group, next: Group) {
+    unsafe fn dots<V: Vectors<S>, const ROWS: usize>(self, group: Group, next: Group) {
         let Operands { x, y, y_distance, alpha, beta, .. } = self.operands;
         let count = V::Wide::COUNT;
         // SAFETY: the promises of whoever made it, and of the caller; columns below `n`, values below `n · ROWS`.

@@ -20,6 +20,7 @@ struct Kernel<S> {
     a: RowGroups<S>,
     machine: Arc<Machine>,
     borders: Vec<usize>,
+    widest: usize,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
@@ -31,8 +32,8 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         self.machine.team().run(self.borders.len() - 1, |chunk| {
             let (first, end) = (self.borders[chunk], self.borders[chunk + 1]);
             let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
-            let (groups, by_row) = (a.groups().as_ptr(), a.order() == Order::ByRow);
-            self.machine.vectorized(Groups { groups, first, end, columns, values, operands, by_row });
+            let (groups, by_row, widest) = (a.groups().as_ptr(), a.order() == Order::ByRow, self.widest);
+            self.machine.vectorized(Groups { groups, first, end, columns, values, operands, by_row, widest });
         });
     }
 }
@@ -60,7 +61,9 @@ impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
         let chunks = chunk_count(machine.threads(), (nonzeros + rows).saturating_mul(subject.k));
         let borders =
             even_borders(groups.len() - 1, chunks, |g| groups[g].value as usize + groups[g].row as usize);
+        // Mostly groups of four: spans that leave room for four sums of each column.
+        let widest = if 2 * rows > 7 * (groups.len() - 1) { 4 } else { 8 };
         let shape = (rows, subject.a.cols());
-        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders }, shape, subject.k))
+        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders, widest }, shape, subject.k))
     }
 }

@@ -1,6 +1,7 @@
 //! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
 
 mod break_even;
+mod ahead;
 mod choose;
 mod csr_cuda_adaptive;
 mod csr_cuda_cusparse;
@@ -33,7 +34,6 @@ mod host;
 mod neighbours;
 mod oracle;
 mod overlapped;
-mod panels_threads_columns;
 mod parts;
 mod pieces;
 mod plan;
@@ -153,7 +153,6 @@ impl<S: Scalar> Op for Spmm<S> {
             &csr_threads_nnz::CsrThreadsNnz,
             &csr_threads_sorted::CsrThreadsSorted,
             &groups_threads_rows::GroupsThreadsRows,
-            &panels_threads_columns::PanelsThreadsColumns,
             &csr_cuda_thread::ADDS_IN_MEMORY,
             &csr_cuda_thread::ADDS_IN_REGISTER,
             &csr_cuda_thread::PER_ELEMENT,

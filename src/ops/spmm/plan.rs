@@ -2,8 +2,8 @@
 
 use super::break_even::timed;
 use super::csr_product::multiply_chunks;
-use super::row_chunks::RowChunks;
 use super::overlapped::Overlapped;
+use super::row_chunks::RowChunks;
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
 use crate::machine::{Accelerator, Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
@@ -249,7 +249,7 @@ pub fn multiply<S: Scalar>(
     check_shapes((a.rows(), a.cols()), x.cols(), &x, (y.rows(), y.cols()))?;
     let machine = Machine::whole()?;
     let chunks = RowChunks::new(a.offsets(), x.cols(), machine.threads());
-    multiply_chunks(&machine, a, &chunks, alpha, x, beta, y);
+    multiply_chunks(&machine, a, &chunks, 0, alpha, x, beta, y);
     Ok(())
 }
 

@@ -19,11 +19,7 @@ pub(super) fn chunk_count(threads: usize, work: usize) -> usize {
 }
 
 /// Cuts `count` things into `chunks` ranges of about equal work; `work_before(i)` is that of the first `i`.
-pub(super) fn even_borders(
-    count: usize,
-    chunks: usize,
-    work_before: impl Fn(usize) -> usize,
-) -> Vec<usize> {
+pub(super) fn even_borders(count: usize, chunks: usize, work_before: impl Fn(usize) -> usize) -> Vec<usize> {
     let total = work_before(count) as u128;
     let mut borders = vec![0; chunks + 1];
     for chunk in 1..=chunks {
@@ -138,7 +134,8 @@ impl RowChunks {
         let same_row = start.row == end.row;
         let head = (start.piece > 0).then(|| of_row(start.row, start.piece, same_row.then_some(end.piece)));
         let rows = start.row + usize::from(start.piece > 0)..end.row;
-        let tail = (end.piece > 0 && !(same_row && start.piece > 0)).then(|| of_row(end.row, 0, Some(end.piece)));
+        let tail =
+            (end.piece > 0 && !(same_row && start.piece > 0)).then(|| of_row(end.row, 0, Some(end.piece)));
         let rows = (rows.start < rows.end).then_some(Part::Rows(rows));
         head.into_iter().flatten().chain(rows).chain(tail.into_iter().flatten())
     }

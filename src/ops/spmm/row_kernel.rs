@@ -4,7 +4,7 @@ use super::span::{ForSpan, Span, in_spans};
 use crate::Scalar;
 use crate::machine::Vectorized;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::scalar::lanes::{Gather, Lanes, Vectors, fence};
+use crate::scalar::lanes::{Gather, Lanes, Vectors, fence, prefetch};
 
 /// Nonzeros that are summed up in one go; of a longer row the sums of such pieces are added in order. Threads that share a row
 /// take whole pieces, so that a result has the same bits however many they are.
@@ -24,8 +24,20 @@ pub(super) struct Operands<S> {
     pub(super) k: usize,
     pub(super) alpha: S,
     pub(super) beta: S,
-    /// Y is written past the caches, where a span can.
-    pub(super) stream: bool,
+    pub(super) writing: Writing,
+}
+
+/// How sums become a row of Y; decided once, not for every row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// α = 1, β = 0.
+    Plain,
+    /// The same past the caches, where a span can.
+    Stream,
+    /// β = 0: Y is not read, so that NaN there does not spread.
+    Scaled,
+    /// Whatever they are.
+    Added,
 }
 
 // SAFETY: threads read X and write rows of Y that are theirs alone; each kernel says how it shares them out.
@@ -41,13 +53,20 @@ impl<S: Scalar> Operands<S> {
         let y = y.data_mut().as_mut_ptr();
         let in_lines = y as usize % 64 == 0 && y_distance % line == 0 && k % line == 0;
         let stream = in_lines && rows.saturating_mul(k * size_of::<S>()) > STREAM_ABOVE_BYTES;
+        let writing = match (alpha == S::ONE, beta == S::ZERO) {
+            (true, true) if stream => Writing::Stream,
+            (true, true) => Writing::Plain,
+            (false, true) => Writing::Scaled,
+            (_, false) => Writing::Added,
+        };
         let x = x.data().as_ptr();
-        Operands { x, x_distance, y, y_distance, k, alpha, beta, stream }
+        Operands { x, x_distance, y, y_distance, k, alpha, beta, writing }
     }
 
     /// The same X, for sums that are kept elsewhere: `y` has `k` numbers for each row.
     pub(super) fn unscaled_into(&self, y: *mut S) -> Self {
-        Operands { y, y_distance: self.k, alpha: S::ONE, beta: S::ZERO, stream: false, ..*self }
+        let (alpha, beta) = (S::ONE, S::ZERO);
+        Operands { y, y_distance: self.k, alpha, beta, writing: Writing::Plain, ..*self }
     }
 
     /// The same, its rows of Y counted from this one on.
@@ -55,7 +74,7 @@ impl<S: Scalar> Operands<S> {
         Operands { y: self.y.wrapping_add(row * self.y_distance), ..*self }
     }
 
-    /// Writes a row's sums by the rules of BLAS: with β = 0 the old Y is not read, so NaN there does not spread.
+    /// Writes a row's sums by the rules of BLAS.
     ///
     /// # Safety
     /// As for [`Lanes`]; the row is one of Y, no other thread has it, and the span's columns from `first` on are there.
@@ -64,13 +83,14 @@ impl<S: Scalar> Operands<S> {
         // SAFETY: the caller's promise.
         unsafe {
             let y = self.y.add(row * self.y_distance + first);
-            if self.alpha == S::ONE && self.beta == S::ZERO {
-                if self.stream { span.stream(y, sums) } else { span.store(y, sums) }
-            } else if self.beta == S::ZERO {
-                span.store(y, P::mul(self.alpha, sums));
-            } else {
+            match self.writing {
+                Writing::Plain => span.store(y, sums),
+                Writing::Stream => span.stream(y, sums),
+                Writing::Scaled => span.store(y, P::mul(self.alpha, sums)),
                 // Multiplied apart and then added, as `host::update` does.
-                span.store(y, P::add(P::mul(self.alpha, sums), P::mul(self.beta, span.load(y))));
+                Writing::Added => {
+                    span.store(y, P::add(P::mul(self.alpha, sums), P::mul(self.beta, span.load(y))));
+                }
             }
         }
     }
@@ -120,21 +140,23 @@ pub(super) struct Rows<S, R> {
     pub(super) operands: Operands<S>,
     /// Every column fits a signed 32-bit index, so that gathers can be used.
     pub(super) narrow_columns: bool,
+    /// How many entries ahead X is asked for; 0: not at all.
+    pub(super) ahead: usize,
 }
 
 impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
     #[inline(always)]
     unsafe fn run<V: Vectors<S>>(self) {
-        let Operands { k, x_distance, stream, .. } = self.operands;
+        let Operands { k, x_distance, writing, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             if k == 1 && x_distance == 1 && self.narrow_columns {
                 self.dot_products::<V>();
             } else {
-                in_spans::<S, V, 8>(k, &self);
+                in_spans::<S, V>(k, 8, &self);
             }
         }
-        if stream {
+        if writing == Writing::Stream {
             fence();
         }
     }
@@ -143,93 +165,110 @@ impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
 impl<S: Scalar, R: RowList> ForSpan<S> for Rows<S, R> {
     #[inline(always)]
     unsafe fn with<P: Span<S>, const CHAINS: usize>(&self, span: P, first_column: usize) {
+        // A copy that nothing else points to: through a reference every store to Y would make the compiler read it again.
+        let Rows { list, first, end, columns, values, operands, ahead, .. } = *self;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            let x = self.operands.x.add(first_column);
-            let mut start = self.list.start(self.first);
-            for i in self.first..self.end {
-                let end = self.list.start(i + 1);
-                let (columns, values) = (self.columns.add(start), self.values.add(start));
-                let mut sums = self.sum::<P, CHAINS>(span, columns, values, (end - start).min(PIECE), x);
-                while end - start > PIECE {
+            let (x, distance) = (operands.x.add(first_column), operands.x_distance);
+            let last = list.start(end);
+            let mut start = list.start(first);
+            for i in first..end {
+                let row_end = list.start(i + 1);
+                if ahead > 0 {
+                    for entry in start + ahead..(row_end + ahead).min(last) {
+                        prefetch(x.add(*columns.add(entry) as usize * distance));
+                    }
+                }
+                let n = row_end - start;
+                let mut sums = if n <= PIECE {
+                    sum::<S, P, CHAINS>(span, columns.add(start), values.add(start), n, x, distance)
+                } else {
+                    sum::<S, P, CHAINS>(span, columns.add(start), values.add(start), PIECE, x, distance)
+                };
+                while row_end - start > PIECE {
                     start += PIECE;
-                    let (columns, values) = (self.columns.add(start), self.values.add(start));
-                    let piece = self.sum::<P, CHAINS>(span, columns, values, (end - start).min(PIECE), x);
+                    let n = (row_end - start).min(PIECE);
+                    let piece =
+                        sum::<S, P, CHAINS>(span, columns.add(start), values.add(start), n, x, distance);
                     sums = P::add(sums, piece);
                 }
-                self.operands.write(span, self.list.row(i), first_column, sums);
-                start = end;
+                operands.write(span, list.row(i), first_column, sums);
+                start = row_end;
             }
         }
     }
 }
 
-impl<S: Scalar, R: RowList> Rows<S, R> {
-    /// Σ value · X[column] over `n` entries.
-    #[inline(always)]
-    unsafe fn sum<P: Span<S>, const CHAINS: usize>(
-        &self,
-        span: P,
-        columns: *const u32,
-        values: *const S,
-        n: usize,
-        x: *const S,
-    ) -> P::Numbers {
-        // SAFETY: the promises of whoever made it, and of the caller; entries below `n`, chains below `CHAINS`.
-        unsafe {
-            let mut sums = [P::zero(); CHAINS];
-            let mut at = 0;
-            macro_rules! add {
-                ($entry:expr, $chain:expr) => {
-                    let x = span.load(x.add(*columns.add($entry) as usize * self.operands.x_distance));
-                    sums[$chain] = P::mul_add(*values.add($entry), x, sums[$chain]);
-                };
+/// Σ value · X[column] over `n` entries.
+///
+/// # Safety
+/// As for [`Lanes`]; so many entries must be there, and their columns be rows of X.
+#[inline(always)]
+unsafe fn sum<S: Scalar, P: Span<S>, const CHAINS: usize>(
+    span: P,
+    columns: *const u32,
+    values: *const S,
+    n: usize,
+    x: *const S,
+    distance: usize,
+) -> P::Numbers {
+    // SAFETY: the caller's promise; entries below `n`, chains below `CHAINS`.
+    unsafe {
+        let mut sums = [P::zero(); CHAINS];
+        let mut at = 0;
+        macro_rules! add {
+            ($entry:expr, $chain:expr) => {
+                let x = span.load(x.add(*columns.add($entry) as usize * distance));
+                sums[$chain] = P::mul_add(*values.add($entry), x, sums[$chain]);
+            };
+        }
+        while at + CHAINS <= n {
+            for chain in 0..CHAINS {
+                add!(at + chain, chain);
             }
-            while at + CHAINS <= n {
-                for chain in 0..CHAINS {
-                    add!(at + chain, chain);
-                }
-                at += CHAINS;
-            }
-            // What is left by its binary digits: two branches, each easier to foresee than the end of a loop.
-            if CHAINS == 4 && n & 2 != 0 {
-                add!(at, 0);
-                add!(at + 1, 1);
-                at += 2;
-            }
-            if CHAINS >= 2 && n & 1 != 0 {
-                add!(at, CHAINS - 1);
-            }
-            match CHAINS {
-                1 => sums[0],
-                2 => P::add(sums[0], sums[1]),
-                _ => P::add(P::add(sums[0], sums[1]), P::add(sums[2], sums[3])),
-            }
+            at += CHAINS;
+        }
+        // What is left by its binary digits: two branches, each easier to foresee than the end of a loop.
+        if CHAINS == 4 && n & 2 != 0 {
+            add!(at, 0);
+            add!(at + 1, 1);
+            at += 2;
+        }
+        if CHAINS >= 2 && n & 1 != 0 {
+            add!(at, CHAINS - 1);
+        }
+        match CHAINS {
+            1 => sums[0],
+            2 => P::add(sums[0], sums[1]),
+            _ => P::add(P::add(sums[0], sums[1]), P::add(sums[2], sums[3])),
         }
     }
+}
 
+impl<S: Scalar, R: RowList> Rows<S, R> {
     /// K = 1: a register holds neighbouring entries of a row instead of columns of X.
     #[inline(always)]
     unsafe fn dot_products<V: Vectors<S>>(self) {
-        let Operands { x, y, y_distance, alpha, beta, .. } = self.operands;
+        let Rows { list, first, end, operands, .. } = self;
+        let Operands { x, y, y_distance, alpha, beta, .. } = operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            let mut start = self.list.start(self.first);
-            for i in self.first..self.end {
-                let end = self.list.start(i + 1);
+            let mut start = list.start(first);
+            for i in first..end {
+                let end = list.start(i + 1);
                 let mut sum = self.dot::<V>(start, (end - start).min(PIECE), x);
                 while end - start > PIECE {
                     start += PIECE;
                     sum += self.dot::<V>(start, (end - start).min(PIECE), x);
                 }
-                super::host::update(&mut *y.add(self.list.row(i) * y_distance), alpha, sum, beta);
+                super::host::update(&mut *y.add(list.row(i) * y_distance), alpha, sum, beta);
                 start = end;
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn dot<V: Vectors<S>>(&self, start: usize, n: usize, x: *const S) -> S {
+    unsafe fn dot<V: Vectors<S>>(self, start: usize, n: usize, x: *const S) -> S {
         let count = V::Wide::COUNT;
         // SAFETY: the promises of whoever made it, and of the caller; entries below `n`.
         unsafe {

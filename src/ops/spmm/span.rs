@@ -196,23 +196,23 @@ pub(super) trait ForSpan<S> {
     unsafe fn with<P: Span<S>, const CHAINS: usize>(&self, span: P, first: usize);
 }
 
-/// Cuts `k` columns into spans, without touching a column beyond: whole registers where they fit, at most `MOST` of them; for
-/// the rest the narrowest register that holds it. (`MOST`: a kernel that does several rows at once has fewer to spare.)
+/// Cuts `k` columns into spans, without touching a column beyond: whole registers where they fit, at most `most` of them; for
+/// the rest the narrowest register that holds it. (`most`: a kernel that does several rows at once has fewer to spare.)
 ///
 /// # Safety
 /// As for [`Lanes`]; the work must be good for `k` columns.
 #[inline(always)]
-pub(super) unsafe fn in_spans<S: Copy, V: Vectors<S>, const MOST: usize>(k: usize, work: &impl ForSpan<S>) {
+pub(super) unsafe fn in_spans<S: Copy, V: Vectors<S>>(k: usize, most: usize, work: &impl ForSpan<S>) {
     let (wide, half, narrow) = (V::Wide::COUNT, V::Half::COUNT, V::Narrow::COUNT);
     let mut first = 0;
     // SAFETY: every arm does as many columns as it says, of those that are left.
     unsafe {
         while first < k {
             let left = k - first;
-            if MOST >= 8 && V::REGISTERS >= 16 && left >= 8 * wide {
+            if most >= 8 && V::REGISTERS >= 16 && left >= 8 * wide {
                 work.with::<_, 1>(Whole::<V::Wide, 8>::NEW, first);
                 first += 8 * wide;
-            } else if MOST >= 4 && V::REGISTERS >= 8 && left >= 4 * wide {
+            } else if most >= 4 && V::REGISTERS >= 8 && left >= 4 * wide {
                 work.with::<_, 2>(Whole::<V::Wide, 4>::NEW, first);
                 first += 4 * wide;
             } else if V::REGISTERS >= 8 && left >= 2 * wide {
