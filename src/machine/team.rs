@@ -132,7 +132,7 @@ impl Team {
         shared.chunks.store(chunks, Relaxed);
         // SAFETY: only the lifetime is changed. Workers follow the pointer only while they are inside this region, and this
         // function does not return (nor unwind: `take_chunks` catches) before it is closed and they have left.
-        let work: Work = unsafe { std::mem::transmute(std::ptr::from_ref(work)) };
+        let work = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync), Work>(work) };
         // SAFETY: this call has the team, no region is open and nobody is inside, so nobody else looks at the cell.
         unsafe { *shared.work.get() = Some(work) };
         shared.region.0.fetch_add(1, SeqCst); // opens, and publishes what was written above

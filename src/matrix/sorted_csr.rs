@@ -129,7 +129,8 @@ mod tests {
         let (mut rows, mut cols) = (Vec::new(), Vec::new());
         for row in 0..1200u32 {
             for col in 0..row * 7919 % 11 {
-                (rows.push(row), cols.push(col));
+                rows.push(row);
+                cols.push(col);
             }
         }
         let values = (0..rows.len()).map(|i| i as f64).collect();

@@ -40,7 +40,7 @@ pub(super) fn multiply_chunks<S: Scalar>(
             match part {
                 Part::Rows(rows) => multiply(a.offsets(), rows.start, rows.end, operands),
                 Part::Piece { entries, slot } => {
-                    multiply(&[entries.start, entries.end], 0, 1, pieces.from_row(slot));
+                    multiply(&[entries.start, entries.end], 0, 1, pieces.at_row(slot));
                 }
             }
         }

@@ -1,5 +1,8 @@
 //! The inner loop over row groups: what is loaded of X serves all rows of a group.
 
+// Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
+#![allow(clippy::needless_range_loop)]
+
 use super::host::update;
 use super::row_kernel::{Operands, Writing};
 use super::span::{ForSpan, Span, in_spans};

@@ -1,5 +1,8 @@
 //! The inner loops of the formats that go row by row: sums of a span of columns in registers, one row of A after the other.
 
+// Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
+#![allow(clippy::needless_range_loop)]
+
 use super::span::{ForSpan, Span, in_spans};
 use crate::Scalar;
 use crate::machine::Vectorized;
@@ -70,7 +73,7 @@ impl<S: Scalar> Operands<S> {
     }
 
     /// The same, its rows of Y counted from this one on.
-    pub(super) fn from_row(&self, row: usize) -> Self {
+    pub(super) fn at_row(&self, row: usize) -> Self {
         Operands { y: self.y.wrapping_add(row * self.y_distance), ..*self }
     }
 

@@ -1,5 +1,8 @@
 //! Neighbouring columns of X and Y whose numbers stay in registers while a row of A is walked.
 
+// Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
+#![allow(clippy::needless_range_loop)]
+
 use crate::scalar::lanes::{Lanes, Vectors};
 
 /// How many columns, in which registers.
@@ -31,8 +34,7 @@ impl<L, const N: usize> Whole<L, N> {
     pub(super) const NEW: Self = Whole(std::marker::PhantomData);
 }
 
-// Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
-#[allow(clippy::needless_range_loop, clippy::undocumented_unsafe_blocks)] // unsafe: the promise asked of callers
+#[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Span` asks its callers for
 impl<S: Copy, L: Lanes<S>, const N: usize> Span<S> for Whole<L, N> {
     type Numbers = [L; N];
     const REGISTERS: usize = N;

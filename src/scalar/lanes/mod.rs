@@ -80,6 +80,7 @@ pub trait Gather<S>: Lanes<S> {
 
 /// Asks for the cache line at an address, which need not exist.
 #[inline(always)]
+#[allow(clippy::not_unsafe_ptr_arg_deref)] // a hint: nothing is read
 pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint; it never faults, and every x86-64 has it.
@@ -161,19 +162,28 @@ mod tests {
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2")]
     fn avx512() {
         // SAFETY: compiled for it, and called where the CPU has it.
-        unsafe { (all_obey::<f32, Avx512>(), all_obey::<f64, Avx512>()) };
+        unsafe {
+            all_obey::<f32, Avx512>();
+            all_obey::<f64, Avx512>();
+        }
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
     fn avx2() {
         // SAFETY: as above.
-        unsafe { (all_obey::<f32, Avx2>(), all_obey::<f64, Avx2>()) };
+        unsafe {
+            all_obey::<f32, Avx2>();
+            all_obey::<f64, Avx2>();
+        }
     }
 
     #[test]
     fn every_instruction_set_does_the_same() {
         // SAFETY: every CPU has the portable ones.
-        unsafe { (all_obey::<f32, Portable>(), all_obey::<f64, Portable>()) };
+        unsafe {
+            all_obey::<f32, Portable>();
+            all_obey::<f64, Portable>();
+        }
         #[cfg(target_arch = "x86_64")]
         {
             use crate::machine::SimdLevel;
