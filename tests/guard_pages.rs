@@ -3,7 +3,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[allow(dead_code)] // used by the tests that share them
 mod common;
+#[allow(dead_code)] // as above
 #[path = "common/spmm.rs"]
 mod spmm;
 
