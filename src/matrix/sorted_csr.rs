@@ -5,8 +5,8 @@ use super::{Coo, CsrView, FormatError};
 use crate::Scalar;
 use rayon::prelude::*;
 
-/// Rows in a window. Wide enough that neighbours have the same length, narrow enough that Y is still written nearly in order:
-/// measured on power-law matrices against 128 to 4096.
+/// Rows in a window. Wide enough that neighbours have the same length, narrow enough that Y is still written nearly in
+/// order. Other widths were not measured.
 pub const WINDOW: usize = 512;
 
 /// A sparse matrix by rows, sorted by length inside windows of [`WINDOW`] rows.

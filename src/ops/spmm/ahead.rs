@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::CsrView;
 
-/// Entries ahead. Measured at 16 and 64 on uniform and mesh-dual matrices, K = 8 to 64: 64 gave 1.05 to 1.2 times the speed.
+/// Entries ahead. Measured at 16 and 64 on uniform and mesh-dual matrices, K = 8 to 64: 64 gave 1.0 to 1.2 times the speed.
 const DISTANCE: usize = 64;
 /// X must have so many times the second-level cache, and a row of X at least a cache line.
 const CACHES: u64 = 4;
