@@ -54,7 +54,8 @@ impl<S: Scalar> Operands<S> {
         let (k, x_distance, y_distance) = (x.cols(), x.leading_dimension(), y.leading_dimension());
         let (rows, line) = (y.rows(), 64 / size_of::<S>());
         let y = y.data_mut().as_mut_ptr();
-        let in_lines = y as usize % 64 == 0 && y_distance % line == 0 && k % line == 0;
+        let in_lines =
+            (y as usize).is_multiple_of(64) && y_distance.is_multiple_of(line) && k.is_multiple_of(line);
         let stream = in_lines && rows.saturating_mul(k * size_of::<S>()) > STREAM_ABOVE_BYTES;
         let writing = match (alpha == S::ONE, beta == S::ZERO) {
             (true, true) if stream => Writing::Stream,
