@@ -122,6 +122,14 @@ fn the_number_of_threads_changes_no_bit() {
     for k in [1, 3, 8, 16] {
         let (subject, inputs) = spmm_case::<f64>(&shape, Values::Reals, k);
         for name in ["csr-threads-nnz", "csr-threads-sorted", "groups-threads-rows"] {
+        for name in [
+            "csr-threads-nnz",
+            "csr-threads-sorted",
+            "groups-threads-rows",
+            "panels-threads-columns",
+            "diagonals-threads-chunks",
+            "sell-threads-slices",
+        ] {
             let variant = Spmm::<f64>::variant(name).unwrap();
             let product = |threads: usize| -> Vec<u64> {
                 let mut ready = variant.prepare(&Machine::with_threads(threads).unwrap(), &subject).unwrap();

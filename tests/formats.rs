@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use ordito::matrix::{Coo, Csr, Duplicates, EllPadded, EllRagged, Order, RowGroups, SortedCsr};
+use ordito::matrix::{
+    ColumnPanels, Coo, Csr, DiagonalChunks, Duplicates, EllPadded, EllRagged, Order, RowGroups, Sell,
+    SortedCsr,
+};
 use proptest::prelude::*;
 
 /// Any small matrix: entries in any order, duplicates and explicit zeros included.
@@ -15,6 +19,22 @@ fn coo() -> impl Strategy<Value = Coo<f64>> {
             let values = entries.iter().map(|entry| f64::from(entry.2)).collect();
             Coo::new(rows, cols, rows_of, cols_of, values).unwrap()
         })
+    })
+}
+
+/// A few diagonals with holes: what chunks of diagonals are made of.
+fn near_diagonals() -> impl Strategy<Value = Coo<f64>> {
+    let diagonals = prop::collection::vec(-60i64..60, 1..6);
+    (1usize..80, 1usize..80, diagonals, 1usize..30).prop_map(|(rows, cols, diagonals, hole)| {
+        let mut entries = Vec::new();
+        for row in 0..rows as i64 {
+            entries.extend(diagonals.iter().map(|diagonal| (row, row + diagonal)));
+        }
+        entries
+            .retain(|&(row, col)| (0..cols as i64).contains(&col) && (row + col) as usize % hole != hole / 2);
+        let values = (0..entries.len()).map(|i| i as f64).collect();
+        let (row, col) = entries.into_iter().map(|(row, col)| (row as u32, col as u32)).unzip();
+        Coo::new(rows, cols, row, col, values).unwrap()
     })
 }
 
@@ -56,6 +76,24 @@ proptest! {
         for order in [Order::ByRow, Order::ByColumn] {
             let groups = RowGroups::from_csr(csr.view(), order).unwrap();
             prop_assert_eq!(sorted(&groups.to_coo()), sorted(&csr.to_coo()));
+        }
+    }
+
+    #[test]
+    fn diagonal_chunks_keep_every_entry(coo in coo(), near in near_diagonals()) {
+        for coo in [coo, near] {
+            for duplicates in [Duplicates::Keep, Duplicates::Sum] {
+                let csr = Csr::from_coo(&coo, duplicates);
+                prop_assert_eq!(DiagonalChunks::from_csr(&csr).unwrap().to_csr(), csr);
+            }
+        }
+    }
+
+    #[test]
+    fn sell_keeps_every_entry(coo in coo(), near in near_diagonals()) {
+        for coo in [coo, near] {
+            let csr = Csr::from_coo(&coo, Duplicates::Keep);
+            prop_assert_eq!(Sell::from_csr(&csr).to_csr().unwrap(), csr);
         }
     }
 

@@ -21,6 +21,7 @@ mod csr_threads_rows;
 mod csr_threads_sorted;
 mod device;
 mod device_csr;
+mod diagonals;
 mod ell_cuda;
 mod ell_padded_serial;
 mod ell_padded_threads;
@@ -43,13 +44,17 @@ mod row_blocks;
 mod row_chunks;
 mod row_kernel;
 mod rung;
+mod sell;
 mod sell_cuda_slices;
 mod shape;
 mod stopwatch;
 mod span;
+mod target;
 mod tiled;
 mod tiling;
 mod tune;
+#[cfg(target_arch = "x86_64")]
+mod vector512;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 
@@ -153,6 +158,9 @@ impl<S: Scalar> Op for Spmm<S> {
             &csr_threads_nnz::CsrThreadsNnz,
             &csr_threads_sorted::CsrThreadsSorted,
             &groups_threads_rows::GroupsThreadsRows,
+            &panels_threads_columns::PanelsThreadsColumns,
+            &diagonals::DiagonalsThreadsChunks,
+            &sell::SellThreadsSlices,
             &csr_cuda_thread::ADDS_IN_MEMORY,
             &csr_cuda_thread::ADDS_IN_REGISTER,
             &csr_cuda_thread::PER_ELEMENT,

@@ -1,0 +1,104 @@
+//! Up to four columns of X without gaps between rows: the numbers of a chunk's rows of Y are K whole vectors, a diagonal's part
+//! of X is K whole vectors too, and the values of A are spread over them in registers.
+
+use super::rows_avx512::{add_rows, gather_row};
+use super::{Part, Target};
+use crate::Scalar;
+use crate::matrix::Chunk;
+use crate::ops::spmm::vector512::{Places, Vector, first_lanes};
+use crate::scalar::lanes::prefetch;
+
+/// Bytes of A that are asked for before they are needed: a page, at which the processor's own prefetching stops.
+const AHEAD: usize = 4096;
+
+/// Rows of Y for K columns.
+///
+/// # Safety
+/// The processor has AVX-512. X has the matrix's columns as rows, each of K numbers, without gaps.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
+pub(super) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *const S, y: Target<'_, S>) {
+    let lanes = Vector::<S>::LANES;
+    // SAFETY: AVX-512 is there. Diagonals lie inside the matrix at the lanes that they have, so X is read only where it
+    // is; values are as many as the diagonals have lanes. Targets are rows of the part.
+    unsafe {
+        let mut places = [Places::<S>::new(|_| 0); K];
+        for (j, places) in places.iter_mut().enumerate() {
+            *places = Places::new(|lane| (j * lanes + lane) / K);
+        }
+        let spread = |values: Vector<S>, j: usize| if K == 1 { values } else { values.permute(places[j]) };
+        let mut row = part.first_row;
+        for chunk in part.chunks {
+            match chunk {
+                Chunk::Diagonals { full, full_values, partial, masks, partial_values } => {
+                    let (mut sums, mut more) = ([Vector::<S>::zero(); K], [Vector::<S>::zero(); K]);
+                    let (mut value, mut other) = (full_values.as_ptr(), partial_values.as_ptr());
+                    let add = |sums: &mut [Vector<S>; K], diagonal: u32, value: *const S| {
+                        let x = x.offset(diagonal as i32 as isize * K as isize);
+                        prefetch(value.wrapping_byte_add(AHEAD));
+                        let values = Vector::load(value);
+                        for j in 0..K {
+                            sums[j] = spread(values, j).mul_add(Vector::load(x.add(j * lanes)), sums[j]);
+                        }
+                    };
+                    let (pairs, last) = full.as_chunks::<2>();
+                    for &[one, other] in pairs {
+                        add(&mut sums, one, value);
+                        add(&mut more, other, value.add(lanes));
+                        value = value.add(2 * lanes);
+                    }
+                    for &diagonal in last {
+                        add(&mut sums, diagonal, value);
+                        value = value.add(lanes);
+                    }
+                    for (&diagonal, &mask) in partial.iter().zip(masks) {
+                        let x = x.wrapping_offset(diagonal as i32 as isize * K as isize);
+                        let values = Vector::expand(other, mask);
+                        other = other.add(mask.count_ones() as usize);
+                        let mask = spread_mask::<K>(mask);
+                        for j in 0..K {
+                            let x = Vector::load_lanes(
+                                x.wrapping_add(j * lanes),
+                                (mask >> (j * lanes)) as u16 & Vector::<S>::ALL,
+                            );
+                            more[j] = spread(values, j).mul_add(x, more[j]);
+                        }
+                    }
+                    for j in 0..K {
+                        sums[j] = sums[j].add(more[j]);
+                    }
+                    y.write_rows(row, sums);
+                }
+                Chunk::Rows { lengths, columns, values } => {
+                    let mask = [first_lanes::<S>(K)];
+                    let (mut columns, mut values) = (columns.as_ptr(), values.as_ptr());
+                    for (lane, &length) in lengths.iter().enumerate() {
+                        let length = length as usize;
+                        if K == 1 {
+                            y.write_element(row + lane, 0, gather_row(columns, values, length, x));
+                        } else {
+                            y.write(row + lane, 0, add_rows(columns, values, length, x, K, mask), mask);
+                        }
+                        (columns, values) = (columns.add(length), values.add(length));
+                    }
+                }
+            }
+            row += lanes;
+        }
+    }
+}
+
+/// Every bit of a mask K times.
+#[inline(always)]
+unsafe fn spread_mask<const K: usize>(mask: u16) -> u64 {
+    use std::arch::x86_64::_pdep_u64;
+    let mask = u64::from(mask);
+    // SAFETY: every processor with AVX-512 has BMI2.
+    unsafe {
+        match K {
+            1 => mask,
+            2 => _pdep_u64(mask, 0x5555_5555) * 3,
+            3 => _pdep_u64(mask, 0x2492_4924_9249) * 7,
+            _ => _pdep_u64(mask, 0x1111_1111_1111_1111) * 15,
+        }
+    }
+}
