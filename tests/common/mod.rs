@@ -84,6 +84,11 @@ pub(crate) fn shapes() -> Vec<Shape> {
     let mut below = |n: u64| random.below(n) as u32;
     add("unsorted with duplicates", 40, 30, (0..600).map(|_| (below(40), below(30))).collect());
     add("all entries at one place", 3, 3, vec![(1, 2); 50]);
+    // Runs of neighbouring diagonals, long, short and single, cut at both sides, with holes now and then.
+    let diagonals = (-3i64..=7).chain([-41, -40, -39, 20, 22, 23]);
+    let on_them = (0..133i64).flat_map(|row| diagonals.clone().map(move |diagonal| (row, row + diagonal)));
+    let inside = on_them.filter(|&(row, col)| (0..120).contains(&col) && (row * 7 + col) % 61 != 3);
+    add("diagonals with holes", 133, 120, inside.map(|(row, col)| (row as u32, col as u32)).collect());
     shapes
 }
 

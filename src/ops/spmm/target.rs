@@ -44,6 +44,7 @@ impl<'a, S: Scalar> Target<'a, S> {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 mod vectors {
     use super::Target;
     use crate::Scalar;

@@ -1,6 +1,8 @@
 //! Up to four columns of X without gaps between rows: the numbers of a chunk's rows of Y are K whole vectors, a diagonal's part
 //! of X is K whole vectors too, and the values of A are spread over them in registers.
 
+#![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
+
 use super::rows_avx512::{add_rows, gather_row};
 use super::{Part, Target};
 use crate::Scalar;

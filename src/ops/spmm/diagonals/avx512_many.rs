@@ -1,6 +1,8 @@
 //! Any number of columns of X, in tiles of NV vectors: the sums of H rows stay in registers. Where diagonals are neighbours,
 //! each row of X is loaded once for all rows of Y that it belongs to.
 
+#![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
+
 use super::rows_avx512::add_rows;
 use super::{Part, Target};
 use crate::Scalar;

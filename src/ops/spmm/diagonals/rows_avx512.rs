@@ -1,5 +1,7 @@
 //! A row's entries, one after the other: for chunks that are stored as rows.
 
+#![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
+
 use crate::Scalar;
 use crate::ops::spmm::vector512::{Vector, first_lanes};
 

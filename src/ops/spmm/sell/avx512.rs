@@ -83,9 +83,9 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn piece<S: Scalar>(columns: &[u32], values: &[S], x: *const S) -> S {
     let lanes = Vector::<S>::LANES;
-    let mut sums = [unsafe { Vector::<S>::zero() }; 4];
     // SAFETY: the mask ends with the entries.
     unsafe {
+        let mut sums = [Vector::<S>::zero(); 4];
         let add = |sum: &mut Vector<S>, entry: usize| {
             let mask = first_lanes::<S>(values.len().saturating_sub(entry));
             let x = Vector::gather(x, columns.as_ptr().wrapping_add(entry), mask);
