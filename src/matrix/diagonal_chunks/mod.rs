@@ -5,6 +5,7 @@ mod find;
 
 pub use chunk::{Chunk, Chunks};
 
+use super::concat::concat_into;
 use super::{Csr, CsrView, FormatError};
 use crate::Scalar;
 use find::{ChunkDiagonals, lanes};
@@ -85,9 +86,9 @@ impl<S: Scalar> DiagonalChunks<S> {
         let (mut words, mut other_values) = (vec![0; end.word], vec![S::ZERO; end.other_value]);
         let mut full_values = vec![S::ZERO; end.full_value + lanes::<S>()];
         let aligned = full_values.as_ptr().align_offset(64).min(lanes::<S>());
-        copy_all(&made, |stretch| &stretch.words, &mut words);
-        copy_all(&made, |stretch| &stretch.other_values, &mut other_values);
-        copy_all(&made, |stretch| &stretch.full_values, &mut full_values[aligned..]);
+        concat_into(made.iter().map(|stretch| &stretch.words[..]), &mut words);
+        concat_into(made.iter().map(|stretch| &stretch.other_values[..]), &mut other_values);
+        concat_into(made.iter().map(|stretch| &stretch.full_values[..]), &mut full_values[aligned..]);
         Ok(DiagonalChunks {
             rows: a.rows(),
             cols: a.cols(),
@@ -201,21 +202,6 @@ impl<S: Scalar> Stretch<S> {
             self.other_values.extend_from_slice(&a.values()[entries]);
         }
     }
-}
-
-/// Copies what the stretches have of one kind into `to`, in parallel.
-fn copy_all<S: Scalar, T: Copy + Send + Sync>(
-    made: &[Stretch<S>],
-    part: impl Fn(&Stretch<S>) -> &[T] + Sync,
-    mut to: &mut [T],
-) {
-    let mut copies = Vec::with_capacity(made.len());
-    for stretch in made {
-        let (mine, rest) = to.split_at_mut(part(stretch).len());
-        to = rest;
-        copies.push((part(stretch), mine));
-    }
-    copies.into_par_iter().for_each(|(from, to)| to.copy_from_slice(from));
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
 //! SELL-C-σ: slices of rows of about the same length, side by side, for products with one column of X.
 
-use super::{Csr, CsrView, FormatError};
+mod make;
+
+use super::concat::concat_into;
+use super::{Csr, FormatError};
 use crate::Scalar;
+use make::Made;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -39,9 +43,6 @@ const PIECE: usize = 16 * 1024;
 /// A row is long with more entries than this, and than [`LONGER_THAN_MEAN`] times the mean: its slice would be one lane.
 const LONG_ROW: usize = 256;
 const LONGER_THAN_MEAN: usize = 16;
-/// Consecutive rows are written as one vector; that is worth so many more steps in 16 than sorting leaves.
-const STEPS_FOR_ORDER: usize = 18;
-
 /// What comes before a window.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct WindowStart {
@@ -99,18 +100,6 @@ pub struct Window<'a, S> {
     pub values: &'a [S],
 }
 
-/// A window while it is made.
-#[derive(Default)]
-struct Made<S> {
-    base: u32,
-    wide: bool,
-    slices: Vec<Slice>,
-    places: Vec<u16>,
-    lengths: Vec<u16>,
-    columns: Vec<u16>,
-    values: Vec<S>,
-}
-
 const fn lanes<S>() -> usize {
     64 / size_of::<S>()
 }
@@ -120,8 +109,8 @@ impl<S: Scalar> Sell<S> {
     pub fn from_csr(a: &Csr<S>) -> Self {
         let a = a.view();
         let mean = a.nonzeros() / a.rows().max(1);
-        // Lengths in slices take 16 bits.
-        let longest = (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize);
+        // Lengths in slices take 16 bits, and steps one more.
+        let longest = (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize - 1);
         let count = a.rows().div_ceil(WINDOW);
         let made: Vec<Made<S>> = (0..count)
             .into_par_iter()
@@ -150,15 +139,18 @@ impl<S: Scalar> Sell<S> {
                 pieces.push(Piece { index: pieces.len(), row, entries: first..piece_columns.len() });
             }
         }
+        let (mut columns, mut values) = (vec![0; end.column], vec![S::ZERO; end.value]);
+        concat_into(made.iter().map(|window| &window.columns[..]), &mut columns);
+        concat_into(made.iter().map(|window| &window.values[..]), &mut values);
         Sell {
             rows: a.rows(),
             cols: a.cols(),
             windows,
             slices: made.iter().flat_map(|window| window.slices.iter().copied()).collect(),
-            places: concat(&made, |window| &window.places),
-            lengths: concat(&made, |window| &window.lengths),
-            columns: concat(&made, |window| &window.columns),
-            values: concat(&made, |window| &window.values),
+            places: made.iter().flat_map(|window| window.places.iter().copied()).collect(),
+            lengths: made.iter().flat_map(|window| window.lengths.iter().copied()).collect(),
+            columns,
+            values,
             pieces,
             piece_columns,
             piece_values,
@@ -229,12 +221,6 @@ impl<S: Scalar> Sell<S> {
     }
 }
 
-fn concat<S, T: Copy>(made: &[Made<S>], part: impl Fn(&Made<S>) -> &Vec<T>) -> Vec<T> {
-    let mut all = Vec::with_capacity(made.iter().map(|window| part(window).len()).sum());
-    made.iter().for_each(|window| all.extend_from_slice(part(window)));
-    all
-}
-
 impl<S: Scalar> Window<'_, S> {
     /// Row of a lane of a slice, if the lane has entries.
     pub fn row(&self, slice: usize, lane: usize) -> usize {
@@ -273,73 +259,43 @@ impl<S: Scalar> Window<'_, S> {
     }
 }
 
-impl<S: Scalar> Made<S> {
-    fn new(a: CsrView<'_, S>, rows: Range<usize>, longest: usize) -> Self {
-        let first_row = rows.start;
-        // Long rows stand elsewhere: here they have no entries. They are not left out, so that slices stay consecutive.
-        let length = |row: usize| if a.range(row).len() > longest { 0 } else { a.range(row).len() };
-        let mut order: Vec<usize> = rows.clone().collect();
-        order.sort_by_key(|&row| std::cmp::Reverse(length(row)));
-        let steps = |order: &[usize]| -> usize {
-            let longest = |slice: &[usize]| slice.iter().map(|&row| length(row)).max().unwrap_or(0);
-            order.chunks(lanes::<S>()).map(longest).sum()
-        };
-        let natural: Vec<usize> = rows.clone().collect();
-        let consecutive = steps(&natural) * 16 <= steps(&order) * STEPS_FOR_ORDER;
-        let order = if consecutive { natural } else { order };
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-        let used = || rows.clone().filter(|&row| length(row) > 0).flat_map(|row| &a.columns()[a.range(row)]);
-        let (least, most) = used().fold((u32::MAX, 0), |(least, most), &col| (least.min(col), most.max(col)));
-        let wide = least <= most && most - least > u32::from(u16::MAX);
-        let base = if wide || least > most { 0 } else { least };
-        let (slices, places, lengths) = (Vec::new(), Vec::new(), Vec::new());
-        let mut made = Made { base, wide, slices, places, lengths, columns: Vec::new(), values: Vec::new() };
-        for rows in order.chunks(lanes::<S>()) {
-            made.push(a, first_row, rows, consecutive && rows.len() == lanes::<S>(), length);
+    /// A matrix whose rows have these lengths, their columns far apart or near.
+    fn rows_of(lengths: &[usize], distance: usize) -> Csr<f32> {
+        let (mut offsets, mut columns) = (vec![0], Vec::new());
+        for (row, &length) in lengths.iter().enumerate() {
+            columns.extend((0..length).map(|i| ((i * distance + row) % 100_000) as u32));
+            offsets.push(columns.len());
         }
-        made
+        let values = (0..columns.len()).map(|i| i as f32).collect();
+        Csr::from_parts(lengths.len(), 100_000, offsets, columns, values).unwrap()
     }
 
-    /// Appends one slice.
-    fn push(
-        &mut self,
-        a: CsrView<'_, S>,
-        first_row: usize,
-        rows: &[usize],
-        consecutive: bool,
-        length: impl Fn(usize) -> usize,
-    ) {
-        let mut by_length = rows.to_vec();
-        by_length.sort_by_key(|&row| std::cmp::Reverse(length(row)));
-        let lane_length = |lane: usize| by_length.get(lane).map_or(0, |&row| length(row));
-        let (longest, shortest) = (lane_length(0), lane_length(lanes::<S>() - 1));
-        let slice_first = rows[0] - first_row;
-        self.slices.push(Slice {
-            shortest: shortest as u16,
-            longest: longest as u16,
-            first_row: slice_first as u16,
-            consecutive,
-        });
-        let places = self.places.len();
-        self.places.resize(places + lanes::<S>(), 0);
-        for (lane, &row) in by_length.iter().enumerate() {
-            if consecutive {
-                self.places[places + row - rows[0]] = lane as u16;
-            } else {
-                self.places[places + lane] = (row - first_row) as u16;
-            }
-        }
-        self.lengths.extend((0..lanes::<S>()).map(|lane| lane_length(lane) as u16));
-        for step in 0..longest {
-            for &row in by_length.iter().take_while(|&&row| length(row) > step) {
-                let entry = a.offsets()[row] + step;
-                let column = a.columns()[entry] - self.base;
-                self.columns.push(column as u16);
-                if self.wide {
-                    self.columns.push((column >> 16) as u16);
-                }
-                self.values.push(a.values()[entry]);
-            }
-        }
+    #[test]
+    fn equal_rows_stay_in_order_with_short_columns() {
+        let a = rows_of(&[4; 1000], 3);
+        let sell = Sell::from_csr(&a);
+        let window = sell.window(0);
+        assert!(window.slices.iter().all(|s| s.consecutive && (s.shortest, s.longest) == (4, 4)));
+        assert!(!window.wide && sell.pieces().is_empty() && sell.windows() == 2);
+        assert_eq!(sell.to_csr().unwrap(), a);
+    }
+
+    #[test]
+    fn uneven_rows_are_sorted_and_long_ones_cut() {
+        let mut lengths: Vec<usize> = (0..700).map(|row| row * 7919 % 50).collect();
+        lengths[300] = 2 * PIECE + 5;
+        let a = rows_of(&lengths, 1009);
+        let sell = Sell::from_csr(&a);
+        let window = sell.window(0);
+        assert!(window.wide && window.slices.iter().all(|slice| !slice.consecutive));
+        assert!(window.slices.windows(2).all(|pair| pair[0].shortest >= pair[1].longest));
+        let pieces: Vec<_> = sell.pieces().iter().map(|piece| (piece.row, piece.entries.len())).collect();
+        assert_eq!(pieces, [(300, PIECE), (300, PIECE), (300, 5)]);
+        assert_eq!(sell.nonzeros(), a.nonzeros());
+        assert_eq!(sell.to_csr().unwrap(), a);
     }
 }
