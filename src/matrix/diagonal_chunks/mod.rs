@@ -20,8 +20,8 @@ use std::ops::Range;
 ///
 /// Invariant: `full_values` holds the full diagonals of the chunks one after the other, from a multiple of 64 bytes on;
 /// `other_values` what else they have, in the order of [`Chunk`]. `words` describes the chunks one after the other: a header (number of full diagonals, above it that of partial ones, or
-/// [`AS_ROWS`]), then full diagonals, partial diagonals and their masks, two to a word; or lengths of rows and columns.
-/// `stretches` says where every [`CHUNKS_PER_STRETCH`]th chunk starts, and where all end. Every entry lies inside the
+/// `AS_ROWS`), then full diagonals, partial diagonals and their masks, two to a word; or lengths of rows and columns.
+/// `stretches` says where every eighth chunk starts, and where all end. Every entry lies inside the
 /// matrix: for each lane of a diagonal, `diagonal + lane` is in `0..cols`. Only [`from_csr`](Self::from_csr) makes one.
 #[derive(Debug)]
 pub struct DiagonalChunks<S> {
@@ -128,10 +128,6 @@ impl<S: Scalar> DiagonalChunks<S> {
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
         self.nonzeros_before(self.stretches())
-    }
-    /// Rows of a chunk; the last may have fewer.
-    pub fn lanes() -> usize {
-        lanes::<S>()
     }
     /// Number of stretches, the places at which threads may start.
     pub fn stretches(&self) -> usize {

@@ -105,9 +105,9 @@ mod vectors {
                 }
                 return;
             }
-            let mut numbers = [S::ZERO; 64];
+            let mut numbers = [S::ZERO; 128];
             for (j, &sums) in sums.iter().enumerate() {
-                // SAFETY: K is at most 4: four vectors of 16 numbers.
+                // SAFETY: slices of that length.
                 unsafe { sums.store(numbers[j * lanes..(j + 1) * lanes].as_mut_ptr()) };
             }
             for (lane, numbers) in numbers.chunks_exact(K).take(count).enumerate() {

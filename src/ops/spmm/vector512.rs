@@ -1,5 +1,6 @@
 //! Vectors of 64 bytes by AVX-512, of f32 or f64 alike, with masks for any of their lanes: what kernels that put rows, not
-//! columns of X, side by side need.
+//! columns of X, side by side need. (`scalar::lanes` has what every instruction set can do: masks of the first lanes, no
+//! expanding loads, no permutations. The kernels of other sets are plain loops.)
 //!
 //! Every function is inlined into a kernel that is compiled for AVX-512 (F, VL, DQ, BW) and is called only from there.
 
@@ -18,14 +19,18 @@ pub(super) struct Places<S>(__m512i, PhantomData<S>);
 /// An intrinsic for each precision, the unused one compiled away. Casts between vector types cost nothing.
 macro_rules! either {
     ($f64:expr, $f32:expr) => {
-        // SAFETY: as the caller promises, the processor has AVX-512; pointers are used as each function's comment says.
-        if size_of::<S>() == 8 { Vector(unsafe { _mm512_castpd_ps($f64) }, PhantomData) } else { Vector(unsafe { $f32 }, PhantomData) }
+        if size_of::<S>() == 8 {
+            Vector(unsafe { _mm512_castpd_ps($f64) }, PhantomData)
+        } else {
+            Vector(unsafe { $f32 }, PhantomData)
+        }
     };
 }
 
 /// # Safety
 /// For all functions: the processor has AVX-512. Pointers may be read or written at those lanes that the mask has, or at all
 /// where there is none; lanes that a mask lacks are never touched.
+#[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that is asked of callers
 impl<S: Scalar> Vector<S> {
     /// Numbers in a vector.
     pub(super) const LANES: usize = 64 / size_of::<S>();

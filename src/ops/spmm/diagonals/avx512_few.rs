@@ -1,4 +1,4 @@
-//! Up to four columns of X without gaps between rows: the numbers of a chunk's rows of Y are K whole vectors, a diagonal's part
+//! Up to four columns of X, or eight of f32, without gaps between rows: the numbers of a chunk's rows of Y are K whole vectors, a diagonal's part
 //! of X is K whole vectors too, and the values of A are spread over them in registers.
 
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
@@ -16,7 +16,7 @@ const AHEAD: usize = 4096;
 /// Rows of Y for K columns.
 ///
 /// # Safety
-/// The processor has AVX-512. X has the matrix's columns as rows, each of K numbers, without gaps.
+/// The processor has AVX-512; K is at most 4, or 8. X has the matrix's columns as rows, each of K numbers, without gaps.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
 pub(super) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *const S, y: Target<'_, S>) {
     let lanes = Vector::<S>::LANES;
@@ -56,12 +56,9 @@ pub(super) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
                         let x = x.wrapping_offset(diagonal as i32 as isize * K as isize);
                         let values = Vector::expand(other, mask);
                         other = other.add(mask.count_ones() as usize);
-                        let mask = spread_mask::<K>(mask);
                         for j in 0..K {
-                            let x = Vector::load_lanes(
-                                x.wrapping_add(j * lanes),
-                                (mask >> (j * lanes)) as u16 & Vector::<S>::ALL,
-                            );
+                            let x =
+                                Vector::load_lanes(x.wrapping_add(j * lanes), spread_mask::<S, K>(mask, j));
                             more[j] = spread(values, j).mul_add(x, more[j]);
                         }
                     }
@@ -89,18 +86,20 @@ pub(super) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
     }
 }
 
-/// Every bit of a mask K times.
+/// The mask of the `j`th of K vectors over which the lanes of a mask are spread, each K times.
 #[inline(always)]
-unsafe fn spread_mask<const K: usize>(mask: u16) -> u64 {
+unsafe fn spread_mask<S: Scalar, const K: usize>(mask: u16, j: usize) -> u16 {
     use std::arch::x86_64::_pdep_u64;
-    let mask = u64::from(mask);
+    let (lanes, bits) = (Vector::<S>::LANES, u64::from(mask));
     // SAFETY: every processor with AVX-512 has BMI2.
-    unsafe {
+    let spread = unsafe {
         match K {
-            1 => mask,
-            2 => _pdep_u64(mask, 0x5555_5555) * 3,
-            3 => _pdep_u64(mask, 0x2492_4924_9249) * 7,
-            _ => _pdep_u64(mask, 0x1111_1111_1111_1111) * 15,
+            1 => bits,
+            2 => (_pdep_u64(bits, 0x5555_5555) * 3) >> (j * lanes),
+            3 => (_pdep_u64(bits, 0x2492_4924_9249) * 7) >> (j * lanes),
+            4 => (_pdep_u64(bits, 0x1111_1111_1111_1111) * 15) >> (j * lanes),
+            _ => _pdep_u64(bits >> (j * lanes / 8), 0x0101) * 255, // K = 8: two lanes of f32, one of f64
         }
-    }
+    };
+    spread as u16 & Vector::<S>::ALL
 }

@@ -73,6 +73,8 @@ fn multiply_part<S: Scalar>(
                 2 => avx512_few::multiply::<S, 2>(part, data, y),
                 3 => avx512_few::multiply::<S, 3>(part, data, y),
                 4 => avx512_few::multiply::<S, 4>(part, data, y),
+                // Rows of 8 f32 would leave half of a vector empty: 0.5 to 0.9 of the speed of MKL.
+                8 if size_of::<S>() == 4 => avx512_few::multiply::<S, 8>(part, data, y),
                 _ => avx512_many::multiply(part, data, distance, k, y),
             }
         },
