@@ -41,7 +41,8 @@ impl SimdLevel {
         let avx2 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("fma")
             && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2");
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt");
         let avx512 = avx2
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512vl")

@@ -11,7 +11,8 @@ pub(super) const fn lanes<S>() -> usize {
 /// Lanes of f32, the most there are.
 const MOST_LANES: usize = 16;
 
-/// Diagonals are worth it up to so many lanes, filled or not, for every nonzero.
+/// Diagonals are worth it up to so many lanes, filled or not, for every nonzero. Nothing is padded, so that this is about steps
+/// of kernels, not about bytes.
 const LANES_PER_NONZERO: usize = 2;
 /// Above any diagonal: a row that has no entries left.
 const NONE_LEFT: i32 = i32::MAX;

@@ -1,5 +1,5 @@
-//! Up to four columns of X, or eight of f32, without gaps between rows: the numbers of a chunk's rows of Y are K whole vectors, a diagonal's part
-//! of X is K whole vectors too, and the values of A are spread over them in registers.
+//! Up to four columns of X, or eight of f32, without gaps between rows: the numbers of a chunk's rows of Y are K whole
+//! vectors, a diagonal's part of X is K whole vectors too, and the values of A are spread over them in registers.
 
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 
@@ -10,7 +10,8 @@ use crate::matrix::Chunk;
 use crate::ops::spmm::vector512::{Places, Vector, first_lanes};
 use crate::scalar::lanes::prefetch;
 
-/// Bytes of A that are asked for before they are needed: a page, at which the processor's own prefetching stops.
+/// Bytes of A that are asked for before they are needed: a page, at whose end the processor's own prefetching stops. Measured
+/// on stencil27:58: 1.4 to 1.8 times as fast with K = 2 to 4 (together with aligned values); half a page gave half of that.
 const AHEAD: usize = 4096;
 
 /// Rows of Y for K columns.

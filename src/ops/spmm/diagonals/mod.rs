@@ -101,8 +101,7 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
         machine.check_memory("diagonal chunks", Csr::<S>::bytes_for(rows, nonzeros))?; // they never take more than that
-        let made = machine.pool().install(|| DiagonalChunks::from_csr(&subject.a));
-        let a = made?;
+        let a = machine.pool().install(|| DiagonalChunks::from_csr(&subject.a))?;
         // A row counts as two nonzeros: writing its part of Y is work too.
         let work = |stretch: usize| a.nonzeros_before(stretch) + 2 * a.first_row(stretch);
         let chunks = chunk_count(machine.threads(), work(a.stretches()).saturating_mul(subject.k));
