@@ -121,12 +121,10 @@ fn the_number_of_threads_changes_no_bit() {
         common::Shape { name: "one long row".into(), rows: rows as usize, cols: cols as usize, places };
     for k in [1, 3, 8, 16] {
         let (subject, inputs) = spmm_case::<f64>(&shape, Values::Reals, k);
-        for name in ["csr-threads-nnz", "csr-threads-sorted", "groups-threads-rows"] {
         for name in [
             "csr-threads-nnz",
             "csr-threads-sorted",
             "groups-threads-rows",
-            "panels-threads-columns",
             "diagonals-threads-chunks",
             "sell-threads-slices",
         ] {

@@ -158,7 +158,6 @@ impl<S: Scalar> Op for Spmm<S> {
             &csr_threads_nnz::CsrThreadsNnz,
             &csr_threads_sorted::CsrThreadsSorted,
             &groups_threads_rows::GroupsThreadsRows,
-            &panels_threads_columns::PanelsThreadsColumns,
             &diagonals::DiagonalsThreadsChunks,
             &sell::SellThreadsSlices,
             &csr_cuda_thread::ADDS_IN_MEMORY,
