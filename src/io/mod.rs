@@ -5,12 +5,16 @@
 //! reads without trusting the file, and writes whole files or none ([`write_atomically`]).
 
 mod atomic_file;
+mod decimal;
 mod error;
+mod huge_pages;
 mod load;
 pub mod matrix_market;
 mod nearest;
+mod number;
 pub mod npy;
 pub mod random;
+mod source;
 pub mod synthetic;
 pub mod text_matrix;
 

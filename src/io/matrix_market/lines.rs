@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Room for the longest data line. Few calls to the system, and the buffer stays in the L2 cache.
-const BUFFER_BYTES: usize = 1 << 20;
+pub(super) const BUFFER_BYTES: usize = 1 << 20;
 
 /// Reads lines and counts them.
 pub(super) struct Lines<R> {
@@ -37,6 +37,18 @@ pub(super) fn is_blank(byte: u8) -> bool {
 impl<R: Read> Lines<R> {
     pub(super) fn new(source: R, path: &Path) -> Self {
         Lines::with_buffer(source, path, BUFFER_BYTES)
+    }
+
+    /// Goes on in the middle of a file, where so many lines were read before.
+    pub(super) fn resume(source: R, path: &Path, lines_before: u64) -> Self {
+        Lines { number: lines_before, ..Lines::new(source, path) }
+    }
+
+    /// What was read and not handed out, and where the rest comes from; how many lines there were before.
+    pub(super) fn into_rest(mut self) -> (Vec<u8>, R, u64) {
+        self.buffer.truncate(self.end);
+        self.buffer.drain(..self.start);
+        (self.buffer, self.source, self.number)
     }
 
     fn with_buffer(source: R, path: &Path, bytes: usize) -> Self {
@@ -146,8 +158,9 @@ impl<R: Read> Lines<R> {
     }
 }
 
+/// Of a line, what is not blank; `None`: all of it is.
 #[inline(always)]
-fn first_character(text: &[u8]) -> Option<u8> {
+pub(super) fn first_character(text: &[u8]) -> Option<u8> {
     text.iter().copied().find(|&byte| !is_blank(byte))
 }
 

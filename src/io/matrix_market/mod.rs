@@ -19,21 +19,27 @@
 mod duplicates;
 mod entries;
 mod header;
+mod line;
 mod lines;
 mod numbers;
+mod parallel;
+mod places;
 mod read;
+mod usual_line;
 mod write;
 
 pub use header::{Field, Format, Header, Object, Symmetry};
 pub use write::{Layout, MAX_ARRAY_ELEMENTS, WriteOptions, write_matrix_market};
 
+use super::source::{GZIP_MAGIC, Source, segments};
 use super::{ReadError, ReadOptions};
 use crate::Scalar;
 use crate::matrix::{Coo, Duplicates};
+use entries::{Entries, check_limit};
 use flate2::read::MultiGzDecoder;
 use lines::Lines;
-use std::fs::File;
-use std::io::{self, Read};
+use parallel::Body;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 /// What a Matrix Market file held.
@@ -47,7 +53,9 @@ pub struct MatrixMarket<S> {
     pub merged_duplicates: usize,
 }
 
-/// Reads a file.
+/// Reads a file, on the threads of the current rayon pool; what is read does not depend on how many there are.
+///
+/// The file is mapped into memory. If another process shortens it meanwhile, the system ends this one.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("ordito-read-{}.mtx", std::process::id()));
@@ -62,15 +70,13 @@ pub fn read_matrix_market<S: Scalar>(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<MatrixMarket<S>, ReadError> {
-    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-    let (metadata, file) = opened.map_err(|reason| ReadError::Io { path: path.to_owned(), reason })?;
-    if metadata.is_dir() {
-        return Err(ReadError::Io { path: path.to_owned(), reason: io::ErrorKind::IsADirectory.into() });
+    match Source::open(path)? {
+        Source::Mapped(map) => read_mapped(&map, path, options),
+        Source::Stream(stream) => read_segments(stream, path, options),
     }
-    read_source(file, metadata.len(), path, options)
 }
 
-/// Reads from anything that gives bytes, compressed or not; `label` stands for the path in errors.
+/// Reads from anything that gives bytes, compressed or not, on one thread; `label` stands for the path in errors.
 ///
 /// ```
 /// use ordito::io::{ReadOptions, read_matrix_market_from};
@@ -83,49 +89,91 @@ pub fn read_matrix_market_from<S: Scalar>(
     label: &Path,
     options: &ReadOptions,
 ) -> Result<MatrixMarket<S>, ReadError> {
-    read_source(source, 0, label, options)
-}
-
-/// `bytes` is the length of the source, if it is known: a promise of entries is believed as far as they could fit.
-fn read_source<S: Scalar>(
-    mut source: impl Read,
-    bytes: u64,
-    path: &Path,
-    options: &ReadOptions,
-) -> Result<MatrixMarket<S>, ReadError> {
+    let mut source = source;
     let mut start = Vec::with_capacity(GZIP_MAGIC.len());
     let looked = source.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut start);
-    looked.map_err(|reason| ReadError::Io { path: path.to_owned(), reason })?;
+    looked.map_err(|reason| ReadError::Io { path: label.to_owned(), reason })?;
     let is_gzip = start == GZIP_MAGIC;
-    let whole = io::Cursor::new(start).chain(source);
+    let whole = Cursor::new(start).chain(source);
     if is_gzip {
-        read_text(
-            Lines::new(MultiGzDecoder::new(whole), path),
-            bytes.saturating_mul(TYPICAL_COMPRESSION),
-            options,
-        )
+        read_lines(Lines::new(MultiGzDecoder::new(whole), label), label, options)
     } else {
-        read_text(Lines::new(whole, path), bytes, options)
+        read_lines(Lines::new(whole, label), label, options)
     }
 }
 
-/// The first bytes of every gzip stream.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// Matrices shrink to between a half and an eighth. Only what is reserved at first depends on it.
-const TYPICAL_COMPRESSION: u64 = 4;
+/// Text of a mapped file that is worked on at a time: what was looked at first is still in the cache at the second look.
+const MAPPED_SEGMENT_BYTES: usize = 16 << 20;
+/// Text that is decompressed while the one before it is read.
+const STREAM_SEGMENT_BYTES: usize = 4 << 20;
 
-fn read_text<S: Scalar, R: Read>(
+/// A file whose text is all there.
+fn read_mapped<S: Scalar>(
+    text: &[u8],
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<MatrixMarket<S>, ReadError> {
+    let mut lines = Lines::new(text, path);
+    let header = Header::read(&mut lines)?;
+    check_limit::<S>(path, header.entries, options)?;
+    let (looked_at, behind, lines_read) = lines.into_rest();
+    let text = &text[text.len() - behind.len() - looked_at.len()..];
+    // No more room than the file could fill, whatever it declares.
+    let most = text.len() as u64 / line::shortest(&header) + 1;
+    let entries = Entries::with_room(path, header.entries.min(most))?;
+    let mut body = Body::new(path, &header, entries, lines_read);
+    segments(text, MAPPED_SEGMENT_BYTES).try_for_each(|segment| body.read(segment))?;
+    let entries = body.finish()?;
+    assemble(entries, header, path, options)
+}
+
+/// A file whose text comes bit by bit: while one segment is read the next one is fetched.
+fn read_segments<S: Scalar>(
+    stream: Box<dyn Read + Send>,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<MatrixMarket<S>, ReadError> {
+    let mut lines = Lines::new(stream, path);
+    let header = Header::read(&mut lines)?;
+    check_limit::<S>(path, header.entries, options)?;
+    let (looked_at, behind, lines_read) = lines.into_rest();
+    let rest = Source::Stream(Box::new(Cursor::new(looked_at).chain(behind)));
+    let mut body = Body::new(path, &header, Entries::default(), lines_read);
+    let delivered = rest.for_each_segment(STREAM_SEGMENT_BYTES, |segment| body.read(segment))?;
+    if let Some(reason) = delivered.failure {
+        return Err(ReadError::Interrupted { path: path.to_owned(), line: body.lines + 1, reason });
+    }
+    let entries = body.finish()?;
+    assemble(entries, header, path, options)
+}
+
+/// Line after line.
+fn read_lines<S: Scalar, R: Read>(
     mut lines: Lines<R>,
-    bytes: u64,
+    path: &Path,
     options: &ReadOptions,
 ) -> Result<MatrixMarket<S>, ReadError> {
     let header = Header::read(&mut lines)?;
-    let mut entries = read::read_entries::<S, R>(&mut lines, &header, bytes, options)?;
+    check_limit::<S>(path, header.entries, options)?;
+    let mut entries = Entries::default();
+    read::read_lines(&mut lines, &header, &mut entries)?;
+    read::check_end(&lines, &header, &entries)?;
+    assemble(entries, header, path, options)
+}
+
+/// What was listed becomes a matrix.
+fn assemble<S: Scalar>(
+    mut entries: Entries<S>,
+    header: Header,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<MatrixMarket<S>, ReadError> {
     let unique = entries.are_clearly_unique(header.symmetry);
-    entries.expand(header.symmetry, lines.path(), options)?;
-    let coo = Coo::new(header.rows, header.cols, entries.rows, entries.cols, entries.values);
+    entries.expand(header.symmetry, path, options)?;
+    let (rows, cols, values) = entries.into_parts();
     // Every index was compared with the header on its line.
-    let coo = coo.map_err(|error| lines.error_at_end(error.to_string()))?;
+    let coo = Coo::new(header.rows, header.cols, rows, cols, values)
+        .map_err(|error| ReadError::Binary { path: path.to_owned(), problem: error.to_string() })?;
     if unique || options.duplicates == Duplicates::Keep {
         return Ok(MatrixMarket { coo, header, merged_duplicates: 0 });
     }

@@ -1,174 +1,54 @@
-//! The entries of a Matrix Market file: one line each, checked against the header as they come.
+//! The body of a Matrix Market file line after line: for streams, and for whatever has to be looked at closely, since
+//! this is what says where a fault is.
 
-use super::entries::{Entries, check_limit};
-use super::header::{Field, Format, Header, Object, Symmetry};
-use super::lines::{Lines, is_blank};
-use super::numbers::{ValueFault, Words, integer, real, unsigned};
+use super::entries::Entries;
+use super::header::Header;
+use super::line;
+use super::lines::Lines;
+use super::places::Places;
 use crate::Scalar;
+use crate::io::ReadError;
 use crate::io::error::quoted;
-use crate::io::{ReadError, ReadOptions};
 use std::io::Read;
 
-/// What is wrong with a line.
-#[derive(Clone, Copy)]
-enum Fault {
-    Row,
-    Column,
-    Value(ValueFault),
-    Extra,
-    SkewDiagonal,
-}
-
-/// Reads as many entries as the header declares, and no more.
-pub(super) fn read_entries<S: Scalar, R: Read>(
-    lines: &mut Lines<R>,
-    header: &Header,
-    bytes: u64,
-    options: &ReadOptions,
-) -> Result<Entries<S>, ReadError> {
-    let mut entries = Entries::default();
-    check_limit::<S>(lines.path(), header.entries, options)?;
-    // No more is reserved than the file could hold, whatever it declares.
-    entries.reserve(lines.path(), header.entries.min(bytes / shortest_line(header)))?;
-    match (header.format, header.field) {
-        (Format::Array, Field::Integer) => array(lines, header, &mut entries, integer)?,
-        (Format::Array, _) => array(lines, header, &mut entries, real)?,
-        (Format::Coordinate, Field::Real) => coordinates(lines, header, &mut entries, real)?,
-        (Format::Coordinate, Field::Integer) => coordinates(lines, header, &mut entries, integer)?,
-        (Format::Coordinate, Field::Pattern) => coordinates(lines, header, &mut entries, |_| Ok(S::ONE))?,
-    }
-    let Some(line) = lines.next_data()? else { return Ok(entries) };
-    let (number, found) = (line.number, quoted(line.text));
-    Err(lines.error(number, found, format!("the end of the file after {} entries", header.entries)))
-}
-
-/// Bytes of the shortest line: indices and values of one digit, a blank or line end after each.
-fn shortest_line(header: &Header) -> u64 {
-    let indices = match (header.format, header.object) {
-        (Format::Array, _) => 0,
-        (Format::Coordinate, Object::Vector) => 1,
-        (Format::Coordinate, Object::Matrix) => 2,
-    };
-    2 * (indices + u64::from(header.field != Field::Pattern))
-}
-
-fn coordinates<S: Scalar, R: Read>(
+/// Reads all lines that there are. No more entries than the header declares; whether there are as many is seen at the
+/// end of the file, by [`check_end`].
+pub(super) fn read_lines<S: Scalar, R: Read>(
     lines: &mut Lines<R>,
     header: &Header,
     entries: &mut Entries<S>,
-    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault> + Copy,
 ) -> Result<(), ReadError> {
-    for read in 0..header.entries {
-        let Some(line) = lines.next_data()? else { return Err(ended_early(lines, header, read)) };
-        match coordinate(line.text, header, value) {
-            Ok((row, col, value)) => entries.push(row, col, value),
-            Err(fault) => {
-                let (number, found, expected) =
-                    (line.number, quoted(line.text), fault.expected(line.text, header));
-                return Err(lines.error(number, found, expected));
-            }
-        }
-    }
-    Ok(())
-}
-
-#[inline(always)]
-fn coordinate<S: Scalar>(
-    text: &[u8],
-    header: &Header,
-    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault> + Copy,
-) -> Result<(u32, u32, S), Fault> {
-    let mut rest = text;
-    let row = index(&mut rest, header.rows).ok_or(Fault::Row)?;
-    let col = match header.object {
-        Object::Matrix => index(&mut rest, header.cols).ok_or(Fault::Column)?,
-        Object::Vector => 0,
-    };
-    let value = value(&mut rest).map_err(Fault::Value)?;
-    if !rest.iter().all(|&byte| is_blank(byte)) {
-        return Err(Fault::Extra);
-    }
-    if header.symmetry == Symmetry::SkewSymmetric && row == col && value != S::ZERO {
-        return Err(Fault::SkewDiagonal);
-    }
-    Ok((row, col, value))
-}
-
-/// An index from 1 to `bound`, counted from 0 hereafter.
-#[inline(always)]
-fn index(rest: &mut &[u8], bound: usize) -> Option<u32> {
-    let index = unsigned(rest)?.wrapping_sub(1);
-    (index < bound as u64).then_some(index as u32)
-}
-
-/// Column after column; of a symmetric matrix from the diagonal down, of a skew-symmetric one from below it.
-fn array<S: Scalar, R: Read>(
-    lines: &mut Lines<R>,
-    header: &Header,
-    entries: &mut Entries<S>,
-    value: impl Fn(&mut &[u8]) -> Result<S, ValueFault> + Copy,
-) -> Result<(), ReadError> {
-    let mut read = 0;
-    // Four billion empty columns are nothing to go through.
-    let cols = if header.entries == 0 { 0 } else { header.cols };
-    for col in 0..cols {
-        let first_row = match header.symmetry {
-            Symmetry::General => 0,
-            Symmetry::Symmetric => col,
-            Symmetry::SkewSymmetric => col + 1,
-        };
-        for row in first_row..header.rows {
-            let Some(line) = lines.next_data()? else { return Err(ended_early(lines, header, read)) };
-            let mut rest = line.text;
-            let fault = match value(&mut rest) {
-                Ok(value) if rest.iter().all(|&byte| is_blank(byte)) => {
-                    entries.push(row as u32, col as u32, value);
-                    read += 1;
+    let mut places = Places::from(header, entries.count() as u64);
+    while let Some(line) = lines.next_data()? {
+        let expected = if entries.count() as u64 == header.entries {
+            format!("the end of the file after {} entries", header.entries)
+        } else {
+            match line::entry(line.text, header, &mut places) {
+                Ok((row, col, value)) => {
+                    entries.push(row, col, value);
                     continue;
                 }
-                Ok(_) => Fault::Extra,
-                Err(fault) => Fault::Value(fault),
-            };
-            let (number, found, expected) =
-                (line.number, quoted(line.text), fault.expected(line.text, header));
-            return Err(lines.error(number, found, expected));
-        }
+                Err(fault) => fault.expected(line.text, header),
+            }
+        };
+        let (number, found) = (line.number, quoted(line.text));
+        return Err(lines.error(number, found, expected));
     }
     Ok(())
 }
 
-fn ended_early<R: Read>(lines: &Lines<R>, header: &Header, read: u64) -> ReadError {
-    lines.error_at_end(format!("entry {} of the {} that the size line declares", read + 1, header.entries))
-}
-
-impl Fault {
-    /// What should stand on the line. The line itself is shown beside it.
-    fn expected(self, text: &[u8], header: &Header) -> String {
-        let index = |what, position, bound| {
-            let is_zero = Words(text).nth(position).is_some_and(|word| word.iter().all(|&byte| byte == b'0'));
-            let note =
-                if is_zero { ": Matrix Market counts from 1, and this file looks zero-based" } else { "" };
-            format!("a {what} from 1 to {bound}{note}")
-        };
-        match self {
-            Fault::Row => index("row", 0, header.rows),
-            Fault::Column => index("column", 1, header.cols),
-            Fault::Value(ValueFault::Missing) => format!("a value, since the field is {}", header.field),
-            Fault::Value(ValueFault::NoNumber) => "a number".to_owned(),
-            Fault::Value(ValueFault::NoInteger) => {
-                "a whole number of at most 64 bits, since the field is integer".to_owned()
-            }
-            Fault::Value(ValueFault::TooLargeForF32) => {
-                "a number that fits f32 (at most 3.4e38); --dtype f64 reads this one".to_owned()
-            }
-            Fault::Value(ValueFault::TooLargeForF64) => "a number that fits f64 (at most 1.8e308)".to_owned(),
-            Fault::Extra if header.field == Field::Pattern => {
-                "nothing after the indices, since the field is pattern".to_owned()
-            }
-            Fault::Extra => "nothing after the value".to_owned(),
-            Fault::SkewDiagonal => "0 on the diagonal, since the file is skew-symmetric".to_owned(),
-        }
+/// At the end of the file: were there as many entries as the header declares?
+pub(super) fn check_end<S: Scalar, R: Read>(
+    lines: &Lines<R>,
+    header: &Header,
+    entries: &Entries<S>,
+) -> Result<(), ReadError> {
+    let read = entries.count() as u64;
+    if read == header.entries {
+        return Ok(());
     }
+    let (next, declared) = (read + 1, header.entries);
+    Err(lines.error_at_end(format!("entry {next} of the {declared} that the size line declares")))
 }
 
 #[cfg(test)]

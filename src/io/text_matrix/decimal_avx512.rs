@@ -1,7 +1,7 @@
-//! Digits · 10^power of eight numbers at a time, correctly rounded: the twin of [`super::decimal`]. The product is computed
+//! Digits · 10^power of eight numbers at a time, correctly rounded: the twin of [`crate::io::decimal`]. The product is computed
 //! as the sum of two f64 with a bound on its error; where the bound leaves two answers it says so.
 
-use super::decimal::power_of_ten;
+use crate::io::decimal::power_of_ten;
 use super::fixed_avx512::FRACTION;
 use std::arch::x86_64::*;
 

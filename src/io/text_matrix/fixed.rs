@@ -2,10 +2,10 @@
 //! digits as in every other number, `e`, a sign, two digits. Nothing but the sign changes where the next number starts, so
 //! the processor reads on before it knows what this one is.
 
-use super::decimal;
+use crate::io::decimal;
 #[cfg(target_arch = "x86_64")]
 use super::fixed_avx512::{self, Eights};
-use super::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
+use crate::io::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
 use super::separator::{Separator, fields};
 use crate::Scalar;
 

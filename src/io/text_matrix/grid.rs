@@ -2,7 +2,8 @@
 //! numbers nor the error depend on the grid or on the threads: every row is read by itself, and of all faults the first
 //! in the file is reported.
 
-use super::row::{RowFault, RowForm, is_line_end, next_line, read_row, skip_blanks};
+use super::row::{RowFault, RowForm, is_line_end, read_row, skip_blanks};
+use crate::io::source::next_line;
 use crate::Scalar;
 use memchr::memchr;
 use rayon::prelude::*;

@@ -16,22 +16,18 @@
 //! What `numpy.savetxt` writes is read eight numbers at a time where the processor has AVX-512.
 
 mod blocks;
-mod decimal;
 #[cfg(target_arch = "x86_64")]
 mod decimal_avx512;
 mod fixed;
 #[cfg(target_arch = "x86_64")]
 mod fixed_avx512;
 mod grid;
-mod huge_pages;
-mod number;
 mod opening;
 #[cfg(target_arch = "x86_64")]
 mod prefetch;
 mod reader;
 mod row;
 mod separator;
-mod source;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! What stands before the first row: marks of other kinds of files, comments, a line of names.
 
 use super::grid::{LineKind, line_kind};
-use super::number::{self, NumberFault};
-use super::row::next_line;
+use crate::io::number::{self, NumberFault};
+use crate::io::source::next_line;
 use super::separator::{Separator, count_fields, fields, is_blank};
 use std::borrow::Cow;
 

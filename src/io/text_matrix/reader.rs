@@ -5,7 +5,7 @@ use super::fixed::FixedForm;
 use super::grid::{Fault, FaultKind, Grain, Grid, Progress};
 use super::opening::{Opening, start_of_text};
 use super::row::{RowFault, RowForm};
-use super::source::{Delivered, Source};
+use crate::io::source::{Delivered, Source};
 use super::store::{Store, too_large};
 use super::{TextFacts, TextMatrix, TextOptions};
 use crate::Scalar;

@@ -2,10 +2,10 @@
 
 use super::NonFinite;
 use super::fixed::FixedForm;
-use super::number::{self, NumberFault};
+use crate::io::number::{self, NumberFault};
 use super::separator::{Separator, count_fields, is_blank};
 use crate::Scalar;
-use memchr::memchr;
+use crate::io::source::next_line;
 
 /// What every row must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,15 +50,6 @@ pub(super) fn is_line_end(text: &[u8], at: usize) -> bool {
         None | Some(b'\n') => true,
         Some(b'\r') => matches!(text.get(at + 1), None | Some(b'\n')),
         _ => false,
-    }
-}
-
-/// The place after the `\n` that ends the line, or the end of the text.
-#[inline(always)]
-pub(super) fn next_line(text: &[u8], at: usize) -> usize {
-    match memchr(b'\n', &text[at.min(text.len())..]) {
-        Some(length) => at + length + 1,
-        None => text.len(),
     }
 }
 

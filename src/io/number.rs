@@ -5,7 +5,7 @@ use super::decimal;
 use crate::Scalar;
 
 /// So many digits always fit 64 bits.
-const MOST_DIGITS: usize = 19;
+pub(super) const MOST_DIGITS: usize = 19;
 
 /// Enough for every exponent that is read here, with a zero or two in front.
 const MOST_EXPONENT_DIGITS: usize = 4;
@@ -60,7 +60,7 @@ pub(super) fn usual<S: Scalar>(text: &[u8], at: usize) -> Option<(S, usize)> {
 
 /// Appends the digits from `at` on to `value`, modulo 2⁶⁴, and says where they end. `None` close to the text's end.
 #[inline(always)]
-fn digits(text: &[u8], mut value: u64, mut at: usize) -> Option<(u64, usize)> {
+pub(super) fn digits(text: &[u8], mut value: u64, mut at: usize) -> Option<(u64, usize)> {
     loop {
         let eight = word(text, at)?;
         let others = non_digits(eight);

@@ -2,8 +2,7 @@
 //! way it is handed on in segments of whole lines, which end where a line reaches a multiple of `segment_bytes`: whatever
 //! is computed of pieces of a text is the same for both.
 
-use super::row::next_line;
-use crate::io::ReadError;
+use super::ReadError;
 use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memrchr};
 use memmap2::Mmap;
@@ -13,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// The first bytes of every gzip stream.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub(super) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Segments of a mapped file are so many times as large: they need no memory, and all threads wait at the end of each.
 const MAPPED_SEGMENTS: usize = 16;
@@ -78,23 +77,37 @@ impl Source {
     pub(super) fn for_each_segment<E>(
         self,
         segment_bytes: usize,
-        mut work: impl FnMut(&[u8]) -> Result<(), E>,
+        work: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Delivered, E> {
         match self {
             Source::Mapped(map) => {
                 let segment_bytes = segment_bytes.saturating_mul(MAPPED_SEGMENTS);
-                let mut start = 0;
-                while start < map.len() {
-                    let nominal = start.saturating_add(to_next_multiple(start as u64, segment_bytes));
-                    let end = if nominal < map.len() { next_line(&map, nominal - 1) } else { map.len() };
-                    work(&map[start..end])?;
-                    start = end;
-                }
+                segments(&map, segment_bytes).try_for_each(work)?;
                 Ok(Delivered { bytes: map.len() as u64, ..Delivered::default() })
             }
             Source::Stream(source) => Stream::new(source, segment_bytes).for_each_segment(work),
         }
     }
+}
+
+/// The place after the `\n` that ends the line, or the end of the text.
+#[inline(always)]
+pub(super) fn next_line(text: &[u8], at: usize) -> usize {
+    match memchr(b'\n', &text[at.min(text.len())..]) {
+        Some(length) => at + length + 1,
+        None => text.len(),
+    }
+}
+
+/// A text in segments of whole lines.
+pub(super) fn segments(text: &[u8], segment_bytes: usize) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0usize;
+    std::iter::from_fn(move || {
+        let nominal = start.saturating_add(to_next_multiple(start as u64, segment_bytes));
+        let end = if nominal < text.len() { next_line(text, nominal - 1) } else { text.len() };
+        let segment = &text[std::mem::replace(&mut start, end)..end];
+        (!segment.is_empty()).then_some(segment)
+    })
 }
 
 /// From a place in the text to the next multiple of `bytes` behind it.
@@ -106,7 +119,7 @@ fn map(file: &File) -> Option<Mmap> {
     // SAFETY: the bytes are only looked at, never taken as valid text or as a length. As with every mapping, another
     // process may write to the file meanwhile: then rows are missing or wrong, and the reader, which checks every
     // index against the mapping's length, reports a fault. One that shortens the file ends this process with SIGBUS;
-    // the documentation of `read_text_matrix` says so.
+    // the documentation of what reads files says so.
     unsafe { Mmap::map(file) }.ok()
 }
 

@@ -1,0 +1,191 @@
+//! The body of a file on all threads of the current rayon pool.
+//!
+//! Text comes in segments of whole lines. A segment is cut into chunks at line starts; the lines of each are counted,
+//! which says where its entries belong, and then read into that place. Lines that are not as usual are looked at one by
+//! one, on the same thread. Where a segment does not hold what it should, it is read once more line after line: that says
+//! where the fault is, and is the only code that does.
+
+use super::entries::{Entries, Room};
+use super::header::{Field, Format, Header, Object};
+use super::line;
+use super::lines::{BUFFER_BYTES, Lines, first_character};
+use super::places::Places;
+use super::read;
+use super::usual_line;
+use crate::Scalar;
+use crate::io::ReadError;
+use crate::io::source::{next_line, segments};
+use memchr::memchr_iter;
+use rayon::prelude::*;
+use std::path::Path;
+
+/// Text of one task: enough that its start costs nothing, and little enough for the L2 cache, where it lies when it is
+/// read after its lines were counted.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// A body that is being read.
+pub(super) struct Body<'a, S> {
+    path: &'a Path,
+    header: &'a Header,
+    pub(super) entries: Entries<S>,
+    /// Lines of the file that were read, those of the header too.
+    pub(super) lines: u64,
+}
+
+impl<'a, S: Scalar> Body<'a, S> {
+    pub(super) fn new(path: &'a Path, header: &'a Header, entries: Entries<S>, lines: u64) -> Self {
+        Body { path, header, entries, lines }
+    }
+
+    /// Reads whole lines.
+    pub(super) fn read(&mut self, text: &[u8]) -> Result<(), ReadError> {
+        let chunks: Vec<&[u8]> = segments(text, CHUNK_BYTES).collect();
+        let lines = count_all(&chunks, count_lines);
+        // Comments and blank lines are no entries, and few files have any behind the header: only then are they told apart.
+        if !self.fill(text, &chunks, &lines)? && !self.fill(text, &chunks, &count_all(&chunks, count_data))? {
+            let mut closely = Lines::resume(text, self.path, self.lines);
+            read::read_lines(&mut closely, self.header, &mut self.entries)?;
+        }
+        self.lines += lines.iter().sum::<usize>() as u64;
+        Ok(())
+    }
+
+    /// At the end of the file: was everything there?
+    pub(super) fn finish(mut self) -> Result<Entries<S>, ReadError> {
+        let mut nothing = Lines::resume(&b""[..], self.path, self.lines);
+        read::read_lines(&mut nothing, self.header, &mut self.entries)?;
+        read::check_end(&nothing, self.header, &self.entries)?;
+        Ok(self.entries)
+    }
+
+    /// Reads chunks with so many entries each. `false`: they have others, or a fault, and nothing was read.
+    fn fill(&mut self, text: &[u8], chunks: &[&[u8]], counts: &[usize]) -> Result<bool, ReadError> {
+        let (total, first) = (counts.iter().sum(), self.entries.count() as u64);
+        if total as u64 > self.header.entries - first {
+            return Ok(false);
+        }
+        let mut room = self.entries.room(self.path, total)?;
+        let mut tasks = Vec::with_capacity(chunks.len());
+        let (mut start, mut entry) = (0, first);
+        for (chunk, &count) in chunks.iter().zip(counts) {
+            let end = start + chunk.len();
+            // What follows the chunk is seen too: digits are looked at eight at a time, whatever they are.
+            tasks.push((Chunk { text, start, end, first: entry }, room.split_off(count)));
+            (start, entry) = (end, entry + count as u64);
+        }
+        let header = self.header;
+        let tasks = tasks.into_par_iter().with_max_len(1);
+        let filled = tasks.map(|(chunk, mut room)| chunk.read(header, &mut room)).all(|filled| filled);
+        self.entries.add(if filled { total } else { 0 });
+        Ok(filled)
+    }
+}
+
+fn count_all(chunks: &[&[u8]], count: fn(&[u8]) -> usize) -> Vec<usize> {
+    chunks.par_iter().with_max_len(1).map(|chunk| count(chunk)).collect()
+}
+
+/// Lines, the last of which may lack its end.
+fn count_lines(text: &[u8]) -> usize {
+    memchr_iter(b'\n', text).count() + usize::from(text.last().is_some_and(|&byte| byte != b'\n'))
+}
+
+/// Lines that are neither blank nor comments.
+fn count_data(text: &[u8]) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < text.len() {
+        let next = next_line(text, at);
+        count += usize::from(is_data(&text[at..next]));
+        at = next;
+    }
+    count
+}
+
+fn is_data(line: &[u8]) -> bool {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    !matches!(first_character(text), None | Some(b'%'))
+}
+
+/// Lines of a text that one thread reads.
+struct Chunk<'a> {
+    text: &'a [u8],
+    start: usize,
+    end: usize,
+    /// Entries of the file before them.
+    first: u64,
+}
+
+impl Chunk<'_> {
+    /// Fills the room; `false` where that is not what the lines hold.
+    fn read<S: Scalar>(&self, header: &Header, room: &mut Room<'_, S>) -> bool {
+        let text = self.text;
+        match (header.format, header.object, header.field) {
+            (Format::Array, _, field) => {
+                let read = self.read_as(header, room, |at| usual_line::element(text, at, field));
+                let places = room.rows.iter_mut().zip(&mut *room.cols);
+                for ((row, col), place) in places.zip(Places::from(header, self.first)) {
+                    (*row, *col) = place;
+                }
+                read
+            }
+            (_, Object::Vector, _) => self.read_as(header, room, |_| None),
+            (_, _, Field::Real) => {
+                self.read_as(header, room, |at| usual_line::coordinate(text, at, header, usual_line::real))
+            }
+            (_, _, Field::Integer) => {
+                self.read_as(header, room, |at| usual_line::coordinate(text, at, header, usual_line::integer))
+            }
+            (_, _, Field::Pattern) => {
+                self.read_as(header, room, |at| usual_line::coordinate(text, at, header, usual_line::pattern))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn read_as<S: Scalar>(
+        &self,
+        header: &Header,
+        room: &mut Room<'_, S>,
+        mut usual: impl FnMut(usize) -> Option<(u32, u32, S, usize)>,
+    ) -> bool {
+        let mut at = self.start;
+        let room = room.rows.iter_mut().zip(&mut *room.cols).zip(&mut *room.values);
+        for (done, ((row, col), value)) in room.enumerate() {
+            match usual(at) {
+                Some((usual_row, usual_col, usual_value, next)) if next - at <= BUFFER_BYTES => {
+                    (*row, *col, *value, at) = (usual_row, usual_col, usual_value, next);
+                }
+                _ => match self.read_closely(at, header, self.first + done as u64) {
+                    Some(((close_row, close_col, close_value), next)) => {
+                        (*row, *col, *value, at) = (close_row, close_col, close_value, next);
+                    }
+                    None => return false,
+                },
+            }
+        }
+        at <= self.end
+    }
+
+    /// The next entry at or behind `at`, and where the line behind it starts.
+    #[cold]
+    fn read_closely<S: Scalar>(
+        &self,
+        mut at: usize,
+        header: &Header,
+        entry: u64,
+    ) -> Option<((u32, u32, S), usize)> {
+        while at < self.end {
+            let next = next_line(self.text, at);
+            let line = &self.text[at..next];
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            if line.len() >= BUFFER_BYTES {
+                return None;
+            }
+            if is_data(line) {
+                return Some((line::entry(line, header, &mut Places::from(header, entry)).ok()?, next));
+            }
+            at = next;
+        }
+        None
+    }
+}
