@@ -7,7 +7,6 @@
 mod atomic_file;
 mod decimal;
 mod error;
-mod huge_pages;
 mod load;
 pub mod matrix_market;
 mod nearest;

@@ -1,30 +1,19 @@
 //! Triplets sorted by row and column, in parallel, without locks: what turns [`Coo`] into CSR.
 //!
-//! 1. The entries are cut into one contiguous part per thread; each thread deals its part into buckets of
-//!    neighbouring rows, in memory of its own. Entries that already stand row by row need no dealing: a bucket
-//!    is a stretch of them.
-//! 2. Each bucket (about 16 K entries: they fit the L2 cache) gathers its share of every part, in order,
-//!    counts per row, sorts each row by column and writes its own stretch of the result.
+//! 1. Entries that already stand in order, as those of files mostly do, are only copied.
+//! 2. Others are cut into one contiguous part per thread; each thread deals its part into buckets of neighbouring rows,
+//!    in memory of its own. Entries that stand row by row need no dealing: a bucket is a stretch of them.
+//! 3. Each bucket (about 16 K entries: they fit the L2 cache) gathers its share of every part, in order, counts per
+//!    row, sorts each row by column ([`super::row_sort`]) and writes its own stretch of the result.
 //!
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
-use super::{Coo, Duplicates};
+use super::row_sort::{Scratch, merge_duplicates, sort_row};
+use super::{Coo, Duplicates, huge_pages};
 use crate::Scalar;
 use rayon::prelude::*;
 use std::ops::Range;
-
-#[derive(Clone, Copy, Default)]
-struct Entry<S> {
-    row: u32,
-    col: u32,
-    value: S,
-}
-
-/// One thread's entries, dealt into buckets: bucket `b` is `entries[starts[b]..starts[b + 1]]`.
-struct Dealt<S> {
-    starts: Vec<usize>,
-    entries: Vec<Entry<S>>,
-}
+use std::sync::{Mutex, PoisonError};
 
 /// About how many entries a bucket should hold: 16 K entries of 16 bytes are 256 KiB.
 const ENTRIES_PER_BUCKET: usize = 16 * 1024;
@@ -39,6 +28,16 @@ fn bucket_shift(rows: usize, entries: usize) -> u32 {
     (0..32).find(|&shift| (rows.max(1) - 1) >> shift < wanted).unwrap_or(32)
 }
 
+/// One bucket's rows, and its stretch of the result.
+struct Task<'a, S> {
+    bucket: usize,
+    first_row: usize,
+    lengths: &'a mut [usize],
+    columns: &'a mut [u32],
+    values: &'a mut [S],
+    kept: &'a mut usize,
+}
+
 /// Row offsets, columns and values of the matrix, sorted by row and column. With one thread everything happens on
 /// the caller's; with more, on those of the current rayon pool.
 pub fn sort_entries<S: Scalar>(
@@ -49,39 +48,171 @@ pub fn sort_entries<S: Scalar>(
     let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
     let shift = bucket_shift(rows, nonzeros);
     let bucket_count = if rows == 0 { 0 } else { ((rows - 1) >> shift) + 1 };
-
     let buckets = Buckets::of(coo, shift, bucket_count, threads);
 
-    let mut offsets = vec![0; rows + 1];
-    let mut columns = vec![0u32; nonzeros];
-    let mut values = vec![S::ZERO; nonzeros];
-
+    // Zeros from the system, which nobody writes.
+    let (mut offsets, mut columns, mut values) = (vec![0; rows + 1], vec![0; nonzeros], vec![S::ZERO; nonzeros]);
+    huge_pages::advise(&mut columns);
+    huge_pages::advise(&mut values);
+    let mut kept = vec![0; bucket_count];
     let mut tasks = Vec::with_capacity(bucket_count);
     let (mut lengths_left, mut columns_left, mut values_left) =
         (&mut offsets[1..], &mut columns[..], &mut values[..]);
-    for bucket in 0..bucket_count {
+    for (bucket, kept) in kept.iter_mut().enumerate() {
         let first_row = bucket << shift;
-        let (lengths, rest) = lengths_left.split_at_mut((rows - first_row).min(1 << shift));
-        lengths_left = rest;
         let length = buckets.length(bucket);
-        let (bucket_columns, rest) = columns_left.split_at_mut(length);
-        columns_left = rest;
-        let (bucket_values, rest) = values_left.split_at_mut(length);
-        values_left = rest;
-        tasks.push((bucket, first_row, lengths, bucket_columns, bucket_values));
+        tasks.push(Task {
+            bucket,
+            first_row,
+            lengths: take_front(&mut lengths_left, (rows - first_row).min(1 << shift)),
+            columns: take_front(&mut columns_left, length),
+            values: take_front(&mut values_left, length),
+            kept,
+        });
     }
-    let kept = map_all(threads, tasks, |(bucket, first_row, lengths, columns, values)| {
-        let grouped = buckets.group_by_row(bucket, first_row, lengths);
-        write_rows(grouped, duplicates, lengths, columns, values)
-    });
+    // Every thread has its scratch, and takes the next bucket when it is done with one.
+    let tasks = Mutex::new(tasks.into_iter());
+    let next_task = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = |_| {
+        let mut scratch = Scratch::default();
+        while let Some(task) = next_task() {
+            buckets.sort(task, duplicates, &mut scratch);
+        }
+    };
+    if threads > 1 { (0..threads).into_par_iter().with_max_len(1).for_each(work) } else { work(0) }
 
-    close_gaps(&kept, (0..bucket_count).map(|bucket| buckets.length(bucket)), &mut columns, &mut values);
+    let total: usize = kept.iter().sum();
+    if total < nonzeros {
+        let lengths: Vec<usize> = (0..bucket_count).map(|bucket| buckets.length(bucket)).collect();
+        columns = without_gaps(&columns, &lengths, &kept, 0);
+        values = without_gaps(&values, &lengths, &kept, S::ZERO);
+    }
     let mut end = 0;
     for offset in &mut offsets[1..] {
         end += *offset;
         *offset = end;
     }
     (offsets, columns, values)
+}
+
+/// The first so many elements, which are taken off the slice.
+fn take_front<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let (front, rest) = std::mem::take(slice).split_at_mut(count);
+    *slice = rest;
+    front
+}
+
+/// The entries by bucket.
+enum Buckets<'a, S> {
+    /// Row by row already: bucket `b` is entries `starts[b]..starts[b + 1]` as they stand. `sorted`: their columns too,
+    /// and no place repeats.
+    InOrder { coo: &'a Coo<S>, starts: Vec<usize>, sorted: bool },
+    /// Dealt out by each thread.
+    Dealt(Vec<Dealt<S>>),
+}
+
+/// One thread's entries, dealt into buckets: bucket `b` is `starts[b]..starts[b + 1]` of both.
+struct Dealt<S> {
+    starts: Vec<usize>,
+    /// Row and column, the row in the upper half.
+    places: Vec<u64>,
+    values: Vec<S>,
+}
+
+impl<'a, S: Scalar> Buckets<'a, S> {
+    fn of(coo: &'a Coo<S>, shift: u32, bucket_count: usize, threads: usize) -> Self {
+        let (row_indices, nonzeros) = (coo.row_indices(), coo.nonzeros());
+        let parts = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
+        let range = |part: usize| nonzeros * part / parts..nonzeros * (part + 1) / parts;
+        let ranges: Vec<Range<usize>> = (0..parts).map(range).collect();
+        let orders = map_all(threads, ranges.clone(), |range| order_of(coo, range));
+        let order = orders.into_iter().fold(Order::ByPlace, Order::min);
+        if order > Order::None {
+            let start = |bucket: usize| row_indices.partition_point(|&row| (row as usize >> shift) < bucket);
+            let starts = (0..=bucket_count).map(start).collect();
+            return Buckets::InOrder { coo, starts, sorted: order == Order::ByPlace };
+        }
+        Buckets::Dealt(map_all(threads, ranges, |range| deal(coo, range, shift, bucket_count)))
+    }
+
+    /// Entries of a bucket.
+    fn length(&self, bucket: usize) -> usize {
+        match self {
+            Buckets::InOrder { starts, .. } => starts[bucket + 1] - starts[bucket],
+            Buckets::Dealt(parts) => parts.iter().map(|part| part.starts[bucket + 1] - part.starts[bucket]).sum(),
+        }
+    }
+
+    /// Writes a bucket's entries, and leaves the row lengths in `lengths`.
+    fn sort(&self, task: Task<'_, S>, duplicates: Duplicates, scratch: &mut Scratch<S>) {
+        let Task { bucket, first_row, lengths, columns, values, kept } = task;
+        let (found_columns, found_values) = match self {
+            Buckets::InOrder { coo, starts, sorted } => {
+                let range = starts[bucket]..starts[bucket + 1];
+                count_runs(&coo.row_indices()[range.clone()], first_row, lengths);
+                let found = (&coo.column_indices()[range.clone()], &coo.values()[range]);
+                if *sorted {
+                    columns.copy_from_slice(found.0);
+                    values.copy_from_slice(found.1);
+                    *kept = columns.len();
+                    return;
+                }
+                found
+            }
+            Buckets::Dealt(parts) => {
+                let shares = || parts.iter().map(|part| part.bucket(bucket));
+                scratch.group_by_row(shares, columns.len(), first_row, lengths)
+            }
+        };
+        let (mut read, mut written) = (0, 0);
+        for length in lengths {
+            let row = read..read + *length;
+            read = row.end;
+            let into = written..written + *length;
+            let (row_columns, row_values) = (&mut columns[into.clone()], &mut values[into]);
+            sort_row(&found_columns[row.clone()], &found_values[row], row_columns, row_values);
+            if duplicates == Duplicates::Sum {
+                *length = merge_duplicates(row_columns, row_values);
+            }
+            written += *length;
+        }
+        *kept = written;
+    }
+}
+
+/// What the order of some entries is, the better the greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Order {
+    None,
+    ByRow,
+    /// By row and column, no place twice.
+    ByPlace,
+}
+
+/// Of the entries in a range and the one before it.
+fn order_of<S: Scalar>(coo: &Coo<S>, range: Range<usize>) -> Order {
+    let range = range.start.saturating_sub(1)..range.end;
+    let (rows, columns) = (&coo.row_indices()[range.clone()], &coo.column_indices()[range]);
+    let places = rows.iter().zip(columns).map(|(&row, &col)| place(row, col));
+    if places.is_sorted_by(|before, after| before < after) {
+        Order::ByPlace
+    } else if rows.is_sorted() {
+        Order::ByRow
+    } else {
+        Order::None
+    }
+}
+
+/// Numbers that stand in the order of places.
+fn place(row: u32, col: u32) -> u64 {
+    u64::from(row) << 32 | u64::from(col)
+}
+
+/// Lengths of rows that stand one after the other.
+fn count_runs(rows: &[u32], first_row: usize, lengths: &mut [usize]) {
+    for run in rows.chunk_by(|before, after| before == after) {
+        lengths[run[0] as usize - first_row] = run.len();
+    }
 }
 
 /// Does `work` for every item, on several threads or on the caller's alone.
@@ -93,56 +224,10 @@ fn map_all<T: Send, R: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) -> 
     }
 }
 
-/// The entries by bucket.
-enum Buckets<'a, S> {
-    /// Row by row already: bucket `b` is entries `starts[b]..starts[b + 1]` as they stand.
-    InOrder { coo: &'a Coo<S>, starts: Vec<usize> },
-    /// Dealt out by each thread.
-    Dealt(Vec<Dealt<S>>),
-}
-
-impl<'a, S: Scalar> Buckets<'a, S> {
-    fn of(coo: &'a Coo<S>, shift: u32, bucket_count: usize, threads: usize) -> Self {
-        let (row_indices, nonzeros) = (coo.row_indices(), coo.nonzeros());
-        if row_indices.is_sorted() {
-            let start = |bucket: usize| row_indices.partition_point(|&row| (row as usize >> shift) < bucket);
-            return Buckets::InOrder { coo, starts: (0..=bucket_count).map(start).collect() };
-        }
-        let parts = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
-        let ranges = (0..parts).map(|part| nonzeros * part / parts..nonzeros * (part + 1) / parts).collect();
-        Buckets::Dealt(map_all(threads, ranges, |range| deal(coo, range, shift, bucket_count)))
-    }
-
-    /// Entries of a bucket.
-    fn length(&self, bucket: usize) -> usize {
-        match self {
-            Buckets::InOrder { starts, .. } => starts[bucket + 1] - starts[bucket],
-            Buckets::Dealt(parts) => parts.iter().map(|part| part.bucket(bucket).len()).sum(),
-        }
-    }
-
-    /// A bucket's entries row by row; leaves the row lengths in `lengths`.
-    fn group_by_row(&self, bucket: usize, first_row: usize, lengths: &mut [usize]) -> Vec<Entry<S>> {
-        match self {
-            Buckets::InOrder { coo, starts } => {
-                let range = starts[bucket]..starts[bucket + 1];
-                let rows = &coo.row_indices()[range.clone()];
-                rows.iter().for_each(|&row| lengths[row as usize - first_row] += 1);
-                let columns = &coo.column_indices()[range.clone()];
-                let entries = rows.iter().zip(columns).zip(&coo.values()[range]);
-                entries.map(|((&row, &col), &value)| Entry { row, col, value }).collect()
-            }
-            Buckets::Dealt(parts) => {
-                let shares: Vec<&[Entry<S>]> = parts.iter().map(|part| part.bucket(bucket)).collect();
-                sort_by_row(&shares, first_row, lengths)
-            }
-        }
-    }
-}
-
 impl<S> Dealt<S> {
-    fn bucket(&self, bucket: usize) -> &[Entry<S>] {
-        &self.entries[self.starts[bucket]..self.starts[bucket + 1]]
+    fn bucket(&self, bucket: usize) -> (&[u64], &[S]) {
+        let range = self.starts[bucket]..self.starts[bucket + 1];
+        (&self.places[range.clone()], &self.values[range])
     }
 }
 
@@ -157,98 +242,32 @@ fn deal<S: Scalar>(coo: &Coo<S>, range: Range<usize>, shift: u32, bucket_count: 
         starts[bucket + 1] += starts[bucket];
     }
     let mut cursors = starts.clone();
-    let mut entries = vec![Entry::default(); row_indices.len()];
-    let places = row_indices.iter().zip(&coo.column_indices()[range.clone()]);
-    for ((&row, &col), &value) in places.zip(&coo.values()[range]) {
+    let (mut places, mut values) = (vec![0; row_indices.len()], vec![S::ZERO; row_indices.len()]);
+    huge_pages::advise(&mut places);
+    huge_pages::advise(&mut values);
+    let entries = row_indices.iter().zip(&coo.column_indices()[range.clone()]).zip(&coo.values()[range]);
+    for ((&row, &col), &value) in entries {
         let cursor = &mut cursors[row as usize >> shift];
-        entries[*cursor] = Entry { row, col, value };
+        (places[*cursor], values[*cursor]) = (place(row, col), value);
         *cursor += 1;
     }
-    Dealt { starts, entries }
+    Dealt { starts, places, values }
 }
 
-/// Counting sort of one bucket's shares by row; leaves the row lengths in `lengths`.
-fn sort_by_row<S: Scalar>(shares: &[&[Entry<S>]], first_row: usize, lengths: &mut [usize]) -> Vec<Entry<S>> {
-    for share in shares {
-        for entry in *share {
-            lengths[entry.row as usize - first_row] += 1;
-        }
-    }
-    let mut cursors = Vec::with_capacity(lengths.len());
-    let mut end = 0;
-    for &length in lengths.iter() {
-        cursors.push(end);
-        end += length;
-    }
-    let mut grouped = vec![Entry::default(); end];
-    for share in shares {
-        for &entry in *share {
-            let cursor = &mut cursors[entry.row as usize - first_row];
-            grouped[*cursor] = entry;
-            *cursor += 1;
-        }
-    }
-    grouped
-}
-
-/// Sorts every row by column and writes it out; returns how many entries remain. Row lengths shrink where
-/// duplicates are summed.
-fn write_rows<S: Scalar>(
-    mut grouped: Vec<Entry<S>>,
-    duplicates: Duplicates,
-    lengths: &mut [usize],
-    columns: &mut [u32],
-    values: &mut [S],
-) -> usize {
-    let (mut read, mut written) = (0, 0);
-    for length in lengths {
-        let row = &mut grouped[read..read + *length];
-        read += *length;
-        // Files are mostly sorted one way or the other, and then every row already is.
-        if !row.is_sorted_by_key(|entry| entry.col) {
-            row.sort_by_key(|entry| entry.col);
-        }
-        let row_start = written;
-        if duplicates == Duplicates::Keep {
-            let places = columns[written..].iter_mut().zip(&mut values[written..]);
-            for (entry, (column, value)) in row.iter().zip(places) {
-                (*column, *value) = (entry.col, entry.value);
-            }
-            written += row.len();
-            continue;
-        }
-        for entry in row {
-            if written > row_start && columns[written - 1] == entry.col {
-                values[written - 1] += entry.value;
-            } else {
-                columns[written] = entry.col;
-                values[written] = entry.value;
-                written += 1;
-            }
-        }
-        *length = written - row_start;
-    }
-    written
-}
-
-/// Moves the buckets together where summing has left gaps between them.
-fn close_gaps<S: Copy>(
-    kept: &[usize],
-    lengths: impl Iterator<Item = usize>,
-    columns: &mut Vec<u32>,
-    values: &mut Vec<S>,
-) {
-    let (mut read, mut written) = (0, 0);
-    for (&kept, length) in kept.iter().zip(lengths) {
-        if read != written {
-            columns.copy_within(read..read + kept, written);
-            values.copy_within(read..read + kept, written);
-        }
-        read += length;
-        written += kept;
-    }
-    columns.truncate(written);
-    values.truncate(written);
+/// The first `kept` elements of every stretch, one after the other. In new memory: where each goes is known, so that all
+/// threads can copy at once.
+fn without_gaps<T: Copy + Send + Sync>(from: &[T], lengths: &[usize], kept: &[usize], zero: T) -> Vec<T> {
+    let mut joined = vec![zero; kept.iter().sum()];
+    huge_pages::advise(&mut joined);
+    let (mut from, mut into) = (from, &mut joined[..]);
+    let stretches = lengths.iter().zip(kept).map(|(&length, &kept)| {
+        let (stretch, rest) = from.split_at(length);
+        from = rest;
+        (&stretch[..kept], take_front(&mut into, kept))
+    });
+    let stretches: Vec<_> = stretches.collect();
+    stretches.into_par_iter().for_each(|(from, into)| into.copy_from_slice(from));
+    joined
 }
 
 #[cfg(test)]

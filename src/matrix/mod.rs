@@ -14,6 +14,8 @@ mod ell;
 mod row_groups;
 mod sorted_csr;
 mod sell;
+pub(crate) mod huge_pages;
+mod row_sort;
 mod spy;
 mod statistics;
 

@@ -2,7 +2,8 @@
 
 use super::header::Symmetry;
 use crate::Scalar;
-use crate::io::{ReadError, ReadOptions, bytes_per_entry, huge_pages};
+use crate::io::{ReadError, ReadOptions, bytes_per_entry};
+use crate::matrix::huge_pages;
 use rayon::prelude::*;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Memory for numbers whose count is not known before the last row is read.
 
-use crate::io::huge_pages;
+use crate::matrix::huge_pages;
 use crate::Scalar;
 use crate::io::ReadError;
 use std::path::Path;

@@ -3,7 +3,7 @@
 
 /// Asks for it, for memory that was not touched yet. Only advice: nothing depends on whether it is followed.
 #[cfg(target_os = "linux")]
-pub(super) fn advise<T>(untouched: &mut [T]) {
+pub(crate) fn advise<T>(untouched: &mut [T]) {
     const HUGE_PAGE_BYTES: usize = 2 << 20;
     let memory = untouched.as_mut_ptr_range();
     let start = (memory.start as usize).next_multiple_of(HUGE_PAGE_BYTES);
@@ -16,4 +16,4 @@ pub(super) fn advise<T>(untouched: &mut [T]) {
 
 /// Other systems choose by themselves.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn advise<T>(_untouched: &mut [T]) {}
+pub(crate) fn advise<T>(_untouched: &mut [T]) {}

@@ -1,0 +1,132 @@
+//! The rows of one bucket: entries grouped by row, every row sorted by column, without changing the order of equal
+//! columns.
+
+use crate::Scalar;
+
+/// Rows up to this length are sorted by counting, for every entry, how many come before it: the square of the length in
+/// steps, but vectors of them and none that has to be predicted. Rows of 27 entries in random order took a third of the
+/// time of insertion sort.
+const LONGEST_RANKED: usize = 48;
+
+/// A bucket's entries, grouped by row.
+#[derive(Default)]
+pub(super) struct Scratch<S> {
+    columns: Vec<u32>,
+    values: Vec<S>,
+    cursors: Vec<usize>,
+}
+
+impl<S: Scalar> Scratch<S> {
+    /// Counting sort by row of shares, each of places (the row in the upper half) and values, `count` entries in all;
+    /// leaves the row lengths in `lengths`.
+    pub(super) fn group_by_row<'a, I: Iterator<Item = (&'a [u64], &'a [S])>>(
+        &mut self,
+        shares: impl Fn() -> I,
+        count: usize,
+        first_row: usize,
+        lengths: &mut [usize],
+    ) -> (&[u32], &[S]) {
+        for place in shares().flat_map(|(places, _)| places) {
+            lengths[(place >> 32) as usize - first_row] += 1;
+        }
+        self.cursors.clear();
+        self.cursors.extend(lengths.iter().scan(0, |end, &length| {
+            let start = *end;
+            *end += length;
+            Some(start)
+        }));
+        if self.columns.len() < count {
+            self.columns.resize(count, 0);
+            self.values.resize(count, S::ZERO);
+        }
+        for (places, values) in shares() {
+            for (&place, &value) in places.iter().zip(values) {
+                let cursor = &mut self.cursors[(place >> 32) as usize - first_row];
+                (self.columns[*cursor], self.values[*cursor]) = (place as u32, value);
+                *cursor += 1;
+            }
+        }
+        (&self.columns[..count], &self.values[..count])
+    }
+}
+
+/// Writes a row sorted by column.
+#[inline]
+pub(super) fn sort_row<S: Scalar>(
+    columns: &[u32],
+    values: &[S],
+    sorted_columns: &mut [u32],
+    sorted_values: &mut [S],
+) {
+    // Files are mostly sorted one way or the other, and then every row already is.
+    if columns.is_sorted() {
+        sorted_columns.copy_from_slice(columns);
+        sorted_values.copy_from_slice(values);
+    } else if columns.len() <= LONGEST_RANKED {
+        for (entry, (&column, &value)) in columns.iter().zip(values).enumerate() {
+            let before = columns[..entry].iter().map(|&other| u32::from(other <= column)).sum::<u32>();
+            let behind = columns[entry + 1..].iter().map(|&other| u32::from(other < column)).sum::<u32>();
+            let rank = (before + behind) as usize;
+            (sorted_columns[rank], sorted_values[rank]) = (column, value);
+        }
+    } else {
+        // The position makes keys differ, and keeps the order of equal columns. A row has less than 2³² entries in any
+        // memory there is.
+        let keys = columns.iter().enumerate().map(|(entry, &column)| u64::from(column) << 32 | entry as u64);
+        let mut keys: Vec<u64> = keys.collect();
+        keys.sort_unstable();
+        for (key, (column, value)) in keys.iter().zip(sorted_columns.iter_mut().zip(sorted_values)) {
+            (*column, *value) = ((key >> 32) as u32, values[*key as u32 as usize]);
+        }
+    }
+}
+
+/// Adds up neighbours with the same column, in their order, and says how many entries remain.
+#[inline]
+pub(super) fn merge_duplicates<S: Scalar>(columns: &mut [u32], values: &mut [S]) -> usize {
+    if columns.windows(2).all(|pair| pair[0] != pair[1]) {
+        return columns.len();
+    }
+    let mut last = 0;
+    for entry in 1..columns.len() {
+        if columns[entry] == columns[last] {
+            let value = values[entry];
+            values[last] += value;
+        } else {
+            last += 1;
+            (columns[last], values[last]) = (columns[entry], values[entry]);
+        }
+    }
+    last + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_any_length_are_sorted_stably() {
+        for length in [0, 1, 2, 3, 16, LONGEST_RANKED, LONGEST_RANKED + 1, 300] {
+            for spread in [1, 2, 7, 1000] {
+                let columns: Vec<u32> = (0..length).map(|entry| (entry * 7919 + 13) as u32 % spread).collect();
+                let values: Vec<f64> = (0..length).map(|entry| entry as f64).collect();
+                let mut expected: Vec<(u32, f64)> = columns.iter().copied().zip(values.iter().copied()).collect();
+                expected.sort_by_key(|&(column, _)| column);
+                let (mut found_columns, mut found_values) = (vec![0; length], vec![f64::NAN; length]);
+                sort_row(&columns, &values, &mut found_columns, &mut found_values);
+                let found: Vec<_> = found_columns.into_iter().zip(found_values).collect();
+                assert_eq!(found, expected, "{length} entries in {spread} columns");
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_are_added_in_their_order() {
+        let mut columns = [1, 1, 1, 4, 6, 6];
+        let mut values = [1e16, 1.0, -1e16, 7.0, 2.0, 3.0];
+        let kept = merge_duplicates(&mut columns, &mut values);
+        assert_eq!(columns[..kept], [1, 4, 6]);
+        assert_eq!(values[..kept], [(1e16 + 1.0) - 1e16, 7.0, 5.0]);
+        assert_eq!(merge_duplicates::<f64>(&mut [], &mut []), 0);
+    }
+}
