@@ -34,7 +34,7 @@ pub(super) fn usual<S: Scalar>(text: &[u8], at: usize) -> Option<(S, usize)> {
         digit_count += end - fraction;
         exponent = -((end - fraction) as i64);
     }
-    if digit_count == 0 || digit_count > MOST_DIGITS {
+    if digit_count == 0 || (digit_count > MOST_DIGITS && significant(&text[start..end]) > MOST_DIGITS) {
         return None;
     }
     if matches!(*text.get(end)? | 0x20, b'e' | b'd') {
@@ -56,6 +56,13 @@ pub(super) fn usual<S: Scalar>(text: &[u8], at: usize) -> Option<(S, usize)> {
         end = exponent_end;
     }
     Some((decimal::round(negative, mantissa, exponent)?, end))
+}
+
+/// Digits of a number behind its leading zeros: 0.00123 with seventeen of them is no long number.
+#[cold]
+fn significant(digits: &[u8]) -> usize {
+    let behind_zeros = digits.iter().skip_while(|byte| matches!(byte, b'0' | b'.'));
+    behind_zeros.filter(|&&byte| byte != b'.').count()
 }
 
 /// Appends the digits from `at` on to `value`, modulo 2⁶⁴, and says where they end. `None` close to the text's end.
@@ -189,6 +196,9 @@ mod tests {
             "00012",
             "1.e2",
             "99999999.99999999",
+            "0.0012345678901234567",
+            "-0.00001234567890123456e-3",
+            "000000000000000000000012.5",
         ] {
             assert_eq!(compare(text), [true, true], "{text}");
         }

@@ -2,7 +2,11 @@
 
 use super::{Coo, Duplicates, FormatError, SORT_SERIALLY_BELOW, check_dimensions, sort_entries};
 use crate::Scalar;
+use rayon::prelude::*;
 use std::ops::Range;
+
+/// Rows that one thread writes at a time.
+const ROWS_PER_TASK: usize = 1 << 13;
 
 /// A sparse matrix by rows: entries `offsets[r]..offsets[r + 1]` of `columns` and `values` are row `r`.
 ///
@@ -101,11 +105,28 @@ impl<S: Scalar> Csr<S> {
 
     /// The triplets, row by row.
     pub fn to_coo(&self) -> Coo<S> {
-        let mut row_indices = Vec::with_capacity(self.columns.len());
-        for row in 0..self.rows {
-            row_indices.resize(self.offsets[row + 1], row as u32);
-        }
-        Coo::new(self.rows, self.cols, row_indices, self.columns.clone(), self.values.clone())
+        self.clone().into_coo()
+    }
+
+    /// The same in the memory of this matrix. Rows are written on the threads of the current rayon pool.
+    pub fn into_coo(self) -> Coo<S> {
+        let mut row_indices = vec![0; self.columns.len()];
+        let mut left = &mut row_indices[..];
+        let blocks = (0..self.rows).step_by(ROWS_PER_TASK).map(|first| {
+            let rows = first..(first + ROWS_PER_TASK).min(self.rows);
+            let length = self.offsets[rows.end] - self.offsets[first];
+            let (block, rest) = std::mem::take(&mut left).split_at_mut(length);
+            left = rest;
+            (rows, block)
+        });
+        let blocks: Vec<_> = blocks.collect();
+        blocks.into_par_iter().for_each(|(rows, block)| {
+            let start = self.offsets[rows.start];
+            for row in rows {
+                block[self.offsets[row] - start..self.offsets[row + 1] - start].fill(row as u32);
+            }
+        });
+        Coo::new(self.rows, self.cols, row_indices, self.columns, self.values)
             .expect("a CSR matrix has valid indices")
     }
 

@@ -18,6 +18,7 @@ pub(crate) mod huge_pages;
 mod row_sort;
 mod spy;
 mod statistics;
+mod symmetry;
 
 pub use coo::{Coo, Duplicates};
 pub use counting_sort::{SORT_SERIALLY_BELOW, sort_entries};
@@ -30,7 +31,8 @@ pub use row_groups::{Group, MOST_ROWS, Order, RowGroups};
 pub use sell::{Piece, SELL_WINDOW, Sell, Slice, Window};
 pub use sorted_csr::{SortedCsr, WINDOW};
 pub use spy::Spy;
-pub use statistics::{LengthBin, Statistics, Symmetry};
+pub use statistics::{LengthBin, Statistics};
+pub use symmetry::Symmetry;
 
 // Offsets are `usize`, which is what slices are indexed by; this is what makes them 64 bits wide.
 const _: () = assert!(usize::BITS == 64, "Ordito needs a 64-bit target: offsets are usize");

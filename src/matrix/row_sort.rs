@@ -62,22 +62,60 @@ pub(super) fn sort_row<S: Scalar>(
     if columns.is_sorted() {
         sorted_columns.copy_from_slice(columns);
         sorted_values.copy_from_slice(values);
-    } else if columns.len() <= LONGEST_RANKED {
-        for (entry, (&column, &value)) in columns.iter().zip(values).enumerate() {
-            let before = columns[..entry].iter().map(|&other| u32::from(other <= column)).sum::<u32>();
-            let behind = columns[entry + 1..].iter().map(|&other| u32::from(other < column)).sum::<u32>();
-            let rank = (before + behind) as usize;
-            (sorted_columns[rank], sorted_values[rank]) = (column, value);
+        return;
+    }
+    let mut put = |ranks: &[u32]| {
+        for ((&rank, &column), &value) in ranks.iter().zip(columns).zip(values) {
+            (sorted_columns[rank as usize], sorted_values[rank as usize]) = (column, value);
         }
-    } else {
-        // The position makes keys differ, and keeps the order of equal columns. A row has less than 2³² entries in any
-        // memory there is.
-        let keys = columns.iter().enumerate().map(|(entry, &column)| u64::from(column) << 32 | entry as u64);
-        let mut keys: Vec<u64> = keys.collect();
-        keys.sort_unstable();
-        for (key, (column, value)) in keys.iter().zip(sorted_columns.iter_mut().zip(sorted_values)) {
-            (*column, *value) = ((key >> 32) as u32, values[*key as u32 as usize]);
+    };
+    match columns.len() {
+        ..=16 => put(&ranks::<16>(columns)),
+        ..=24 => put(&ranks::<24>(columns)),
+        ..=32 => put(&ranks::<32>(columns)),
+        ..=LONGEST_RANKED => put(&ranks::<LONGEST_RANKED>(columns)),
+        _ => sort_long_row(columns, values, sorted_columns, sorted_values),
+    }
+}
+
+/// Where each of at most `LANES` columns stands once they are sorted.
+#[inline]
+fn ranks<const LANES: usize>(columns: &[u32]) -> [u32; LANES] {
+    // Signed, because the vectors of every CPU compare such numbers.
+    let mut signed = [i32::MAX; LANES];
+    for (signed, column) in signed.iter_mut().zip(columns) {
+        *signed = (column ^ 1 << 31) as i32;
+    }
+    let count = columns.len();
+    let mut ranks = [0; LANES];
+    for other in &signed[..count] {
+        for (rank, column) in ranks.iter_mut().zip(&signed) {
+            *rank += u32::from(other < column);
         }
+    }
+    // Without equal columns these are 0, 1, 2 …; with some, the later of them have to move on.
+    if ranks[..count].iter().sum::<u32>() as usize != count * count.saturating_sub(1) / 2 {
+        for (place, other) in signed[..count].iter().enumerate() {
+            for (behind, (rank, column)) in ranks.iter_mut().zip(&signed).enumerate() {
+                *rank += u32::from((other == column) & (behind > place));
+            }
+        }
+    }
+    ranks
+}
+
+/// By comparing and moving.
+fn sort_long_row<S: Scalar>(
+    columns: &[u32],
+    values: &[S],
+    sorted_columns: &mut [u32],
+    sorted_values: &mut [S],
+) {
+    let mut entries: Vec<(u32, S)> = columns.iter().copied().zip(values.iter().copied()).collect();
+    entries.sort_by_key(|&(column, _)| column);
+    let places = sorted_columns.iter_mut().zip(sorted_values);
+    for (&entry, (column, value)) in entries.iter().zip(places) {
+        (*column, *value) = entry;
     }
 }
 

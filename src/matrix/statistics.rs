@@ -1,7 +1,10 @@
 //! What can be said of a sparse matrix before it is multiplied.
 
 use super::Csr;
+use super::Symmetry;
 use crate::Scalar;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Shape and structure of a matrix.
 ///
@@ -62,65 +65,30 @@ impl std::fmt::Display for LengthBin {
     }
 }
 
-/// What a matrix has in common with its transpose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Symmetry {
-    /// Not square: the question does not arise.
-    NotSquare,
-    /// A = Aᵀ.
-    Symmetric,
-    /// A = −Aᵀ, and not both 0.
-    SkewSymmetric,
-    /// Entries at the same places, with other values.
-    PatternSymmetric,
-    /// None of it.
-    Unsymmetric,
-}
-
-impl Symmetry {
-    /// For people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Symmetry::NotSquare => "not square",
-            Symmetry::Symmetric => "symmetric",
-            Symmetry::SkewSymmetric => "skew-symmetric",
-            Symmetry::PatternSymmetric => "symmetric pattern, unsymmetric values",
-            Symmetry::Unsymmetric => "unsymmetric",
-        }
-    }
-}
-
 impl Statistics {
-    /// Looks at every entry once, and at the transpose of a square matrix. Rows must have sorted columns, as
-    /// [`Csr::from_coo`] leaves them, for duplicates and symmetry to be seen.
+    /// Looks at every entry, and at its mirror image in a square matrix, on the threads of the current rayon pool. Rows
+    /// must have sorted columns, as [`Csr::from_coo`] leaves them, for duplicates and symmetry to be seen.
     pub fn of<S: Scalar>(a: &Csr<S>) -> Self {
         let lengths = || a.row_lengths();
         let mean_row = a.nonzeros() as f64 / a.rows().max(1) as f64;
         let spread = lengths().map(|length| (length as f64 - mean_row).powi(2)).sum::<f64>();
-        let (mut lower, mut upper, mut diagonal, mut duplicates) = (0, 0, 0, 0);
-        for row in 0..a.rows() {
-            let mut before = None;
-            for (col, _) in a.view().row(row) {
-                lower = lower.max(row.saturating_sub(col));
-                upper = upper.max(col.saturating_sub(row));
-                diagonal += usize::from(row == col);
-                duplicates += usize::from(before == Some(col));
-                before = Some(col);
-            }
-        }
+        let blocks = (0..a.rows()).into_par_iter().step_by(ROWS_PER_TASK).map(|first| {
+            Places::of(a, first..(first + ROWS_PER_TASK).min(a.rows()))
+        });
+        let places = blocks.reduce(Places::default, Places::and);
         Statistics {
-            explicit_zeros: a.view().values().iter().filter(|&&value| value == S::ZERO).count(),
-            duplicates,
-            diagonal_entries: diagonal,
+            explicit_zeros: places.explicit_zeros,
+            duplicates: places.duplicates,
+            diagonal_entries: places.diagonal,
             empty_rows: lengths().filter(|&length| length == 0).count(),
             shortest_row: lengths().min().unwrap_or(0),
             longest_row: a.longest_row(),
             mean_row,
             row_stddev: (spread / a.rows().max(1) as f64).sqrt(),
             row_lengths: histogram(lengths()),
-            lower_bandwidth: lower,
-            upper_bandwidth: upper,
-            symmetry: symmetry(a),
+            lower_bandwidth: places.lower,
+            upper_bandwidth: places.upper,
+            symmetry: Symmetry::of(a),
         }
     }
 }
@@ -142,22 +110,46 @@ fn histogram(lengths: impl Iterator<Item = usize>) -> Vec<LengthBin> {
     bins.skip_while(|bin| bin.rows == 0).collect()
 }
 
-fn symmetry<S: Scalar>(a: &Csr<S>) -> Symmetry {
-    if a.rows() != a.cols() {
-        return Symmetry::NotSquare;
+/// Rows that one thread looks through at a time.
+const ROWS_PER_TASK: usize = 1 << 12;
+
+/// What there is to see in some rows.
+#[derive(Default)]
+struct Places {
+    lower: usize,
+    upper: usize,
+    diagonal: usize,
+    duplicates: usize,
+    explicit_zeros: usize,
+}
+
+impl Places {
+    fn of<S: Scalar>(a: &Csr<S>, rows: Range<usize>) -> Self {
+        let view = a.view();
+        let entries = view.offsets()[rows.start]..view.offsets()[rows.end];
+        let zeros = view.values()[entries].iter().filter(|&&value| value == S::ZERO).count();
+        let mut found = Places { explicit_zeros: zeros, ..Places::default() };
+        for row in rows {
+            let columns = &view.columns()[view.range(row)];
+            for &col in columns {
+                let col = col as usize;
+                found.lower = found.lower.max(row.saturating_sub(col));
+                found.upper = found.upper.max(col.saturating_sub(row));
+                found.diagonal += usize::from(row == col);
+            }
+            found.duplicates += columns.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        }
+        found
     }
-    let transposed = a.transpose();
-    let (a, t) = (a.view(), transposed.view());
-    if a.offsets() != t.offsets() || a.columns() != t.columns() {
-        return Symmetry::Unsymmetric;
-    }
-    let pairs = || a.values().iter().zip(t.values());
-    if pairs().all(|(a, t)| a == t) {
-        Symmetry::Symmetric
-    } else if pairs().all(|(&a, &t)| a == -t) {
-        Symmetry::SkewSymmetric
-    } else {
-        Symmetry::PatternSymmetric
+
+    fn and(self, other: Places) -> Places {
+        Places {
+            lower: self.lower.max(other.lower),
+            upper: self.upper.max(other.upper),
+            diagonal: self.diagonal + other.diagonal,
+            duplicates: self.duplicates + other.duplicates,
+            explicit_zeros: self.explicit_zeros + other.explicit_zeros,
+        }
     }
 }
 
@@ -169,16 +161,6 @@ mod tests {
     fn of(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Statistics {
         let (r, (c, v)) = entries.iter().map(|&(r, c, v)| (r, (c, v))).unzip();
         Statistics::of(&Csr::from_coo(&Coo::new(rows, cols, r, c, v).unwrap(), Duplicates::Keep))
-    }
-
-    #[test]
-    fn symmetry_is_told_apart() {
-        assert_eq!(of(1, 2, &[(0, 1, 1.0)]).symmetry, Symmetry::NotSquare);
-        assert_eq!(of(2, 2, &[(0, 1, 1.0), (1, 0, 1.0)]).symmetry, Symmetry::Symmetric);
-        assert_eq!(of(2, 2, &[(0, 1, 1.0), (1, 0, -1.0)]).symmetry, Symmetry::SkewSymmetric);
-        assert_eq!(of(2, 2, &[(0, 1, 1.0), (1, 0, 2.0)]).symmetry, Symmetry::PatternSymmetric);
-        assert_eq!(of(2, 2, &[(0, 1, 1.0)]).symmetry, Symmetry::Unsymmetric);
-        assert_eq!(of(0, 0, &[]).symmetry, Symmetry::Symmetric);
     }
 
     #[test]

@@ -9,8 +9,19 @@ pub(super) fn sum<S: Scalar>(coo: Coo<S>) -> (Coo<S>, usize) {
     // CSR takes memory for every row, even the empty ones: a small file that declares four billion of them would
     // ask for 32 GB.
     let few_rows = coo.rows() <= coo.nonzeros().saturating_mul(16).saturating_add(1 << 20);
-    let summed = if few_rows { Csr::from_coo(&coo, Duplicates::Sum).to_coo() } else { sum_by_place(&coo) };
-    match coo.nonzeros() - summed.nonzeros() {
+    let listed = coo.nonzeros();
+    if few_rows {
+        let summed = Csr::from_coo(&coo, Duplicates::Sum);
+        return match listed - summed.nonzeros() {
+            0 => (coo, 0),
+            merged => {
+                drop(coo);
+                (summed.into_coo(), merged)
+            }
+        };
+    }
+    let summed = sum_by_place(&coo);
+    match listed - summed.nonzeros() {
         0 => (coo, 0),
         merged => (summed, merged),
     }

@@ -1,7 +1,7 @@
 //! The places of an array, which its lines do not name: column after column; of a symmetric matrix from the diagonal
 //! down, of a skew-symmetric one from below it.
 
-use super::header::{Header, Symmetry};
+use super::header::{Format, Header, Symmetry};
 
 /// Places from some entry on, in the order of the file.
 pub(super) struct Places {
@@ -13,11 +13,12 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// From the entry with this number, counted from 0. Of coordinates it means nothing, and takes no time.
+    /// From the entry with this number, counted from 0. Coordinates have none, and take no time.
     pub(super) fn from(header: &Header, entry: u64) -> Self {
         let (rows, symmetry) = (header.rows as u64, header.symmetry);
         // The last column that starts at or before the entry.
-        let (mut col, mut end) = (0, (header.cols as u64).max(1));
+        let cols = if header.format == Format::Array { header.cols as u64 } else { 0 };
+        let (mut col, mut end) = (0, cols.max(1));
         while end - col > 1 {
             let middle = col + (end - col) / 2;
             if entries_before(middle, rows, symmetry) <= entry { col = middle } else { end = middle }
@@ -66,7 +67,7 @@ impl Iterator for Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::matrix_market::{Field, Format, Object};
+    use crate::io::matrix_market::{Field, Object};
 
     #[test]
     fn places_go_column_by_column_from_any_entry_on() {

@@ -4,7 +4,10 @@ use crate::Scalar;
 use crate::io::{WriteError, write_atomically};
 use crate::matrix::{Coo, Csr, Duplicates};
 use flate2::{Compression, write::GzEncoder};
+use rayon::prelude::*;
+use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 /// What a file lists.
@@ -32,7 +35,8 @@ pub struct WriteOptions {
 pub const MAX_ARRAY_ELEMENTS: u64 = 1 << 28;
 
 /// Writes a matrix, compressed when the name ends in `.gz`. Reading the file gives the same bits (but for the
-/// payload of NaNs, which text does not carry). The file appears whole or not at all.
+/// payload of NaNs, which text does not carry). The file appears whole or not at all. Numbers are formatted on the threads
+/// of the current rayon pool; compressing takes one.
 ///
 /// ```
 /// use ordito::io::matrix_market::WriteOptions;
@@ -66,15 +70,18 @@ pub fn write_matrix_market<S: Scalar>(
         Layout::General => write(&|file| {
             write_head(file, "coordinate real general", &options.comment)?;
             writeln!(file, "{} {} {}", coo.rows(), coo.cols(), coo.nonzeros())?;
-            coo.entries().try_for_each(|entry| write_entry(file, entry))
+            write_in_blocks(file, coo.nonzeros(), |text, range| format_entries(text, coo, range, |_, _| true))
         }),
         Layout::Symmetric => {
             let sorted = sorted_if_symmetric(coo, path)?;
-            let lower = || sorted.entries().filter(|(row, col, _)| row >= col);
+            let lower = |row: u32, col: u32| row >= col;
+            let listed = sorted.entries().filter(|&(row, col, _)| lower(row, col)).count();
             write(&|file| {
                 write_head(file, "coordinate real symmetric", &options.comment)?;
-                writeln!(file, "{} {} {}", coo.rows(), coo.cols(), lower().count())?;
-                lower().try_for_each(|entry| write_entry(file, entry))
+                writeln!(file, "{} {} {}", coo.rows(), coo.cols(), listed)?;
+                write_in_blocks(file, sorted.nonzeros(), |text, range| {
+                    format_entries(text, &sorted, range, lower);
+                })
             })
         }
         Layout::Array => {
@@ -82,7 +89,9 @@ pub fn write_matrix_market<S: Scalar>(
             write(&|file| {
                 write_head(file, "array real general", &options.comment)?;
                 writeln!(file, "{} {}", coo.rows(), coo.cols())?;
-                write_columns(file, &columns)
+                write_in_blocks(file, coo.rows() * coo.cols(), |text, range| {
+                    format_elements(text, &columns, range);
+                })
             })
         }
     }
@@ -93,10 +102,53 @@ fn write_head(file: &mut dyn Write, kind: &str, comment: &str) -> io::Result<()>
     comment.lines().try_for_each(|line| writeln!(file, "% {line}"))
 }
 
+/// Lines that are formatted at a time: a few hundred kilobytes of text.
+const LINES_PER_BLOCK: usize = 1 << 13;
+
+/// Writes `count` lines. While blocks of them are written, the threads of the current rayon pool format the next ones.
+fn write_in_blocks(
+    file: &mut dyn Write,
+    count: usize,
+    format: impl Fn(&mut String, Range<usize>) + Sync,
+) -> io::Result<()> {
+    let lines_at_once = LINES_PER_BLOCK * 2 * rayon::current_num_threads();
+    let format_from = |first: usize| -> Vec<String> {
+        let last = count.min(first.saturating_add(lines_at_once));
+        let blocks = (first..last).into_par_iter().step_by(LINES_PER_BLOCK).map(|start| {
+            let mut text = String::new();
+            format(&mut text, start..last.min(start + LINES_PER_BLOCK));
+            text
+        });
+        blocks.collect()
+    };
+    let mut blocks = format_from(0);
+    let mut next = lines_at_once;
+    while !blocks.is_empty() {
+        let mut following = Vec::new();
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| following = format_from(next.min(count)));
+            blocks.iter().try_for_each(|block| file.write_all(block.as_bytes()))
+        })?;
+        (blocks, next) = (following, next.saturating_add(lines_at_once));
+    }
+    Ok(())
+}
+
 /// Debug formatting is the shortest text that reads back to the same bits, in f32 as in f64, with an exponent
 /// where the number is far from 1.
-fn write_entry<S: Scalar>(file: &mut dyn Write, (row, col, value): (u32, u32, S)) -> io::Result<()> {
-    writeln!(file, "{} {} {value:?}", u64::from(row) + 1, u64::from(col) + 1)
+fn format_entries<S: Scalar>(
+    text: &mut String,
+    coo: &Coo<S>,
+    range: Range<usize>,
+    is_listed: impl Fn(u32, u32) -> bool,
+) {
+    for entry in range {
+        let (row, col, value) = (coo.row_indices()[entry], coo.column_indices()[entry], coo.values()[entry]);
+        if is_listed(row, col) {
+            // Writing to a string never fails.
+            let _ = writeln!(text, "{} {} {value:?}", u64::from(row) + 1, u64::from(col) + 1);
+        }
+    }
 }
 
 /// The matrix sorted by row, once it is certain that the other triangle mirrors it.
@@ -148,17 +200,23 @@ fn columns_without_duplicates<S: Scalar>(coo: &Coo<S>, path: &Path) -> Result<Cs
     Ok(columns)
 }
 
-fn write_columns<S: Scalar>(file: &mut dyn Write, columns: &Csr<S>) -> io::Result<()> {
-    for col in 0..columns.rows() {
-        let mut column = columns.view().row(col).peekable();
-        for row in 0..columns.cols() {
-            match column.next_if(|entry| entry.0 == row) {
-                Some((_, value)) => writeln!(file, "{value:?}")?,
-                None => writeln!(file, "0")?,
-            }
+/// The elements with these numbers, counted column after column.
+fn format_elements<S: Scalar>(text: &mut String, columns: &Csr<S>, range: Range<usize>) {
+    let rows = columns.cols();
+    let mut element = range.start;
+    while element < range.end {
+        let (col, first_row) = (element / rows, element % rows);
+        let last_row = rows.min(first_row + range.end - element);
+        let mut column = columns.view().row(col).skip_while(|entry| entry.0 < first_row).peekable();
+        for row in first_row..last_row {
+            // Writing to a string never fails.
+            let _ = match column.next_if(|entry| entry.0 == row) {
+                Some((_, value)) => writeln!(text, "{value:?}"),
+                None => writeln!(text, "0"),
+            };
         }
+        element += last_row - first_row;
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -186,6 +244,21 @@ mod tests {
         assert_eq!(written(&coo, Layout::Symmetric).unwrap(), symmetric);
         let array = head("array real general") + "\n2.0\n1e-7\n1e-7\n0\n";
         assert_eq!(written(&coo, Layout::Array).unwrap(), array);
+    }
+
+    #[test]
+    fn lines_stay_in_order_over_many_blocks() {
+        let count = 5 * LINES_PER_BLOCK + 3;
+        let coo = Coo::new(count, 1, (0..count as u32).collect(), vec![0; count], vec![0.5; count]).unwrap();
+        let general = written(&coo, Layout::General).unwrap();
+        let places = general.lines().skip(4).map(|line| line.split(' ').next().unwrap().parse::<usize>());
+        assert!(places.map(Result::unwrap).eq(1..=count));
+        let wide = Coo::new(7, count, vec![2, 6], vec![1, count as u32 - 1], vec![0.5, 3.0]).unwrap();
+        let array = written(&wide, Layout::Array).unwrap();
+        let elements: Vec<&str> = array.lines().skip(4).collect();
+        let filled: Vec<_> = elements.iter().enumerate().filter(|(_, text)| **text != "0").collect();
+        assert_eq!(elements.len(), 7 * count);
+        assert_eq!(filled, [(9, &"0.5"), (7 * count - 1, &"3.0")]);
     }
 
     #[test]

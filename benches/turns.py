@@ -1,0 +1,77 @@
+"""What the scripts that compare times share: our program that takes turns, and the table."""
+import pathlib
+import statistics
+import subprocess
+import time
+
+import numpy
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Ours:
+    """`benches/turns.rs`, started once and asked for one turn after the other."""
+
+    def __init__(self, what, file, threads):
+        command = ["cargo", "bench", "--quiet", "--bench", "turns", "--", what, str(pathlib.Path(file).resolve()), str(threads)]
+        self.process = subprocess.Popen(
+            command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit(f"our program ended: exit code {self.process.wait()}")
+        return answer
+
+    def turn(self):
+        return float(self.ask("turn"))
+
+    def triplets(self, file):
+        """Rows, columns and values of the last result, sorted by place."""
+        self.ask(f"save {file}")
+        entries = numpy.load(file)
+        return sorted_triplets(entries[:, 0].astype(numpy.int64), entries[:, 1].astype(numpy.int64), entries[:, 2])
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def sorted_triplets(rows, cols, values):
+    order = numpy.lexsort((cols, rows))
+    return rows[order], cols[order], numpy.ascontiguousarray(values[order], dtype=numpy.float64)
+
+
+def same_bits(found, expected):
+    places = all(numpy.array_equal(a, b) for a, b in zip(found[:2], expected[:2]))
+    return places and numpy.array_equal(found[2].view(numpy.int64), expected[2].view(numpy.int64))
+
+
+def timed(run):
+    """A turn of something that runs in this process. Its result is freed after the clock has stopped."""
+
+    def turn():
+        start = time.perf_counter()
+        result = run()
+        seconds = time.perf_counter() - start
+        del result
+        return seconds
+
+    return turn
+
+
+def take_turns(turns, rounds):
+    """Median seconds of each; every one once in each round, after one that does not count."""
+    taken = {name: [] for name in turns}
+    for number in range(rounds + 1):
+        for name, turn in turns.items():
+            seconds = turn()
+            if number > 0:
+                taken[name].append(seconds)
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+
+
+def geometric_mean(ratios):
+    return float(numpy.exp(numpy.mean(numpy.log(ratios))))
