@@ -8,6 +8,7 @@
 //!
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
+use super::order::{Order, count_runs, place};
 use super::row_sort::{Scratch, merge_duplicates, sort_row};
 use super::{Coo, Duplicates, huge_pages};
 use crate::Scalar;
@@ -125,7 +126,7 @@ impl<'a, S: Scalar> Buckets<'a, S> {
         let parts = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
         let range = |part: usize| nonzeros * part / parts..nonzeros * (part + 1) / parts;
         let ranges: Vec<Range<usize>> = (0..parts).map(range).collect();
-        let orders = map_all(threads, ranges.clone(), |range| order_of(coo, range));
+        let orders = map_all(threads, ranges.clone(), |range| Order::of(coo, range));
         let order = orders.into_iter().fold(Order::ByPlace, Order::min);
         if order > Order::None {
             let start = |bucket: usize| row_indices.partition_point(|&row| (row as usize >> shift) < bucket);
@@ -177,41 +178,6 @@ impl<'a, S: Scalar> Buckets<'a, S> {
             written += *length;
         }
         *kept = written;
-    }
-}
-
-/// What the order of some entries is, the better the greater.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Order {
-    None,
-    ByRow,
-    /// By row and column, no place twice.
-    ByPlace,
-}
-
-/// Of the entries in a range and the one before it.
-fn order_of<S: Scalar>(coo: &Coo<S>, range: Range<usize>) -> Order {
-    let range = range.start.saturating_sub(1)..range.end;
-    let (rows, columns) = (&coo.row_indices()[range.clone()], &coo.column_indices()[range]);
-    let places = rows.iter().zip(columns).map(|(&row, &col)| place(row, col));
-    if places.is_sorted_by(|before, after| before < after) {
-        Order::ByPlace
-    } else if rows.is_sorted() {
-        Order::ByRow
-    } else {
-        Order::None
-    }
-}
-
-/// Numbers that stand in the order of places.
-fn place(row: u32, col: u32) -> u64 {
-    u64::from(row) << 32 | u64::from(col)
-}
-
-/// Lengths of rows that stand one after the other.
-fn count_runs(rows: &[u32], first_row: usize, lengths: &mut [usize]) {
-    for run in rows.chunk_by(|before, after| before == after) {
-        lengths[run[0] as usize - first_row] = run.len();
     }
 }
 

@@ -15,6 +15,7 @@ mod row_groups;
 mod sorted_csr;
 mod sell;
 pub(crate) mod huge_pages;
+mod order;
 mod row_sort;
 mod spy;
 mod statistics;

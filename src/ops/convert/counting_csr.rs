@@ -30,7 +30,13 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         self.place
     }
     fn source(&self) -> &'static str {
-        concat!(include_str!("counting_csr.rs"), "\n", include_str!("../../matrix/counting_sort.rs"))
+        concat!(
+            include_str!("counting_csr.rs"),
+            "\n",
+            include_str!("../../matrix/counting_sort.rs"),
+            "\n",
+            include_str!("../../matrix/row_sort.rs")
+        )
     }
     fn prepare(
         &self,
