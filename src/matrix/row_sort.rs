@@ -93,12 +93,13 @@ fn ranks<const LANES: usize>(columns: &[u32]) -> [u32; LANES] {
             *rank += u32::from(other < column);
         }
     }
-    // Without equal columns these are 0, 1, 2 …; with some, the later of them have to move on.
+    // Without equal columns these are 0, 1, 2 …; with some, each moves on by those before it.
     if ranks[..count].iter().sum::<u32>() as usize != count * count.saturating_sub(1) / 2 {
-        for (place, other) in signed[..count].iter().enumerate() {
-            for (behind, (rank, column)) in ranks.iter_mut().zip(&signed).enumerate() {
-                *rank += u32::from((other == column) & (behind > place));
-            }
+        let mut equal_before = [0; LANES];
+        for rank in &mut ranks[..count] {
+            let before = &mut equal_before[*rank as usize];
+            *rank += *before;
+            *before += 1;
         }
     }
     ranks

@@ -26,6 +26,8 @@ mod parallel;
 mod places;
 mod read;
 mod usual_line;
+#[cfg(target_arch = "x86_64")]
+mod usual_line_avx512;
 mod write;
 
 pub use header::{Field, Format, Header, Object, Symmetry};

@@ -6,12 +6,14 @@
 //! where the fault is, and is the only code that does.
 
 use super::entries::{Entries, Room};
-use super::header::{Field, Format, Header, Object};
+use super::header::{Field, Format, Header, Object, Symmetry};
 use super::line;
 use super::lines::{BUFFER_BYTES, Lines, first_character};
 use super::places::Places;
 use super::read;
 use super::usual_line;
+#[cfg(target_arch = "x86_64")]
+use super::usual_line_avx512::Windows;
 use crate::Scalar;
 use crate::io::ReadError;
 use crate::io::source::{next_line, segments};
@@ -23,6 +25,10 @@ use std::path::Path;
 /// read after its lines were counted.
 const CHUNK_BYTES: usize = 256 << 10;
 
+/// So many lines are read as usual before the faster way is tried again: some files have nothing for it.
+#[cfg(target_arch = "x86_64")]
+const LINES_BETWEEN_TRIES: usize = 8;
+
 /// A body that is being read.
 pub(super) struct Body<'a, S> {
     path: &'a Path,
@@ -31,11 +37,21 @@ pub(super) struct Body<'a, S> {
     /// Lines of the file that were read, those of the header too.
     pub(super) lines: u64,
     chunk_bytes: usize,
+    #[cfg(target_arch = "x86_64")]
+    windows: Option<Windows>,
 }
 
 impl<'a, S: Scalar> Body<'a, S> {
     pub(super) fn new(path: &'a Path, header: &'a Header, entries: Entries<S>, lines: u64) -> Self {
-        Body { path, header, entries, lines, chunk_bytes: CHUNK_BYTES }
+        Body {
+            path,
+            header,
+            entries,
+            lines,
+            chunk_bytes: CHUNK_BYTES,
+            #[cfg(target_arch = "x86_64")]
+            windows: Windows::new().filter(|_| has_common_lines(header)),
+        }
     }
 
     /// Reads whole lines.
@@ -71,7 +87,15 @@ impl<'a, S: Scalar> Body<'a, S> {
         for (chunk, &count) in chunks.iter().zip(counts) {
             let end = start + chunk.len();
             // What follows the chunk is seen too: digits are looked at eight at a time, whatever they are.
-            tasks.push((Chunk { text, start, end, first: entry }, room.split_off(count)));
+            let chunk = Chunk {
+                text,
+                start,
+                end,
+                first: entry,
+                #[cfg(target_arch = "x86_64")]
+                windows: self.windows,
+            };
+            tasks.push((chunk, room.split_off(count)));
             (start, entry) = (end, entry + count as u64);
         }
         let header = self.header;
@@ -111,6 +135,13 @@ fn is_data(line: &[u8]) -> bool {
     }
 }
 
+/// Are most lines of such a file two indices and a real number, with nothing to check but their bounds?
+#[cfg(target_arch = "x86_64")]
+fn has_common_lines(header: &Header) -> bool {
+    (header.object, header.format, header.field) == (Object::Matrix, Format::Coordinate, Field::Real)
+        && header.symmetry != Symmetry::SkewSymmetric
+}
+
 /// Lines of a text that one thread reads.
 struct Chunk<'a> {
     text: &'a [u8],
@@ -118,6 +149,9 @@ struct Chunk<'a> {
     end: usize,
     /// Entries of the file before them.
     first: u64,
+    /// Whether lines of the commonest form can be read faster.
+    #[cfg(target_arch = "x86_64")]
+    windows: Option<Windows>,
 }
 
 impl Chunk<'_> {
@@ -151,22 +185,29 @@ impl Chunk<'_> {
         &self,
         header: &Header,
         room: &mut Room<'_, S>,
-        mut usual: impl FnMut(usize) -> Option<(u32, u32, S, usize)>,
+        usual: impl Fn(usize) -> Option<(u32, u32, S, usize)>,
     ) -> bool {
-        let mut at = self.start;
-        let room = room.rows.iter_mut().zip(&mut *room.cols).zip(&mut *room.values);
-        for (done, ((row, col), value)) in room.enumerate() {
-            match usual(at) {
-                Some((usual_row, usual_col, usual_value, next)) if next - at <= BUFFER_BYTES => {
-                    (*row, *col, *value, at) = (usual_row, usual_col, usual_value, next);
+        let (mut at, mut done) = (self.start, 0);
+        #[cfg(target_arch = "x86_64")]
+        let mut next_try = 0;
+        while done < room.rows.len() {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(windows) = self.windows
+                && done >= next_try
+            {
+                let (places, values) = ((&mut room.rows[done..], &mut room.cols[done..]), &mut room.values[done..]);
+                let (count, next) = windows.read(self.text, at, (header.rows, header.cols), places, values);
+                (at, done, next_try) = (next, done + count, done + count + LINES_BETWEEN_TRIES);
+                if done == room.rows.len() {
+                    break;
                 }
-                _ => match self.read_closely(at, header, self.first + done as u64) {
-                    Some(((close_row, close_col, close_value), next)) => {
-                        (*row, *col, *value, at) = (close_row, close_col, close_value, next);
-                    }
-                    None => return false,
-                },
             }
+            let usual = usual(at).filter(|&(_, _, _, next)| next - at <= BUFFER_BYTES);
+            let Some((row, col, value, next)) = usual.or_else(|| self.read_closely(at, header, done)) else {
+                return false;
+            };
+            (room.rows[done], room.cols[done], room.values[done]) = (row, col, value);
+            (at, done) = (next, done + 1);
         }
         at <= self.end
     }
@@ -177,8 +218,8 @@ impl Chunk<'_> {
         &self,
         mut at: usize,
         header: &Header,
-        entry: u64,
-    ) -> Option<((u32, u32, S), usize)> {
+        done: usize,
+    ) -> Option<(u32, u32, S, usize)> {
         while at < self.end {
             let next = next_line(self.text, at);
             let line = &self.text[at..next];
@@ -187,7 +228,9 @@ impl Chunk<'_> {
                 if line.len() >= BUFFER_BYTES {
                     return None;
                 }
-                return Some((line::entry(line, header, &mut Places::from(header, entry)).ok()?, next));
+                let mut places = Places::from(header, self.first + done as u64);
+                let (row, col, value) = line::entry(line, header, &mut places).ok()?;
+                return Some((row, col, value, next));
             }
             at = next;
         }
