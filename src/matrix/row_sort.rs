@@ -70,10 +70,10 @@ pub(super) fn sort_row<S: Scalar>(
         }
     };
     match columns.len() {
-        ..=16 => put(&ranks::<16>(columns)),
-        ..=24 => put(&ranks::<24>(columns)),
-        ..=32 => put(&ranks::<32>(columns)),
-        ..=LONGEST_RANKED => put(&ranks::<LONGEST_RANKED>(columns)),
+        0..=16 => put(&ranks::<16>(columns)),
+        17..=24 => put(&ranks::<24>(columns)),
+        25..=32 => put(&ranks::<32>(columns)),
+        33..=LONGEST_RANKED => put(&ranks::<LONGEST_RANKED>(columns)),
         _ => sort_long_row(columns, values, sorted_columns, sorted_values),
     }
 }

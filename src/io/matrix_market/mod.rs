@@ -182,3 +182,66 @@ fn assemble<S: Scalar>(
     let (coo, merged_duplicates) = duplicates::sum(coo);
     Ok(MatrixMarket { coo, header, merged_duplicates })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Entries in no order, some of them twice: more text than one chunk.
+    fn scattered() -> Coo<f64> {
+        let count = 60_000u32;
+        let place = |entry: u32, salt: u32| entry.wrapping_mul(2_654_435_761).wrapping_add(salt) >> 18;
+        let rows: Vec<u32> = (0..count).map(|entry| place(entry, 1)).collect();
+        let cols: Vec<u32> = (0..count).map(|entry| place(entry, 99_999_999) % 40).collect();
+        let values = (0..count).map(|entry| f64::from(entry).sqrt()).collect();
+        Coo::new(1 << 14, 40, rows, cols, values).unwrap()
+    }
+
+    #[test]
+    fn threads_and_compression_change_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, compressed) = (folder.path().join("a.mtx"), folder.path().join("a.mtx.gz"));
+        let coo = scattered();
+        for path in [&plain, &compressed] {
+            write_matrix_market(&coo, path, &WriteOptions::default()).unwrap();
+        }
+        let text = fs::read(&plain).unwrap();
+        let mut expected = None;
+        for threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for duplicates in [Duplicates::Keep, Duplicates::Sum] {
+                let options = ReadOptions { duplicates, ..ReadOptions::default() };
+                let from_file = |path| pool.install(|| read_matrix_market::<f64>(path, &options)).unwrap();
+                let found = from_file(&plain);
+                assert_eq!(found, from_file(&compressed));
+                assert_eq!(found, read_matrix_market_from(&text[..], &plain, &options).unwrap());
+                match duplicates {
+                    Duplicates::Keep => assert_eq!(found.coo, coo),
+                    Duplicates::Sum => {
+                        assert!(found.merged_duplicates > 1000);
+                        assert_eq!(*expected.get_or_insert_with(|| found.clone()), found);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn symmetric_files_are_mirrored_in_their_order_by_any_number_of_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mtx");
+        let count = 200_000u32; // more than one task
+        let mut text = format!("%%MatrixMarket matrix coordinate real skew-symmetric\n{count} {count} {}\n", count - 1);
+        (2..=count).for_each(|row| text += &format!("{row} {} 0.25\n", row / 2));
+        fs::write(&path, text).unwrap();
+        let below: Vec<(u32, u32, f64)> = (1..count).map(|row| (row, row.div_ceil(2) - 1, 0.25)).collect();
+        let above = below.iter().map(|&(row, col, value)| (col, row, -value));
+        let expected: Vec<_> = below.iter().copied().chain(above).collect();
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let read = || read_matrix_market::<f64>(&path, &ReadOptions::default());
+            assert!(pool.install(read).unwrap().coo.entries().eq(expected.iter().copied()));
+        }
+    }
+}
