@@ -4,6 +4,9 @@
 //! general, symmetric, skew-symmetric; vectors as N×1 matrices. Any case, any spacing, either line end, comments
 //! and blank lines anywhere; gzip is known by its first bytes, not by the name. Complex and hermitian are refused.
 //!
+//! A file is mapped into memory and read in chunks by the threads of the current rayon pool (`parallel.rs`); a `.gz` is
+//! decompressed by one while the others read. Triplets, their order, bits and errors do not depend on how many there are.
+//!
 //! Where the format leaves room, this is what happens here:
 //!
 //! - Numbers are rounded once, to the type asked for; `inf` and `nan` are read (GraphBLAS writes them, even into
