@@ -24,10 +24,9 @@ fn main() -> Outcome<()> {
     let threads = rest.first().map_or(Ok(0), |threads| threads.parse())?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     pool.install(|| match what.as_str() {
-        "read" => answer(
-            || Ok(read_matrix_market::<f64>(Path::new(file), &ReadOptions::default())?.coo),
-            |coo| coo,
-        ),
+        "read" => {
+            answer(|| Ok(read_matrix_market::<f64>(Path::new(file), &ReadOptions::default())?.coo), |coo| coo)
+        }
         "csr" => {
             let keep = ReadOptions { duplicates: Duplicates::Keep, ..ReadOptions::default() };
             let coo = read_matrix_market::<f64>(Path::new(file), &keep)?.coo;

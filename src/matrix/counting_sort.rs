@@ -52,7 +52,8 @@ pub fn sort_entries<S: Scalar>(
     let buckets = Buckets::of(coo, shift, bucket_count, threads);
 
     // Zeros from the system, which nobody writes.
-    let (mut offsets, mut columns, mut values) = (vec![0; rows + 1], vec![0; nonzeros], vec![S::ZERO; nonzeros]);
+    let (mut offsets, mut columns, mut values) =
+        (vec![0; rows + 1], vec![0; nonzeros], vec![S::ZERO; nonzeros]);
     huge_pages::advise(&mut columns);
     huge_pages::advise(&mut values);
     let mut kept = vec![0; bucket_count];
@@ -80,7 +81,11 @@ pub fn sort_entries<S: Scalar>(
             buckets.sort(task, duplicates, &mut scratch);
         }
     };
-    if threads > 1 { (0..threads).into_par_iter().with_max_len(1).for_each(work) } else { work(0) }
+    if threads > 1 {
+        (0..threads).into_par_iter().with_max_len(1).for_each(work)
+    } else {
+        work(0)
+    }
 
     let total: usize = kept.iter().sum();
     if total < nonzeros {
@@ -140,7 +145,9 @@ impl<'a, S: Scalar> Buckets<'a, S> {
     fn length(&self, bucket: usize) -> usize {
         match self {
             Buckets::InOrder { starts, .. } => starts[bucket + 1] - starts[bucket],
-            Buckets::Dealt(parts) => parts.iter().map(|part| part.starts[bucket + 1] - part.starts[bucket]).sum(),
+            Buckets::Dealt(parts) => {
+                parts.iter().map(|part| part.starts[bucket + 1] - part.starts[bucket]).sum()
+            }
         }
     }
 

@@ -147,9 +147,11 @@ mod tests {
     fn rows_of_any_length_are_sorted_stably() {
         for length in [0, 1, 2, 3, 16, LONGEST_RANKED, LONGEST_RANKED + 1, 300] {
             for spread in [1, 2, 7, 1000] {
-                let columns: Vec<u32> = (0..length).map(|entry| (entry * 7919 + 13) as u32 % spread).collect();
+                let columns: Vec<u32> =
+                    (0..length).map(|entry| (entry * 7919 + 13) as u32 % spread).collect();
                 let values: Vec<f64> = (0..length).map(|entry| entry as f64).collect();
-                let mut expected: Vec<(u32, f64)> = columns.iter().copied().zip(values.iter().copied()).collect();
+                let mut expected: Vec<(u32, f64)> =
+                    columns.iter().copied().zip(values.iter().copied()).collect();
                 expected.sort_by_key(|&(column, _)| column);
                 let (mut found_columns, mut found_values) = (vec![0; length], vec![f64::NAN; length]);
                 sort_row(&columns, &values, &mut found_columns, &mut found_values);

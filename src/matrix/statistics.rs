@@ -72,9 +72,10 @@ impl Statistics {
         let lengths = || a.row_lengths();
         let mean_row = a.nonzeros() as f64 / a.rows().max(1) as f64;
         let spread = lengths().map(|length| (length as f64 - mean_row).powi(2)).sum::<f64>();
-        let blocks = (0..a.rows()).into_par_iter().step_by(ROWS_PER_TASK).map(|first| {
-            Places::of(a, first..(first + ROWS_PER_TASK).min(a.rows()))
-        });
+        let blocks = (0..a.rows())
+            .into_par_iter()
+            .step_by(ROWS_PER_TASK)
+            .map(|first| Places::of(a, first..(first + ROWS_PER_TASK).min(a.rows())));
         let places = blocks.reduce(Places::default, Places::and);
         Statistics {
             explicit_zeros: places.explicit_zeros,

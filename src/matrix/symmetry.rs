@@ -36,10 +36,13 @@ impl Symmetry {
         let rows_of = |part: usize| a.rows() * part / threads..a.rows() * (part + 1) / threads;
         let stop = AtomicBool::new(false);
         let parts = (0..threads).into_par_iter().map(|part| compare(a, rows_of(part), &stop));
-        let found = parts.reduce(|| Some(Same { equal: true, negated: true }), |a, b| {
-            let (a, b) = (a?, b?);
-            Some(Same { equal: a.equal && b.equal, negated: a.negated && b.negated })
-        });
+        let found = parts.reduce(
+            || Some(Same { equal: true, negated: true }),
+            |a, b| {
+                let (a, b) = (a?, b?);
+                Some(Same { equal: a.equal && b.equal, negated: a.negated && b.negated })
+            },
+        );
         match found {
             None => Symmetry::Unsymmetric,
             Some(Same { equal: true, .. }) => Symmetry::Symmetric,

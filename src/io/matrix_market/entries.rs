@@ -128,9 +128,8 @@ impl<S: Scalar> Entries<S> {
             return Ok(());
         }
         let listed = self.count;
-        let count_mirrored = |(rows, cols): (&[u32], &[u32])| {
-            rows.iter().zip(cols).filter(|(row, col)| row != col).count()
-        };
+        let count_mirrored =
+            |(rows, cols): (&[u32], &[u32])| rows.iter().zip(cols).filter(|(row, col)| row != col).count();
         let tasks = self.rows[..listed].par_chunks(ENTRIES_PER_TASK);
         let mirrored: Vec<usize> =
             tasks.zip(self.cols[..listed].par_chunks(ENTRIES_PER_TASK)).map(count_mirrored).collect();

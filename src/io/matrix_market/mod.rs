@@ -235,7 +235,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mtx");
         let count = 200_000u32; // more than one task
-        let mut text = format!("%%MatrixMarket matrix coordinate real skew-symmetric\n{count} {count} {}\n", count - 1);
+        let mut text =
+            format!("%%MatrixMarket matrix coordinate real skew-symmetric\n{count} {count} {}\n", count - 1);
         (2..=count).for_each(|row| text += &format!("{row} {} 0.25\n", row / 2));
         fs::write(&path, text).unwrap();
         let below: Vec<(u32, u32, f64)> = (1..count).map(|row| (row, row.div_ceil(2) - 1, 0.25)).collect();

@@ -195,7 +195,8 @@ impl Chunk<'_> {
             if let Some(windows) = self.windows
                 && done >= next_try
             {
-                let (places, values) = ((&mut room.rows[done..], &mut room.cols[done..]), &mut room.values[done..]);
+                let (places, values) =
+                    ((&mut room.rows[done..], &mut room.cols[done..]), &mut room.values[done..]);
                 let (count, next) = windows.read(self.text, at, (header.rows, header.cols), places, values);
                 (at, done, next_try) = (next, done + count, done + count + LINES_BETWEEN_TRIES);
                 if done == room.rows.len() {

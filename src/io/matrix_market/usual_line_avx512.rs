@@ -105,7 +105,8 @@ fn read_line<S: Scalar>(text: &[u8], at: usize, bounds: (usize, usize)) -> Optio
         return None;
     }
     let whole = leading(text, at + start, before)?;
-    let fraction = (trailing(text, at + end, 2, behind)? * 100_000_000 + trailing(text, at + end, 1, behind)?)
+    let fraction = (trailing(text, at + end, 2, behind)? * 100_000_000
+        + trailing(text, at + end, 1, behind)?)
         * 100_000_000
         + trailing(text, at + end, 0, behind)?;
     let mantissa = whole * POWERS_OF_TEN[behind] + fraction;
@@ -183,13 +184,42 @@ mod tests {
         if Windows::new().is_none() {
             return; // this processor never calls it
         }
-        for line in ["1 1 0.5", "49999999 12345678 -12345678.12345678901", "7 50000000 0.123456789012345678", "1 2 -0.0"] {
+        for line in [
+            "1 1 0.5",
+            "49999999 12345678 -12345678.12345678901",
+            "7 50000000 0.123456789012345678",
+            "1 2 -0.0",
+        ] {
             assert!(compare(line), "{line}");
         }
         for line in [
-            "1 1 .5", "1 1 5.", "1 1 5", "1 1 1.5e3", "0 1 1.5", "50000001 1 1.5", "1 1  1.5", " 1 1 1.5", "1 1 1.5 ",
-            "1 1 1.5\r", "1\t1 1.5", "1 1 +1.5", "1 1 --1.5", "1 1 1.5.5", "1 1 1-.5", "1 11.5", "1 1 -", "1 1 .", "1 1 -.5",
-            "100000000 1 1.5", "1 1 123456789.5", "1 1 0.12345678901234567890", "", "1", "1 1", "% 1 1 1.5", "1 1 1 1.5",
+            "1 1 .5",
+            "1 1 5.",
+            "1 1 5",
+            "1 1 1.5e3",
+            "0 1 1.5",
+            "50000001 1 1.5",
+            "1 1  1.5",
+            " 1 1 1.5",
+            "1 1 1.5 ",
+            "1 1 1.5\r",
+            "1\t1 1.5",
+            "1 1 +1.5",
+            "1 1 --1.5",
+            "1 1 1.5.5",
+            "1 1 1-.5",
+            "1 11.5",
+            "1 1 -",
+            "1 1 .",
+            "1 1 -.5",
+            "100000000 1 1.5",
+            "1 1 123456789.5",
+            "1 1 0.12345678901234567890",
+            "",
+            "1",
+            "1 1",
+            "% 1 1 1.5",
+            "1 1 1 1.5",
         ] {
             assert!(!compare(line), "{line}");
         }

@@ -1,8 +1,8 @@
 //! Digits · 10^power of eight numbers at a time, correctly rounded: the twin of [`crate::io::decimal`]. The product is computed
 //! as the sum of two f64 with a bound on its error; where the bound leaves two answers it says so.
 
-use crate::io::decimal::power_of_ten;
 use super::fixed_avx512::FRACTION;
+use crate::io::decimal::power_of_ten;
 use std::arch::x86_64::*;
 
 /// Between the powers with `+` (0), a comma (1) and `-` (2) in the table.

@@ -2,12 +2,12 @@
 //! digits as in every other number, `e`, a sign, two digits. Nothing but the sign changes where the next number starts, so
 //! the processor reads on before it knows what this one is.
 
-use crate::io::decimal;
 #[cfg(target_arch = "x86_64")]
 use super::fixed_avx512::{self, Eights};
-use crate::io::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
 use super::separator::{Separator, fields};
 use crate::Scalar;
+use crate::io::decimal;
+use crate::io::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
 
 /// The longest fraction whose digits, with the one before them, fit 64 bits.
 const LONGEST_FRACTION: usize = 18;

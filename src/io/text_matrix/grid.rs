@@ -3,8 +3,8 @@
 //! in the file is reported.
 
 use super::row::{RowFault, RowForm, is_line_end, read_row, skip_blanks};
-use crate::io::source::next_line;
 use crate::Scalar;
+use crate::io::source::next_line;
 use memchr::memchr;
 use rayon::prelude::*;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! What stands before the first row: marks of other kinds of files, comments, a line of names.
 
 use super::grid::{LineKind, line_kind};
+use super::separator::{Separator, count_fields, fields, is_blank};
 use crate::io::number::{self, NumberFault};
 use crate::io::source::next_line;
-use super::separator::{Separator, count_fields, fields, is_blank};
 use std::borrow::Cow;
 
 /// So many bytes of the first line are looked at to tell text from something else.

@@ -2,9 +2,9 @@
 
 use super::NonFinite;
 use super::fixed::FixedForm;
-use crate::io::number::{self, NumberFault};
 use super::separator::{Separator, count_fields, is_blank};
 use crate::Scalar;
+use crate::io::number::{self, NumberFault};
 use crate::io::source::next_line;
 
 /// What every row must be.

@@ -1,8 +1,8 @@
 //! Memory for numbers whose count is not known before the last row is read.
 
-use crate::matrix::huge_pages;
 use crate::Scalar;
 use crate::io::ReadError;
+use crate::matrix::huge_pages;
 use std::path::Path;
 
 /// Numbers that were read, and room for more.

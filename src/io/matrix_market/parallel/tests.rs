@@ -42,7 +42,10 @@ const BODIES: &[(&str, &str)] = &[
         "matrix coordinate real general\n9 8 7",
         "1 1 0.5\n9 8 -1.25e3\n 2\t3  1.5D+03 \r\n\n% c\n4 4 nan\n5 5 -inf\n1 2 12345678901234567890123\n8 8 4.9e-324\n",
     ),
-    ("matrix coordinate integer general\n300 300 4", "1 299 -7\n300 1 +9007199254740993\n5 5 0\n6 6 18446744073709551615"),
+    (
+        "matrix coordinate integer general\n300 300 4",
+        "1 299 -7\n300 1 +9007199254740993\n5 5 0\n6 6 18446744073709551615",
+    ),
     ("matrix coordinate pattern general\n12345678 123456789 3", "12345678 1\n7 123456789\n% end\n00001 1 \n"),
     ("matrix array real general\n3 2", "1\n2.5\n-3e-5\n4\n% c\n5\n\n6\n"),
     ("vector coordinate real general\n9 2", "1 2.5\n9 -1\n"),
