@@ -111,9 +111,16 @@ impl ReadArgs {
     }
 }
 
+/// With the value 1: threads stay on one core each.
+const PIN_VARIABLE: &str = "ORDITO_PIN";
+
 pub(super) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::Result<Arc<Machine>> {
     let threads = threads.map_or(cpu().logical_cores, NonZeroUsize::get);
-    Machine::new(cpu().clone(), threads, limits).context("--threads")
+    let machine = Machine::new(cpu().clone(), threads, limits).context("--threads")?;
+    match std::env::var(PIN_VARIABLE).as_deref() {
+        Ok("1") => machine.pinned().context(PIN_VARIABLE),
+        _ => Ok(machine),
+    }
 }
 
 /// What the system tells of the processor. It takes some thirty files, which are read once.

@@ -10,6 +10,7 @@ mod host_copies;
 mod kernel;
 mod kernel_cache;
 mod launch;
+mod pin;
 mod pinned_dense;
 mod pool;
 mod refusal;
@@ -114,6 +115,22 @@ impl Machine {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
         let pool = Arc::new(Pool::new(threads)?);
         Ok(Arc::new(Machine { cpu, pool, limits, accelerator: Accelerator::None, device: None }))
+    }
+
+    /// The same machine with threads of its own that stay on one core each. The thread that calls is left alone: it takes part
+    /// in products, and the first core is left to it.
+    ///
+    /// ```
+    /// use ordito::machine::Machine;
+    /// let machine = Machine::with_threads(2)?;
+    /// let machine = machine.pinned().unwrap_or(machine); // not every system can
+    /// assert_eq!(machine.threads(), 2);
+    /// # Ok::<(), ordito::machine::Refusal>(())
+    /// ```
+    pub fn pinned(&self) -> Result<Arc<Self>, Refusal> {
+        let (cpu, pool) = (self.cpu.clone(), Arc::new(Pool::pinned(self.threads())?));
+        let (limits, accelerator, device) = (self.limits, self.accelerator, self.device.clone());
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device }))
     }
 
     /// The same machine, with something that runs the CUDA variants. Nothing is opened yet.

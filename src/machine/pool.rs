@@ -1,5 +1,6 @@
 //! The threads of the CPU variants: an explicit rayon pool, and a [`Team`] for kernels that cannot wait for it.
 
+use super::pin::Cores;
 use super::{Refusal, Team};
 use std::sync::OnceLock;
 
@@ -9,6 +10,8 @@ pub struct Pool {
     threads: usize,
     workers: rayon::ThreadPool,
     team: OnceLock<Team>,
+    /// Where threads stay; `None`: where the system puts them.
+    cores: Option<Cores>,
 }
 
 impl Pool {
@@ -17,6 +20,15 @@ impl Pool {
 
     /// Starts `threads` threads.
     pub fn new(threads: usize) -> Result<Self, Refusal> {
+        Pool::on(threads, None)
+    }
+
+    /// Threads that stay on one core each.
+    pub fn pinned(threads: usize) -> Result<Self, Refusal> {
+        Pool::on(threads, Some(Cores::allowed()?))
+    }
+
+    fn on(threads: usize, cores: Option<Cores>) -> Result<Self, Refusal> {
         let refuse = |why: String| Refusal::Threads { threads, why };
         if !(1..=Self::MOST_THREADS).contains(&threads) {
             return Err(refuse(format!("between 1 and {} can be asked for", Self::MOST_THREADS)));
@@ -24,9 +36,13 @@ impl Pool {
         let workers = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("ordito-{index}"))
+            .start_handler({
+                let cores = cores.clone();
+                move |index| cores.iter().for_each(|cores| cores.pin(index))
+            })
             .build()
             .map_err(|error| refuse(error.to_string()))?;
-        Ok(Pool { threads, workers, team: OnceLock::new() })
+        Ok(Pool { threads, workers, team: OnceLock::new(), cores })
     }
 
     /// How many threads work.
@@ -36,7 +52,10 @@ impl Pool {
 
     /// As many threads for hot kernels; started on first use, ended with the pool.
     pub fn team(&self) -> &Team {
-        self.team.get_or_init(|| Team::new(self.threads))
+        let cores = self.cores.clone();
+        self.team.get_or_init(|| {
+            Team::new(self.threads, move |thread| cores.iter().for_each(|cores| cores.pin(thread)))
+        })
     }
 
     /// Runs `work` on a thread of the pool, where rayon's parallel iterators use all of it.

@@ -76,9 +76,9 @@ pub struct Team {
 }
 
 impl Team {
-    /// The caller and `threads - 1` more. Where the system refuses some of them, the rest do their work.
-    /// (This is where threads would be pinned to cores.)
-    pub fn new(threads: usize) -> Self {
+    /// The caller and `threads - 1` more, each of which calls `begin` with its number first. Where the system refuses some of
+    /// them, the rest do their work.
+    pub fn new(threads: usize, begin: impl Fn(usize) + Send + Clone + 'static) -> Self {
         // More threads than cores: one that spins keeps another from its work.
         let cores = thread::available_parallelism().map_or(1, |n| n.get());
         let spin = if threads <= cores { SPIN } else { Duration::ZERO };
@@ -93,8 +93,12 @@ impl Team {
             spin,
         });
         let start = |seat: usize| {
-            let shared = shared.clone();
-            thread::Builder::new().name(format!("ordito-team-{seat}")).spawn(move || shared.serve(seat)).ok()
+            let (shared, begin) = (shared.clone(), begin.clone());
+            let serve = move || {
+                begin(seat);
+                shared.serve(seat);
+            };
+            thread::Builder::new().name(format!("ordito-team-{seat}")).spawn(serve).ok()
         };
         let workers = (1..threads).map_while(start).collect();
         Team { shared, workers }
@@ -251,7 +255,7 @@ mod tests {
     #[test]
     fn every_chunk_is_done_once() {
         for threads in 1..=8 {
-            let team = Team::new(threads);
+            let team = Team::new(threads, |_| ());
             assert_eq!(team.threads(), threads);
             for chunks in [0, 1, 2, 3, 7, 8, 9, 64, 1000] {
                 assert!(counts(&team, chunks).iter().all(|&count| count == 1), "{threads} threads, {chunks}");
@@ -262,7 +266,7 @@ mod tests {
     #[test]
     fn many_small_regions_lose_nothing() {
         for threads in [2, 3, 5] {
-            let team = Team::new(threads);
+            let team = Team::new(threads, |_| ());
             let done = AtomicUsize::new(0);
             for _ in 0..2000 {
                 team.run(4, |_| {
@@ -275,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_sleeping_team_wakes() {
-        let team = Team::new(2);
+        let team = Team::new(2, |_| ());
         for _ in 0..3 {
             thread::sleep(4 * SPIN);
             assert_eq!(counts(&team, 50), [1; 50]);
@@ -284,7 +288,7 @@ mod tests {
 
     #[test]
     fn panics_reach_the_caller_and_the_team_goes_on() {
-        let team = Team::new(3);
+        let team = Team::new(3, |_| ());
         for culprit in [0, 5, 11] {
             let call = || team.run(12, |chunk| assert_ne!(chunk, culprit, "this one fails"));
             let payload = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
@@ -295,7 +299,7 @@ mod tests {
 
     #[test]
     fn callers_from_many_threads_and_from_inside_all_get_their_chunks_done() {
-        let team = Team::new(2);
+        let team = Team::new(2, |_| ());
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..200).for_each(|_| assert_eq!(counts(&team, 9), [1; 9])));

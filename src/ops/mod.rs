@@ -26,6 +26,7 @@ use crate::io::WriteError;
 use crate::machine::gpu::Library;
 use crate::machine::{Accelerator, Device, DeviceError, Gpu, KernelSource, LaunchReport, Machine, Refusal};
 use crate::matrix::{EllPadded, FormatError};
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,6 +65,13 @@ pub trait Op: Sized + 'static {
     fn variant(name: &str) -> Option<&'static dyn Variant<Self>> {
         Self::variants().iter().copied().find(|variant| variant.name() == name)
     }
+}
+
+/// The list of `O` among those of both precisions. Each operation makes its two lists in functions that are not generic: so its
+/// kernels are compiled once, with this crate, and not again with every program that asks for them.
+fn of_precision<O: Op>(in_f32: &dyn Any, in_f64: &dyn Any) -> &'static [&'static dyn Variant<O>] {
+    let lists = [in_f32, in_f64].into_iter();
+    lists.filter_map(|list| list.downcast_ref().copied()).next().unwrap_or(&[])
 }
 
 /// One way to compute an operation.

@@ -21,7 +21,7 @@ mod statistics;
 pub use plan::{Plan, columns};
 pub use statistics::Statistics;
 
-use super::{Choice, Cost, Extent, Op, Prepared, Reference, RunError, Variant};
+use super::{Choice, Cost, Extent, Op, Prepared, Reference, RunError, Variant, of_precision};
 use crate::Scalar;
 use crate::io::{WriteError, write_npy};
 use crate::machine::Machine;
@@ -72,6 +72,34 @@ pub trait Reduction<S: Scalar>: Prepared<Columns<S>> {
 const ALL_STATISTICS: usize = 4;
 const MEAN_ONLY: usize = 1;
 
+/// Every way to do it.
+fn list<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
+    &[
+        &dense_serial_blocks::DenseSerialBlocks,
+        &dense_threads_blocks::DenseThreadsBlocks,
+        &IN_MEMORY,
+        &IN_REGISTER,
+        &INTERLEAVED,
+        &SEQUENTIAL[0],
+        &SEQUENTIAL[1],
+        &SEQUENTIAL[2],
+        &SEQUENTIAL[3],
+        &STRIPS[0],
+        &STRIPS[1],
+        &STRIPS[2],
+    ]
+}
+
+#[inline(never)] // see `of_precision`
+fn in_f32() -> &'static [&'static dyn Variant<Columns<f32>>] {
+    list()
+}
+
+#[inline(never)]
+fn in_f64() -> &'static [&'static dyn Variant<Columns<f64>>] {
+    list()
+}
+
 impl<S: Scalar> Op for Columns<S> {
     const NAME: &'static str = "columns";
     const ABOUT: &'static str = "mean, variance, least and greatest element of every column";
@@ -82,20 +110,7 @@ impl<S: Scalar> Op for Columns<S> {
     type Ready = dyn Reduction<S>;
 
     fn variants() -> &'static [&'static dyn Variant<Self>] {
-        &[
-            &dense_serial_blocks::DenseSerialBlocks,
-            &dense_threads_blocks::DenseThreadsBlocks,
-            &IN_MEMORY,
-            &IN_REGISTER,
-            &INTERLEAVED,
-            &SEQUENTIAL[0],
-            &SEQUENTIAL[1],
-            &SEQUENTIAL[2],
-            &SEQUENTIAL[3],
-            &STRIPS[0],
-            &STRIPS[1],
-            &STRIPS[2],
-        ]
+        of_precision(&in_f32(), &in_f64())
     }
 
     fn choose(machine: &Machine, shape: &Shape) -> Choice {

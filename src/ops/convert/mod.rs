@@ -9,7 +9,9 @@ mod row_scan_csr;
 mod row_scan_padded;
 mod row_scan_ragged;
 
-use super::{Choice, Cost, Extent, Observed, Op, Place, Prepared, Reference, RunError, Variant};
+use super::{
+    Choice, Cost, Extent, Observed, Op, Place, Prepared, Reference, RunError, Variant, of_precision,
+};
 use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{WriteError, write_matrix_market};
@@ -23,6 +25,34 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Convert<S>(PhantomData<S>);
 
+/// Every way to do it.
+fn list<S: Scalar>() -> &'static [&'static dyn Variant<Convert<S>>] {
+    &[
+        &row_scan_csr::RowScanCsr { place: Place::Serial },
+        &row_scan_csr::RowScanCsr { place: Place::Threads },
+        &cursor_csr::CursorCsr { place: Place::Serial },
+        &cursor_csr::CursorCsr { place: Place::Threads },
+        &row_scan_padded::RowScanPadded { place: Place::Serial },
+        &row_scan_padded::RowScanPadded { place: Place::Threads },
+        &row_scan_ragged::RowScanRagged { place: Place::Serial },
+        &row_scan_ragged::RowScanRagged { place: Place::Threads },
+        &cursor_ragged::CursorRagged { place: Place::Serial },
+        &cursor_ragged::CursorRagged { place: Place::Threads },
+        &counting_csr::CountingCsr { place: Place::Serial },
+        &counting_csr::CountingCsr { place: Place::Threads },
+    ]
+}
+
+#[inline(never)] // see `of_precision`
+fn in_f32() -> &'static [&'static dyn Variant<Convert<f32>>] {
+    list()
+}
+
+#[inline(never)]
+fn in_f64() -> &'static [&'static dyn Variant<Convert<f64>>] {
+    list()
+}
+
 impl<S: Scalar> Op for Convert<S> {
     const NAME: &'static str = "convert";
     const ABOUT: &'static str = "COO → CSR, COO → ELLPACK: what a format costs before the first product";
@@ -32,20 +62,7 @@ impl<S: Scalar> Op for Convert<S> {
     type Ready = dyn Prepared<Self>;
 
     fn variants() -> &'static [&'static dyn Variant<Self>] {
-        &[
-            &row_scan_csr::RowScanCsr { place: Place::Serial },
-            &row_scan_csr::RowScanCsr { place: Place::Threads },
-            &cursor_csr::CursorCsr { place: Place::Serial },
-            &cursor_csr::CursorCsr { place: Place::Threads },
-            &row_scan_padded::RowScanPadded { place: Place::Serial },
-            &row_scan_padded::RowScanPadded { place: Place::Threads },
-            &row_scan_ragged::RowScanRagged { place: Place::Serial },
-            &row_scan_ragged::RowScanRagged { place: Place::Threads },
-            &cursor_ragged::CursorRagged { place: Place::Serial },
-            &cursor_ragged::CursorRagged { place: Place::Threads },
-            &counting_csr::CountingCsr { place: Place::Serial },
-            &counting_csr::CountingCsr { place: Place::Threads },
-        ]
+        of_precision(&in_f32(), &in_f64())
     }
 
     fn choose(machine: &Machine, subject: &Arc<Coo<S>>) -> Choice {

@@ -22,7 +22,9 @@ mod tiling;
 
 pub use plan::{Plan, gemm};
 
-use super::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Prepared, Reference, RunError, Variant};
+use super::{
+    Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Prepared, Reference, RunError, Variant, of_precision,
+};
 use crate::Scalar;
 use crate::io::{WriteError, write_npy};
 use crate::machine::Machine;
@@ -109,6 +111,53 @@ pub trait Product<S: Scalar>: Prepared<Gemm<S>> {
     ) -> Result<(), RunError>;
 }
 
+/// Every way to do it.
+fn list<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
+    &[
+        &dense_serial_loops::DenseSerialLoops,
+        &dense_serial_blocked::DenseSerialBlocked,
+        &dense_threads_packed::DenseThreadsPacked,
+        &ladder::ELEMENT_BY_ROW[0],
+        &ladder::ELEMENT_BY_ROW[1],
+        &ladder::ELEMENT_BY_ROW[2],
+        &ladder::ELEMENT_BY_ROW[3],
+        &ladder::TILE_BY_ROW[0],
+        &ladder::TILE_BY_ROW[1],
+        &ladder::TILE_BY_ROW[2],
+        &ladder::TILE_BY_ROW[3],
+        &ladder::ELEMENT_BY_COLUMN[0],
+        &ladder::ELEMENT_BY_COLUMN[1],
+        &ladder::ELEMENT_BY_COLUMN[2],
+        &ladder::ELEMENT_BY_COLUMN[3],
+        &ladder::TILE_BY_COLUMN[0],
+        &ladder::TILE_BY_COLUMN[1],
+        &ladder::TILE_BY_COLUMN[2],
+        &ladder::TILE_BY_COLUMN[3],
+        &REGISTERS[0],
+        &REGISTERS[1],
+        &TENSOR_F64[0],
+        &TENSOR_F64[1],
+        &TENSOR_F64[2],
+        &TENSOR_F64[3],
+        &TENSOR_F64[4],
+        &TENSOR_TF32X3[0],
+        &TENSOR_TF32X3[1],
+        &TENSOR_TF32X3[2],
+        &dense_cuda_wgmma_tf32x3::DenseCudaWgmmaTf32x3,
+        &dense_cuda_cublas::DenseCudaCublas,
+    ]
+}
+
+#[inline(never)] // see `of_precision`
+fn in_f32() -> &'static [&'static dyn Variant<Gemm<f32>>] {
+    list()
+}
+
+#[inline(never)]
+fn in_f64() -> &'static [&'static dyn Variant<Gemm<f64>>] {
+    list()
+}
+
 impl<S: Scalar> Op for Gemm<S> {
     const NAME: &'static str = "gemm";
     const ABOUT: &'static str = "C = C + A·B: dense matrices";
@@ -118,39 +167,7 @@ impl<S: Scalar> Op for Gemm<S> {
     type Ready = dyn Product<S>;
 
     fn variants() -> &'static [&'static dyn Variant<Self>] {
-        &[
-            &dense_serial_loops::DenseSerialLoops,
-            &dense_serial_blocked::DenseSerialBlocked,
-            &dense_threads_packed::DenseThreadsPacked,
-            &ladder::ELEMENT_BY_ROW[0],
-            &ladder::ELEMENT_BY_ROW[1],
-            &ladder::ELEMENT_BY_ROW[2],
-            &ladder::ELEMENT_BY_ROW[3],
-            &ladder::TILE_BY_ROW[0],
-            &ladder::TILE_BY_ROW[1],
-            &ladder::TILE_BY_ROW[2],
-            &ladder::TILE_BY_ROW[3],
-            &ladder::ELEMENT_BY_COLUMN[0],
-            &ladder::ELEMENT_BY_COLUMN[1],
-            &ladder::ELEMENT_BY_COLUMN[2],
-            &ladder::ELEMENT_BY_COLUMN[3],
-            &ladder::TILE_BY_COLUMN[0],
-            &ladder::TILE_BY_COLUMN[1],
-            &ladder::TILE_BY_COLUMN[2],
-            &ladder::TILE_BY_COLUMN[3],
-            &REGISTERS[0],
-            &REGISTERS[1],
-            &TENSOR_F64[0],
-            &TENSOR_F64[1],
-            &TENSOR_F64[2],
-            &TENSOR_F64[3],
-            &TENSOR_F64[4],
-            &TENSOR_TF32X3[0],
-            &TENSOR_TF32X3[1],
-            &TENSOR_TF32X3[2],
-            &dense_cuda_wgmma_tf32x3::DenseCudaWgmmaTf32x3,
-            &dense_cuda_cublas::DenseCudaCublas,
-        ]
+        of_precision(&in_f32(), &in_f64())
     }
 
     fn choose(machine: &Machine, shape: &Shape) -> Choice {

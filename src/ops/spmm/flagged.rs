@@ -20,18 +20,6 @@ pub(super) struct Flagged<S> {
 }
 
 impl<S: Scalar> Flagged<S> {
-    /// Rows one behind the other.
-    pub(super) fn new(a: &Csr<S>) -> Result<Self, Refusal> {
-        let mut starts = Vec::with_capacity(a.rows() + 1);
-        starts.push(0);
-        let mut end = 0;
-        starts.extend(a.row_lengths().map(|length| {
-            end += length.max(1);
-            end
-        }));
-        Flagged::fill(a, starts, end)
-    }
-
     /// Rows where `starts` says, in `entries` entries; what lies between them is nothing.
     pub(super) fn fill(a: &Csr<S>, starts: Vec<usize>, entries: usize) -> Result<Self, Refusal> {
         check_rows(a.rows())?;
@@ -108,10 +96,9 @@ mod tests {
     fn rows_end_where_they_are_flagged_and_empty_ones_have_an_entry() {
         let coo = Coo::new(4, 9, vec![0, 0, 2], vec![3, 8, 5], vec![1.0, 2.0, 3.0]).unwrap();
         let a = Csr::from_coo(&coo, Duplicates::Keep);
-        let flagged = Flagged::new(&a).unwrap();
+        let flagged = Flagged::fill(&a, vec![0, 2, 3, 4, 5], 5).unwrap();
         assert_eq!(flagged.columns, [3, 8 | LAST, NOTHING | LAST, 5 | LAST, NOTHING | LAST]);
         assert_eq!(flagged.values, [1.0, 2.0, 0.0, 3.0, 0.0]);
-        assert_eq!(flagged.starts, [0, 2, 3, 4, 5]);
         let apart = Flagged::fill(&a, vec![0, 4, 5, 6, 7], 8).unwrap();
         assert_eq!(
             apart.columns,
@@ -125,7 +112,7 @@ mod tests {
         let columns = rows.iter().map(|row| row / 2).collect();
         let values = rows.iter().map(|&row| f64::from(row)).collect();
         let a = Csr::from_coo(&Coo::new(10_000, 5000, rows, columns, values).unwrap(), Duplicates::Keep);
-        let flagged = Flagged::new(&a).unwrap();
+        let flagged = Flagged::fill(&a, (0..=10_000).collect(), 10_000).unwrap();
         for row in 0..10_000 {
             let expected = if row % 3 == 0 { NOTHING | LAST } else { (row / 2) | LAST };
             assert_eq!(flagged.columns[row as usize], expected);

@@ -3,6 +3,7 @@
 mod break_even;
 mod ahead;
 mod choose;
+mod choose_on_cpu;
 mod csr_cuda_adaptive;
 mod csr_cuda_cusparse;
 mod csr_cuda_cusparse_columns;
@@ -64,6 +65,7 @@ pub use replay::{Replay, Step};
 
 use super::{
     Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Prepared, Reference, RunError, Variant, check_shape,
+    of_precision,
 };
 use crate::Scalar;
 use crate::io::matrix_market::WriteOptions;
@@ -139,6 +141,71 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
     }
 }
 
+/// Every way to do it.
+fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
+    &[
+        &csr_serial::CsrSerial,
+        &ell_padded_serial::EllPaddedSerial,
+        &ell_ragged_serial::EllRaggedSerial,
+        &csr_threads_rows::CsrThreadsRows,
+        &ell_padded_threads::EllPaddedThreads,
+        &ell_ragged_threads::EllRaggedThreads,
+        &csr_threads_nnz::CsrThreadsNnz,
+        &csr_threads_sorted::CsrThreadsSorted,
+        &groups_threads_rows::GroupsThreadsRows,
+        &diagonals::DiagonalsThreadsChunks,
+        &sell::SellThreadsSlices,
+        &csr_cuda_thread::ADDS_IN_MEMORY,
+        &csr_cuda_thread::ADDS_IN_REGISTER,
+        &csr_cuda_thread::PER_ELEMENT,
+        &csr_cuda_warp::PER_ELEMENT,
+        &csr_cuda_lanes::LANES_2,
+        &csr_cuda_lanes::LANES_4,
+        &csr_cuda_lanes::LANES_8,
+        &csr_cuda_lanes::LANES_16,
+        &csr_cuda_lanes::LANES_32,
+        &csr_cuda_warp_row::PER_ROW,
+        &csr_cuda_adaptive::COLUMN,
+        &csr_cuda_adaptive::SUB_BLOCKS_8,
+        &csr_cuda_adaptive::SUB_BLOCKS_32,
+        &csr_cuda_adaptive::SUB_BLOCKS_128,
+        &ell_cuda::PADDED_THREAD,
+        &ell_cuda::RAGGED_THREAD,
+        &ell_cuda::PADDED_LANES,
+        &ell_cuda::RAGGED_LANES,
+        &sell_cuda_slices::SLICES,
+        &csr_cuda_rows::ROWS_8,
+        &csr_cuda_rows::ROWS_8_SHUFFLED,
+        &csr_cuda_rows::ROWS_32,
+        &csr_cuda_rows::ROWS_32_SHUFFLED,
+        &csr_cuda_shares::SHARES,
+        &csr_cuda_windows::WINDOWS,
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Default),
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr2),
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr3),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Default),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr1),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr2),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr3),
+        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Default),
+        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr1),
+        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr2),
+        #[cfg(feature = "wrong-variant")]
+        &wrong::CsrSerialWrong,
+    ]
+}
+
+#[inline(never)] // see `of_precision`
+fn in_f32() -> &'static [&'static dyn Variant<Spmm<f32>>] {
+    list()
+}
+
+#[inline(never)]
+fn in_f64() -> &'static [&'static dyn Variant<Spmm<f64>>] {
+    list()
+}
+
 impl<S: Scalar> Op for Spmm<S> {
     const NAME: &'static str = "spmm";
     const ABOUT: &'static str = "Y = A·X: a sparse matrix times a block of K vectors";
@@ -148,57 +215,7 @@ impl<S: Scalar> Op for Spmm<S> {
     type Ready = dyn Product<S>;
 
     fn variants() -> &'static [&'static dyn Variant<Self>] {
-        &[
-            &csr_serial::CsrSerial,
-            &ell_padded_serial::EllPaddedSerial,
-            &ell_ragged_serial::EllRaggedSerial,
-            &csr_threads_rows::CsrThreadsRows,
-            &ell_padded_threads::EllPaddedThreads,
-            &ell_ragged_threads::EllRaggedThreads,
-            &csr_threads_nnz::CsrThreadsNnz,
-            &csr_threads_sorted::CsrThreadsSorted,
-            &groups_threads_rows::GroupsThreadsRows,
-            &diagonals::DiagonalsThreadsChunks,
-            &sell::SellThreadsSlices,
-            &csr_cuda_thread::ADDS_IN_MEMORY,
-            &csr_cuda_thread::ADDS_IN_REGISTER,
-            &csr_cuda_thread::PER_ELEMENT,
-            &csr_cuda_warp::PER_ELEMENT,
-            &csr_cuda_lanes::LANES_2,
-            &csr_cuda_lanes::LANES_4,
-            &csr_cuda_lanes::LANES_8,
-            &csr_cuda_lanes::LANES_16,
-            &csr_cuda_lanes::LANES_32,
-            &csr_cuda_warp_row::PER_ROW,
-            &csr_cuda_adaptive::COLUMN,
-            &csr_cuda_adaptive::SUB_BLOCKS_8,
-            &csr_cuda_adaptive::SUB_BLOCKS_32,
-            &csr_cuda_adaptive::SUB_BLOCKS_128,
-            &ell_cuda::PADDED_THREAD,
-            &ell_cuda::RAGGED_THREAD,
-            &ell_cuda::PADDED_LANES,
-            &ell_cuda::RAGGED_LANES,
-            &sell_cuda_slices::SLICES,
-            &csr_cuda_rows::ROWS_8,
-            &csr_cuda_rows::ROWS_8_SHUFFLED,
-            &csr_cuda_rows::ROWS_32,
-            &csr_cuda_rows::ROWS_32_SHUFFLED,
-            &csr_cuda_shares::SHARES,
-            &csr_cuda_windows::WINDOWS,
-            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Default),
-            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),
-            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr2),
-            &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr3),
-            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Default),
-            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr1),
-            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr2),
-            &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr3),
-            &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Default),
-            &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr1),
-            &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr2),
-            #[cfg(feature = "wrong-variant")]
-            &wrong::CsrSerialWrong,
-        ]
+        of_precision(&in_f32(), &in_f64())
     }
 
     fn choose(machine: &Machine, subject: &Subject<S>) -> Choice {

@@ -25,10 +25,15 @@ const NONZEROS_OF_ROW: usize = 1024;
 
 impl Neighbours {
     pub(super) fn of<S: Scalar>(a: &Csr<S>) -> Self {
+        Neighbours::of_sample(a, WINDOWS)
+    }
+
+    /// Of at most so many windows.
+    pub(super) fn of_sample<S: Scalar>(a: &Csr<S>, most: usize) -> Self {
         let windows = a.rows() / WINDOW;
         let mut sums = Sums::default();
-        for sample in 0..windows.min(WINDOWS) {
-            sums.add(a, sample * windows / windows.min(WINDOWS) * WINDOW);
+        for sample in 0..windows.min(most) {
+            sums.add(a, sample * windows / windows.min(most) * WINDOW);
         }
         sums.shares()
     }

@@ -6,9 +6,9 @@ use std::ops::Range;
 /// Chunks for every thread: enough that one which was held up can be helped, few enough that taking them costs nothing.
 const CHUNKS_PER_THREAD: usize = 8;
 /// Multiply-adds below which a chunk is not worth being taken apart.
-const LEAST_WORK: usize = 8 * 1024;
+const LEAST_WORK: usize = 4 * 1024;
 /// Below this many multiply-adds a call runs on the calling thread alone.
-pub(super) const SERIAL_BELOW: usize = 64 * 1024;
+pub(super) const SERIAL_BELOW: usize = 16 * 1024;
 
 /// How many chunks `work` multiply-adds are worth.
 pub(super) fn chunk_count(threads: usize, work: usize) -> usize {

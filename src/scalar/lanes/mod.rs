@@ -121,8 +121,8 @@ mod tests {
                 let mut out = vec![S::from_f64(-1.0); L::COUNT + 1];
                 let mask = L::first(n);
                 L::load_masked(numbers.as_ptr().add(1), mask).store(out.as_mut_ptr().add(1));
-                for lane in 0..L::COUNT {
-                    assert_eq!(out[lane + 1], if lane < n { number(lane + 1) } else { S::ZERO }, "{n}");
+                for (lane, &found) in out[1..].iter().enumerate() {
+                    assert_eq!(found, if lane < n { number(lane + 1) } else { S::ZERO }, "{n}");
                 }
                 out.fill(S::from_f64(-1.0));
                 L::splat(number(6)).store_masked(out.as_mut_ptr().add(1), mask);
@@ -132,8 +132,8 @@ mod tests {
             let mut out = vec![S::ZERO; L::COUNT];
             let x = L::load(numbers.as_ptr());
             x.mul_add(L::splat(number(1)), x.mul(x).add(L::zero())).store(out.as_mut_ptr());
-            for lane in 0..L::COUNT {
-                assert_eq!(out[lane], number(lane) * number(1) + number(lane) * number(lane));
+            for (lane, &found) in out.iter().enumerate() {
+                assert_eq!(found, number(lane) * number(1) + number(lane) * number(lane));
             }
         }
     }

@@ -1,0 +1,134 @@
+//! What `auto` takes on the CPU, as data: from what neighbouring rows have in common, K and the precision.
+//!
+//! Fitted to the yardstick beside MKL (`benches/spmm_beside_mkl`) on a Xeon with AVX-512, on the matrices that are not held out.
+
+use super::Subject;
+use super::neighbours::Neighbours;
+use super::row_chunks::SERIAL_BELOW;
+use crate::Scalar;
+use crate::machine::{Machine, SimdLevel};
+use crate::ops::Choice;
+
+/// Nonzeros in rows with the columns of the row above, from which on rows are taken in groups; with many columns of X fewer do.
+const ALIKE: f64 = 0.3;
+const ALIKE_FOR_MANY: f64 = 0.1;
+/// Groups gather few vectors at K = 1 where their columns lie together.
+const TOGETHER: f64 = 0.4;
+/// Places on diagonals that hold a nonzero, from which on rows are taken by diagonals: for few columns, for one (where gathering is
+/// the rival), and for many.
+const DIAGONAL_FEW: [f64; 2] = [0.33, 0.5];
+const DIAGONAL_ONE: f64 = 0.6;
+const DIAGONAL_MANY: f64 = 0.9;
+/// Rows as long as the row above are foreseen by the processor; from so many others on, rows are sorted by length.
+const LENGTHS_CHANGE: f64 = 0.3;
+/// Bytes of a row of X up to which the ends of rows are what takes the time.
+const SHORT_X: usize = 128;
+/// Multiply-adds for every window of rows that is looked at: looking takes less time than the product.
+const STEPS_PER_WINDOW: usize = 1 << 13;
+const WINDOWS: [usize; 2] = [8, 64];
+
+pub(super) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
+    let steps = subject.a.nonzeros().saturating_mul(subject.k);
+    let windows = (steps / STEPS_PER_WINDOW).clamp(WINDOWS[0], WINDOWS[1]);
+    let neighbours = Neighbours::of_sample(&subject.a, windows);
+    let (variant, why) = by_neighbours(neighbours, machine.cpu().simd, subject.k, size_of::<S>());
+    let threads = match machine.threads() {
+        1 => "one thread".to_owned(),
+        _ if steps < SERIAL_BELOW => format!("{steps} multiply-adds are too few to wake a second thread"),
+        threads => format!("{threads} threads"),
+    };
+    Choice { variant, reason: format!("{why}; {threads}") }
+}
+
+fn by_neighbours(rows: Neighbours, simd: SimdLevel, k: usize, scalar_bytes: usize) -> (&'static str, String) {
+    let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
+    let percent = |share: f64| (100.0 * share).round();
+    let on_diagonals = if is_f64 { rows.diagonals_of_8 } else { rows.diagonals_of_16 };
+    let alike = if x_bytes >= SHORT_X { ALIKE_FOR_MANY } else { ALIKE };
+    // With 16 registers groups of rows would have to read A again for every few columns.
+    let groups_pay = simd == SimdLevel::Avx512 || x_bytes < SHORT_X;
+    if rows.same_columns >= alike && groups_pay && (k != 1 || rows.diagonals_of_8 >= TOGETHER) {
+        let why = format!(
+            "{} % of the nonzeros are in rows with the columns of the row above: such rows share what they read of X",
+            percent(rows.same_columns)
+        );
+        return ("groups-threads-rows", why);
+    }
+    let enough = match k {
+        1 => DIAGONAL_ONE,
+        2..=4 => DIAGONAL_FEW[usize::from(is_f64)],
+        8 if !is_f64 => DIAGONAL_ONE,
+        16 if !is_f64 => DIAGONAL_MANY,
+        _ => f64::INFINITY,
+    };
+    if on_diagonals >= enough && simd == SimdLevel::Avx512 {
+        let why = format!(
+            "nonzeros fill {} % of the diagonals that they are on: X is read in order",
+            percent(on_diagonals)
+        );
+        return ("diagonals-threads-chunks", why);
+    }
+    if k == 1 {
+        return ("sell-threads-slices", "one column: rows side by side in the lanes of vectors".into());
+    }
+    if rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X {
+        let why = format!(
+            "{} % of the rows are not as long as the row above: sorted by length, their ends are foreseen",
+            percent(rows.length_changes)
+        );
+        return ("csr-threads-sorted", why);
+    }
+    ("csr-threads-nnz", "vector instructions across K, no conversion".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io;
+    use crate::matrix::{Csr, Duplicates};
+    use crate::ops::Op;
+    use crate::ops::spmm::Spmm;
+    use std::sync::Arc;
+
+    fn chosen<S: Scalar>(name: &str, k: usize) -> &'static str {
+        let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
+        let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
+        let neighbours = Neighbours::of_sample(&subject.a, WINDOWS[1]);
+        by_neighbours(neighbours, SimdLevel::Avx512, k, size_of::<S>()).0
+    }
+
+    #[test]
+    fn structure_decides_with_k() {
+        assert_eq!(
+            [1, 2, 64].map(|k| chosen::<f64>("blocks:2000x12x3", k)),
+            ["sell-threads-slices", "groups-threads-rows", "groups-threads-rows"]
+        );
+        assert_eq!(
+            [1, 3, 8, 16].map(|k| chosen::<f64>("stencil5:60", k)),
+            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-nnz", "csr-threads-nnz"]
+        );
+        assert_eq!(
+            [8, 16, 32].map(|k| chosen::<f32>("stencil5:60", k)),
+            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-nnz"]
+        );
+        assert_eq!(
+            [1, 4, 16, 64].map(|k| chosen::<f64>("powerlaw:3000x16", k)),
+            ["sell-threads-slices", "csr-threads-sorted", "csr-threads-sorted", "csr-threads-nnz"]
+        );
+        assert_eq!(chosen::<f32>("uniform:3000x16", 8), "csr-threads-nnz");
+    }
+
+    #[test]
+    fn every_choice_is_a_variant_with_a_reason() {
+        let machine = Machine::with_threads(2).unwrap();
+        for name in ["empty:0x0", "empty:5x7", "diagonal:3", "blocks:40x4x3", "powerlaw:300x9"] {
+            let a =
+                Arc::new(Csr::from_coo(&io::load(name, &Default::default()).unwrap().coo, Duplicates::Sum));
+            for k in [0, 1, 2, 8, 100] {
+                let choice = on_cpu(&machine, &Subject::<f32> { a: Arc::clone(&a), triplets: None, k });
+                assert!(Spmm::<f32>::variant(choice.variant).is_some_and(|variant| variant.can_be_chosen()));
+                assert!(choice.reason.contains("thread"), "{}", choice.reason);
+            }
+        }
+    }
+}
