@@ -13,7 +13,7 @@ use std::io::BufRead;
 use std::path::Path;
 use std::time::Instant;
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> Outcome<()> {
     // Cargo adds an argument of its own.
@@ -47,7 +47,7 @@ fn answer<T>(run: impl Fn() -> Outcome<T>, triplets: impl Fn(T) -> Coo<f64>) -> 
             println!("saved");
             continue;
         }
-        last = None;
+        drop(last.take());
         let start = Instant::now();
         let result = run()?;
         println!("{}", start.elapsed().as_secs_f64());
