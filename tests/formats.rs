@@ -3,10 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use ordito::matrix::{
-    ColumnPanels, Coo, Csr, DiagonalChunks, Duplicates, EllPadded, EllRagged, Order, RowGroups, Sell,
-    SortedCsr,
+    Coo, Csr, DiagonalChunks, Duplicates, EllPadded, EllRagged, Order, RowGroups, Sell, SortedCsr,
 };
-use ordito::matrix::{Coo, Csr, Duplicates, EllPadded, EllRagged, Order, RowGroups, SortedCsr};
 use proptest::prelude::*;
 
 /// Any small matrix: entries in any order, duplicates and explicit zeros included.

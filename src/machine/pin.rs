@@ -59,9 +59,9 @@ mod tests {
         let count = cores.0.len();
         assert!(count >= 1);
         for thread in [0, 1, 7] {
-            let cores = cores.clone();
+            let mine = cores.clone();
             let left = std::thread::spawn(move || {
-                cores.pin(thread);
+                mine.pin(thread);
                 Cores::allowed().unwrap().0
             });
             assert_eq!(left.join().unwrap(), [cores.0[thread % count]]);

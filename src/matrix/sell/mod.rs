@@ -288,7 +288,7 @@ mod tests {
     fn uneven_rows_are_sorted_and_long_ones_cut() {
         let mut lengths: Vec<usize> = (0..700).map(|row| row * 7919 % 50).collect();
         lengths[300] = 2 * PIECE + 5;
-        let a = rows_of(&lengths, 1009);
+        let a = rows_of(&lengths, 2003);
         let sell = Sell::from_csr(&a);
         let window = sell.window(0);
         assert!(window.wide && window.slices.iter().all(|slice| !slice.consecutive));
