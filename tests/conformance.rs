@@ -50,16 +50,16 @@ fn all_pass<O: Op>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize 
 
 fn spmm_within_the_bound<S: Scalar>() {
     let (machines, mut runs) = (machines(), 0);
-    for shape in shapes() {
-        for k in KS {
+    for (index, shape) in shapes().into_iter().enumerate() {
+        for (turn, k) in KS.into_iter().enumerate() {
             let (subject, inputs) = spmm_case::<S>(&shape, Values::Reals, k);
             let precision = Precision::of::<S>();
             let case =
                 Case::<Spmm<S>>::new(subject, inputs, precision, Record::default(), OracleLimits::default());
-            for machine in &machines {
-                let what = format!("{}, k = {k}, {}, {} threads", shape.name, S::NAME, machine.threads());
-                runs += all_pass(&case, machine, &what);
-            }
+            // Levels in turn: every width at every level is a test of its own.
+            let machine = &machines[(index + turn) % machines.len()];
+            let what = format!("{}, k = {k}, {}, {} threads", shape.name, S::NAME, machine.threads());
+            runs += all_pass(&case, machine, &what);
         }
     }
     println!("spmm {}: {runs} results within the bound", S::NAME);
@@ -87,7 +87,7 @@ fn spmm_exact_with_gaps<S: Scalar>() {
 /// Every width that kernels are cut into, at every vector level, with X that is not finite here and there: exact, and NaN and
 /// infinities only in rows of Y that have an entry there.
 fn spmm_every_width<S: Scalar>() {
-    let shapes = shapes();
+    let (shapes, machines) = (shapes(), machines());
     let wanted = ["staircase", "unsorted with duplicates", "scattered 33x33", "diagonals with holes"];
     for shape in shapes.iter().filter(|shape| wanted.iter().any(|name| shape.name.starts_with(name))) {
         for k in (1..=17).chain([23, 31, 32, 33, 48, 63, 64, 65, 96, 100, 129]) {
@@ -98,7 +98,7 @@ fn spmm_every_width<S: Scalar>() {
             for (row, odd) in [(3, f64::INFINITY), (7, f64::NAN), (20, f64::NEG_INFINITY)] {
                 x.data_mut()[row * distance + row % k] = S::from_f64(odd);
             }
-            for machine in &machines() {
+            for machine in &machines {
                 for variant in cpu_variants::<Spmm<S>>() {
                     let level = machine.cpu().simd;
                     let what = format!("{}, {}, k = {k}, {level}", variant.name(), shape.name);

@@ -119,7 +119,8 @@ pub(super) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::
     let machine = Machine::new(cpu().clone(), threads, limits).context("--threads")?;
     match std::env::var(PIN_VARIABLE).as_deref() {
         Ok("1") => machine.pinned().context(PIN_VARIABLE),
-        _ => Ok(machine),
+        Err(_) | Ok("" | "0") => Ok(machine),
+        Ok(other) => anyhow::bail!("{PIN_VARIABLE}={other}: 1 keeps each thread on one core, 0 does not"),
     }
 }
 

@@ -106,7 +106,7 @@ impl Team {
 
     /// How many threads work, the caller among them.
     pub fn threads(&self) -> usize {
-        self.shared.seats.len()
+        1 + self.workers.len()
     }
 
     /// Does `work` once for every number below `chunks`, and returns when all is done. Which thread does which is left
@@ -179,7 +179,7 @@ impl Shared {
     fn next_region(&self, seat: usize, last: u64) -> Option<u64> {
         let fresh = |region: u64| region % 2 == 1 && region != last; // `ENDED` is odd
         let found = |region: u64| (region != ENDED).then_some(region);
-        let start = Instant::now();
+        let mut start = Instant::now();
         loop {
             for _ in 0..PAUSES {
                 let region = self.region.0.load(Acquire);
@@ -193,10 +193,11 @@ impl Shared {
             }
             let asleep = &self.seats[seat].0.asleep;
             asleep.store(true, SeqCst); // then looks once more: the caller opens, then looks who sleeps
-            while !fresh(self.region.0.load(SeqCst)) {
+            if !fresh(self.region.0.load(SeqCst)) {
                 thread::park();
             }
             asleep.store(false, SeqCst);
+            start = Instant::now(); // woken, perhaps too late for this call: somebody is at work, and may call again
         }
     }
 

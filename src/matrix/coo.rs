@@ -37,6 +37,9 @@ pub struct Coo<S> {
     values: Vec<S>,
 }
 
+/// Indices that a thread looks at.
+const CHUNK: usize = 1 << 16;
+
 impl<S: Scalar> Coo<S> {
     /// Checks the invariant and takes the arrays.
     pub fn new(
@@ -53,8 +56,11 @@ impl<S: Scalar> Coo<S> {
             }
         }
         for (what, indices, bound) in [("row", &row_indices, rows), ("column", &column_indices, cols)] {
-            // The largest first, on all threads: of sound matrices nothing else is looked at.
-            let largest = indices.par_chunks(1 << 16).filter_map(|part| part.iter().max()).max();
+            // The largest first, on all threads where that is worth waking them: of sound matrices nothing else is looked at.
+            let largest = match indices.len() {
+                ..=CHUNK => indices.iter().max(),
+                _ => indices.par_chunks(CHUNK).filter_map(|part| part.iter().max()).max(),
+            };
             if largest.is_some_and(|&index| index as usize >= bound)
                 && let Some(entry) = indices.iter().position(|&index| index as usize >= bound)
             {

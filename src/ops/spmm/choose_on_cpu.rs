@@ -4,7 +4,7 @@
 
 use super::Subject;
 use super::neighbours::Neighbours;
-use super::row_chunks::SERIAL_BELOW;
+use super::row_chunks::{SERIAL_BELOW, work};
 use crate::Scalar;
 use crate::machine::{Machine, SimdLevel};
 use crate::ops::Choice;
@@ -23,18 +23,20 @@ const DIAGONAL_MANY: f64 = 0.9;
 const LENGTHS_CHANGE: f64 = 0.3;
 /// Bytes of a row of X up to which the ends of rows are what takes the time.
 const SHORT_X: usize = 128;
-/// Multiply-adds for every window of rows that is looked at: looking takes less time than the product.
-const STEPS_PER_WINDOW: usize = 1 << 13;
-const WINDOWS: [usize; 2] = [8, 64];
+/// Windows of rows that are looked at, at most, and multiply-adds for every nonzero in them: looking takes less time than the
+/// product.
+const WINDOWS: usize = 64;
+const STEPS_PER_NONZERO: usize = 64;
 
 pub(super) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
-    let steps = subject.a.nonzeros().saturating_mul(subject.k);
-    let windows = (steps / STEPS_PER_WINDOW).clamp(WINDOWS[0], WINDOWS[1]);
-    let neighbours = Neighbours::of_sample(&subject.a, windows);
+    let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
+    let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
     let (variant, why) = by_neighbours(neighbours, machine.cpu().simd, subject.k, size_of::<S>());
     let threads = match machine.threads() {
         1 => "one thread".to_owned(),
-        _ if steps < SERIAL_BELOW => format!("{steps} multiply-adds are too few to wake a second thread"),
+        _ if steps < SERIAL_BELOW => {
+            format!("about {steps} multiply-adds are too few to wake a second thread")
+        }
         threads => format!("{threads} threads"),
     };
     Choice { variant, reason: format!("{why}; {threads}") }
@@ -68,7 +70,7 @@ fn by_neighbours(rows: Neighbours, simd: SimdLevel, k: usize, scalar_bytes: usiz
         );
         return ("diagonals-threads-chunks", why);
     }
-    if k == 1 {
+    if k == 1 && simd == SimdLevel::Avx512 {
         return ("sell-threads-slices", "one column: rows side by side in the lanes of vectors".into());
     }
     if rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X {
@@ -93,7 +95,7 @@ mod tests {
     fn chosen<S: Scalar>(name: &str, k: usize) -> &'static str {
         let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
-        let neighbours = Neighbours::of_sample(&subject.a, WINDOWS[1]);
+        let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
         by_neighbours(neighbours, SimdLevel::Avx512, k, size_of::<S>()).0
     }
 

@@ -5,7 +5,7 @@
 use super::ahead;
 use super::csr_product::NARROW_COLUMNS;
 use super::host::{HostKernel, OnHost};
-use super::row_chunks::{chunk_count, even_borders};
+use super::row_chunks::{chunk_count, even_borders, work};
 use super::row_kernel::{Operands, RowList, Rows};
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
@@ -76,7 +76,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
         machine.check_memory("CSR sorted by length", SortedCsr::<S>::bytes_for(rows, nonzeros))?;
         let a = machine.pool().install(|| SortedCsr::from_csr(subject.a.view()))?;
-        let chunks = chunk_count(machine.threads(), (nonzeros + rows).saturating_mul(subject.k));
+        let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));
         let borders = even_borders(rows, chunks, |row| a.starts()[row] as usize + row);
         let shape = (rows, subject.a.cols());
         let ahead = ahead::distance(machine, subject.a.view(), subject.k);

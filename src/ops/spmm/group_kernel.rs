@@ -110,7 +110,7 @@ impl<S: Scalar> Groups<S> {
         let Operands { x, x_distance, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller; columns below `n`, values below `n` times the rows.
         unsafe {
-            let x = x.add(first_column);
+            let x = x.wrapping_add(first_column);
             let n = (next.column - group.column) as usize;
             let columns = self.columns.add(group.column as usize);
             let values = self.values.add(group.value as usize + offset);

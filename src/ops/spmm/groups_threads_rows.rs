@@ -5,7 +5,7 @@
 use super::csr_product::NARROW_COLUMNS;
 use super::group_kernel::Groups;
 use super::host::{HostKernel, OnHost};
-use super::row_chunks::{chunk_count, even_borders};
+use super::row_chunks::{chunk_count, even_borders, work};
 use super::row_kernel::Operands;
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
@@ -58,7 +58,7 @@ impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
         let order = if gathers { Order::ByRow } else { Order::ByColumn };
         let a = machine.pool().install(|| RowGroups::from_csr(subject.a.view(), order))?;
         let groups = a.groups();
-        let chunks = chunk_count(machine.threads(), (nonzeros + rows).saturating_mul(subject.k));
+        let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));
         let borders =
             even_borders(groups.len() - 1, chunks, |g| groups[g].value as usize + groups[g].row as usize);
         // Mostly groups of four: spans that leave room for four sums of each column.

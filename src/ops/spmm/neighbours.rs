@@ -21,19 +21,21 @@ pub(super) struct Neighbours {
 const WINDOW: usize = 16;
 const WINDOWS: usize = 256;
 /// Rows longer than this are looked at up to there.
-const NONZEROS_OF_ROW: usize = 1024;
+const NONZEROS_OF_ROW: usize = 64;
 
 impl Neighbours {
     pub(super) fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        Neighbours::of_sample(a, WINDOWS)
+        Neighbours::of_sample(a, WINDOWS, usize::MAX)
     }
 
-    /// Of at most so many windows.
-    pub(super) fn of_sample<S: Scalar>(a: &Csr<S>, most: usize) -> Self {
-        let windows = a.rows() / WINDOW;
+    /// Of at most so many windows, fewer where they would have more nonzeros than that, but at least two.
+    pub(super) fn of_sample<S: Scalar>(a: &Csr<S>, windows: usize, nonzeros: usize) -> Self {
+        let all = a.rows() / WINDOW;
+        let mean = a.nonzeros() / a.rows().max(1) * WINDOW;
+        let windows = windows.min(nonzeros / mean.max(1)).max(2).min(all);
         let mut sums = Sums::default();
-        for sample in 0..windows.min(most) {
-            sums.add(a, sample * windows / windows.min(most) * WINDOW);
+        for sample in 0..windows {
+            sums.add(a, sample * all / windows * WINDOW);
         }
         sums.shares()
     }

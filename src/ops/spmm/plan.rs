@@ -74,17 +74,17 @@ pub enum UpdateError {
 
 impl<S: Scalar> Plan<S> {
     /// The variant that `auto` chooses for this matrix and machine, or that was [tuned](Plan::tuned) for them: on the CPU,
-    /// or, where the machine has an accelerator ([`Machine::with_accelerator`]), on that. Should it refuse there (too large,
-    /// say), the one that stores the least is taken.
+    /// or, where the machine has an accelerator ([`Machine::with_accelerator`]), on that. Should it refuse (too large, say), the
+    /// one that converts nothing, or on a device stores the least, is taken.
     pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         let subject = Subject { a: a.into(), triplets: None, k };
         let choice = Spmm::choose(machine, &subject);
-        let name = choice.variant;
+        let (name, plain) = (choice.variant, plain_variant(machine));
         match Plan::build(subject.clone(), choice, machine) {
-            Err(refusal) if machine.accelerator() != Accelerator::None && name != STORES_LEAST => {
+            Err(refusal) if name != plain => {
                 let reason = format!("{name} refuses: {refusal}");
                 // If this refuses too, the first refusal says more.
-                Plan::build(subject, Choice { variant: STORES_LEAST, reason }, machine).map_err(|_| refusal)
+                Plan::build(subject, Choice { variant: plain, reason }, machine).map_err(|_| refusal)
             }
             plan => plan,
         }

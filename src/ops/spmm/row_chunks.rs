@@ -10,6 +10,11 @@ const LEAST_WORK: usize = 4 * 1024;
 /// Below this many multiply-adds a call runs on the calling thread alone.
 pub(super) const SERIAL_BELOW: usize = 16 * 1024;
 
+/// Multiply-adds of a product, a row counting as one more nonzero: writing its part of Y is work too.
+pub(super) fn work(nonzeros: usize, rows: usize, k: usize) -> usize {
+    nonzeros.saturating_add(rows).saturating_mul(k)
+}
+
 /// How many chunks `work` multiply-adds are worth.
 pub(super) fn chunk_count(threads: usize, work: usize) -> usize {
     if threads == 1 || work < SERIAL_BELOW {
@@ -76,7 +81,7 @@ impl RowChunks {
         let rows = offsets.len() - 1;
         let work_before = |row: usize| offsets[row] + row;
         let total = work_before(rows);
-        let chunks = chunk_count(threads, total.saturating_mul(k));
+        let chunks = chunk_count(threads, work(offsets[rows], rows, k));
         let mut borders = vec![Border { row: 0, piece: 0 }];
         for chunk in 1..chunks {
             let target = (total as u128 * chunk as u128 / chunks as u128) as usize;

@@ -173,7 +173,7 @@ impl<S: Scalar, R: RowList> ForSpan<S> for Rows<S, R> {
         let Rows { list, first, end, columns, values, operands, ahead, .. } = *self;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            let (x, distance) = (operands.x.add(first_column), operands.x_distance);
+            let (x, distance) = (operands.x.wrapping_add(first_column), operands.x_distance);
             let last = list.start(end);
             let mut start = list.start(first);
             for i in first..end {

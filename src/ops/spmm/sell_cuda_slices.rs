@@ -104,7 +104,9 @@ impl<S: Scalar> Fast<S> for Slices {
         let in_flight = in_flight::<S>(tiling);
         let registers = tiling.registers::<S>();
         let words = (size_of::<S>() / 4) as u32;
-        let needed = 26 + registers + in_flight * (registers + words + 1);
+        // Single loads have more addresses to hold.
+        let addresses = if loads.width == 1 && registers > 4 { 8 } else { 0 };
+        let needed = 26 + addresses + registers + in_flight * (registers + words + 1);
         let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[]);
         tiling
             .define::<S>(source, loads)

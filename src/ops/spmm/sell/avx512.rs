@@ -42,9 +42,6 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(
     unsafe {
         let x = x.add(window.base);
         let halves = if WIDE { 2 } else { 1 };
-        let gather = |column: *const u16, mask: u16| {
-            if WIDE { Vector::gather(x, column.cast(), mask) } else { Vector::gather_near(x, column, mask) }
-        };
         for (index, slice) in window.slices.iter().enumerate() {
             let (places, lengths) =
                 (window.places.as_ptr().add(index * lanes), window.lengths.as_ptr().add(index * lanes));
@@ -54,20 +51,21 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(
             while step + 2 <= slice.shortest {
                 prefetch(value.wrapping_byte_add(AHEAD));
                 prefetch(column.wrapping_byte_add(AHEAD));
-                sums = Vector::load(value).mul_add(gather(column, Vector::<S>::ALL), sums);
+                sums = Vector::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
                 let next = column.add(halves * lanes);
                 prefetch(value.wrapping_byte_add(AHEAD + 64));
-                more = Vector::load(value.add(lanes)).mul_add(gather(next, Vector::<S>::ALL), more);
+                more = Vector::load(value.add(lanes))
+                    .mul_add(gather::<S, WIDE>(x, next, Vector::<S>::ALL), more);
                 (column, value, step) = (column.add(2 * halves * lanes), value.add(2 * lanes), step + 2);
             }
             if step < slice.shortest {
-                sums = Vector::load(value).mul_add(gather(column, Vector::<S>::ALL), sums);
+                sums = Vector::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
                 (column, value, step) = (column.add(halves * lanes), value.add(lanes), step + 1);
             }
             while step < slice.longest {
                 let mask = lanes_above::<S>(lengths, step);
                 let count = mask.count_ones() as usize;
-                more = Vector::load_lanes(value, mask).mul_add(gather(column, mask), more);
+                more = Vector::load_lanes(value, mask).mul_add(gather::<S, WIDE>(x, column, mask), more);
                 (column, value, step) = (column.add(halves * count), value.add(count), step + 1);
             }
             let sums = sums.add(more);
@@ -82,6 +80,15 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(
                 }
             }
         }
+    }
+}
+
+/// The elements of X that columns of 16 or 32 bits name.
+#[inline(always)]
+unsafe fn gather<S: Scalar, const WIDE: bool>(x: *const S, columns: *const u16, mask: u16) -> Vector<S> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if WIDE { Vector::gather(x, columns.cast(), mask) } else { Vector::gather_near(x, columns, mask) }
     }
 }
 

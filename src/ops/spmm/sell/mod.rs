@@ -52,7 +52,9 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             let first = row[0].index;
             let sum =
                 self.piece_sums[first..first + row.len()].iter().fold(S::ZERO, |sum, &piece| sum + piece);
-            y.row_mut(row[0].row)[0] += alpha * sum;
+            let y = &mut y.row_mut(row[0].row)[0];
+            // With β = 0 what stands there is α·0, which is no number where α is infinite.
+            *y = if beta == S::ZERO { alpha * sum } else { *y + alpha * sum };
         }
     }
 }
