@@ -20,7 +20,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Shape, row lengths, symmetry, bytes in every format, what auto would choose and why.
+/// Shape, row lengths, symmetry, bytes as COO, CSR and ELLPACK, what auto would choose and why.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ordito info bcsstk17.mtx.gz

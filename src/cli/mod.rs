@@ -62,7 +62,7 @@ Exit codes: 0 all well; 1 something ran and was wrong or failed; 2 bad usage, un
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Shape, row lengths, symmetry, bytes in every format, what auto would choose and why
+    /// Shape, row lengths, symmetry, bytes as COO, CSR and ELLPACK, what auto would choose and why
     Info(info::InfoArgs),
     /// Every variant: name, where it runs, one line
     List(list::ListArgs),
