@@ -4,8 +4,7 @@
 use crate::Scalar;
 
 /// Rows up to this length are sorted by counting, for every entry, how many come before it: the square of the length in
-/// steps, but vectors of them and none that has to be predicted. Rows of 27 entries in random order took a third of the
-/// time of insertion sort.
+/// steps, but vectors of them and none that has to be predicted.
 const LONGEST_RANKED: usize = 48;
 
 /// A bucket's entries, grouped by row.
