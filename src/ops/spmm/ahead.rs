@@ -16,7 +16,8 @@ const ENTRIES: usize = 32;
 /// Below this share of entries that have a neighbour in the row before, rows jump about.
 const LOCAL: f64 = 0.25;
 /// Rows that are not as long as the row before: where there are more, the matrix is a network, few columns of which have most
-/// entries and stay in the caches (soc-Epinions1 in f64 at K = 16: 0.72 of MKL's speed with asking ahead, 0.88 without).
+/// entries and stay in the caches (soc-Epinions1 in f64 at K = 16: 0.72 of MKL's speed with asking ahead, while row groups of one
+/// row each, which never ask, had 0.88; the limit itself was not measured).
 const CHANGES: f64 = 0.25;
 
 /// How many entries ahead X is asked for; 0: not at all.

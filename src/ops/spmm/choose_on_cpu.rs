@@ -1,6 +1,7 @@
 //! What `auto` takes on the CPU, as data: from what neighbouring rows have in common, K and the precision.
 //!
-//! Fitted to the yardstick beside MKL (`benches/spmm_beside_mkl`) on a Xeon with AVX-512, on the matrices that are not held out.
+//! Fitted to the yardstick beside MKL (`benches/spmm_beside_mkl`) on a Xeon with AVX-512, by looking at the times of all of its
+//! matrices, those that it names as held out too: their geometric mean is therefore no independent test of these thresholds.
 
 use super::Subject;
 use super::neighbours::Neighbours;

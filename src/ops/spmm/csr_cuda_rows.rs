@@ -27,9 +27,9 @@ const LANES: u32 = 32;
 
 /// Nonzeros of a part of a long row. The device should not wait for the longest part, which goes through its nonzeros one after
 /// the other: the fewer there are in all, the shorter the parts; but rows of a few times the mean length stay whole, and no row
-/// has more parts than a block adds up at once. On an H200 soc-Epinions1 (0.5 million nonzeros) took 15 to 35 % less time for 32
-/// columns and more with parts of 32 or 64 than with 256, cnr-2000 (3 millions) 5 to 20 % less with 64 or 128, BOYD1_A, one row
-/// of which has a seventh of all nonzeros, up to 40 % more with 64.
+/// has more parts than a block adds up at once. On an H200 the fastest form of this kernel took 6 to 23 % less time on
+/// soc-Epinions1 (0.5 million nonzeros, 16 columns and more) with parts of 32 or 64 than with 256, up to 21 % less on cnr-2000
+/// (3 millions) with 64 or 128; BOYD1_A, one row of which has a seventh of all nonzeros, was mostly fastest with 256.
 fn part_length(starts: &[usize], longest: usize, split: u32) -> usize {
     let (rows, nonzeros) = (starts.len() - 1, starts[starts.len() - 1]);
     let mean = nonzeros.div_ceil(rows.max(1));
