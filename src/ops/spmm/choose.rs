@@ -32,31 +32,36 @@ const LOAD: usize = 16;
 const WINDOW_REUSE: f64 = 6.0;
 const WINDOW_REUSE_F64: f64 = 4.0;
 const LOADS_FOR_WINDOWS_F64: usize = 32;
-/// Loads per row of X from which windows pay, and up to which equal shares of nonzeros do; of small matrices, whose longest
-/// rows end last, up to twice as many.
+/// Loads per row of X from which windows pay.
 const LOADS_FOR_WINDOWS: usize = 4;
-const LOADS_FOR_SHARES: usize = 2;
+/// Where lengths differ: bytes of a row of X up to which equal shares of nonzeros pay (half of it in large matrices); of small
+/// matrices, whose longest rows end last, loads.
+const BYTES_FOR_SHARES: usize = 8;
+const LOADS_FOR_SHARES_IF_SMALL: usize = 4;
 const SMALL: usize = 1_500_000;
-/// Nonzeros from which handing them round costs more than reading them again.
 const LARGE: usize = 8_000_000;
-/// Loads up to which handing nonzeros round pays; in small matrices in f64, loads up to which reading them again does.
+/// Loads up to which handing nonzeros round pays.
 const MOST_LOADS_TO_HAND_ROUND: usize = 16;
+/// In small matrices in f64, loads up to which reading nonzeros again is better than handing them round.
 const MOST_LOADS_TO_READ_AGAIN: usize = 8;
 /// The longest row has such a part of all nonzeros: windows, since there is much to share, however little neighbours do elsewhere.
 const A_FEW_ROWS: usize = 16;
+/// In f64, loads for which rows that are gathered into windows pay, if they share so much.
+const GATHERED_LOADS: std::ops::RangeInclusive<usize> = 8..=32;
+const GATHERED_REUSE: f64 = 3.0;
 /// Rows that fill the device by themselves, and entries of slices for every nonzero up to which padding does not matter.
 const MANY_ROWS: usize = 1 << 16;
 const PADDED: f64 = 1.25;
 
 /// By the lengths of rows, what they share, and how many loads a row of X takes.
 fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize) -> Choice {
-    let Shape { rows, nonzeros, mean, longest, padded, reuse } = shape;
+    let Shape { rows, nonzeros, mean, longest, padded, reuse, gathered } = shape;
     let about = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
     let choice = |variant, why: &str| Choice { variant, reason: format!("{about}: {why}") };
     let (loads, is_f64) = (k.saturating_mul(scalar_bytes).div_ceil(LOAD), scalar_bytes == 8);
     let skewed = longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0);
-    let small = nonzeros < SMALL;
-    if skewed && longest >= nonzeros / A_FEW_ROWS && loads > 2 * LOADS_FOR_SHARES {
+    let (small, large) = (nonzeros < SMALL, nonzeros >= LARGE);
+    if skewed && longest >= nonzeros / A_FEW_ROWS && loads > LOADS_FOR_SHARES_IF_SMALL {
         return choice("csr-cuda-windows", "a few rows have most of it: what they share is read once");
     }
     let (least_reuse, least_loads) = match is_f64 {
@@ -71,17 +76,28 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
         );
     }
     if skewed {
+        let row_bytes = k.saturating_mul(scalar_bytes);
         return match loads {
-            loads if loads <= if small { 2 * LOADS_FOR_SHARES } else { LOADS_FOR_SHARES } => {
+            _ if row_bytes <= if large { BYTES_FOR_SHARES / 2 } else { BYTES_FOR_SHARES } => {
                 choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
             }
-            _ if nonzeros >= LARGE || loads > MOST_LOADS_TO_HAND_ROUND => {
-                choice("csr-cuda-rows8", "lengths differ much: rows in their order, long ones in parts")
+            ..=LOADS_FOR_SHARES_IF_SMALL if small => {
+                choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
             }
-            _ => {
+            _ if large || (!small && loads <= MOST_LOADS_TO_HAND_ROUND) => {
+                choice("sell-cuda-sorted", "lengths differ much: slices of rows that are equally long")
+            }
+            ..=MOST_LOADS_TO_HAND_ROUND => {
                 choice("csr-cuda-rows8-shuffled", "lengths differ much: rows in order, nonzeros handed round")
             }
+            _ => choice("csr-cuda-rows8", "lengths differ much: rows in their order, long ones in parts"),
         };
+    }
+    if rows >= MANY_ROWS && is_f64 && GATHERED_LOADS.contains(&loads) && gathered >= GATHERED_REUSE {
+        return choice(
+            "csr-cuda-windows",
+            &format!("a column serves {gathered:.1} of 8 rows that were gathered for it"),
+        );
     }
     if rows >= MANY_ROWS && padded <= PADDED {
         return choice(
@@ -128,16 +144,30 @@ mod tests {
             longest,
             padded,
             reuse,
+            gathered: reuse,
         };
         let stencil27 = shape(1_000_000, 26_463_592, 27, 1.0, 2.4);
         assert!([1, 8, 128].iter().all(|&k| chosen(stencil27, k, 8) == "sell-cuda-slices"));
+        let gathered = Shape { gathered: 3.2, ..stencil27 };
+        assert_eq!([16, 64].map(|k| chosen(gathered, k, 8)), ["csr-cuda-windows"; 2]);
+        assert_eq!([8, 128].map(|k| chosen(gathered, k, 8)), ["sell-cuda-slices"; 2]);
         let band = shape(20_000, 1_000_000, 50, 1.0, 7.0);
         assert_eq!([1, 4, 8].map(|k| chosen(band, k, 4)), ["csr-cuda-rows8"; 3]);
         assert_eq!(chosen(band, 16, 4), "csr-cuda-windows");
         let web = shape(325_557, 3_216_152, 2716, 2.0, 3.2);
         assert_eq!(
             [1, 8, 16, 128].map(|k| chosen(web, k, 4)),
-            ["csr-cuda-shares", "csr-cuda-shares", "csr-cuda-rows8-shuffled", "csr-cuda-rows8"]
+            ["csr-cuda-shares", "sell-cuda-sorted", "sell-cuda-sorted", "csr-cuda-rows8"]
+        );
+        let social = shape(75_888, 508_837, 1801, 4.0, 1.3);
+        assert_eq!(
+            [16, 64, 128].map(|k| chosen(social, k, 4)),
+            ["csr-cuda-shares", "csr-cuda-rows8-shuffled", "csr-cuda-rows8"]
+        );
+        let powerlaw = shape(1_000_000, 15_164_791, 50_000, 4.0, 1.1);
+        assert_eq!(
+            [1, 2, 128].map(|k| chosen(powerlaw, k, 4)),
+            ["csr-cuda-shares", "sell-cuda-sorted", "sell-cuda-sorted"]
         );
         let few_rows = shape(93_279, 652_246, 93_261, 8.0, 1.0);
         assert_eq!([16, 32].map(|k| chosen(few_rows, k, 4)), ["csr-cuda-shares", "csr-cuda-windows"]);
@@ -155,7 +185,7 @@ mod tests {
             for (nonzeros, longest) in [(0, 0), (rows, 1), (30 * rows, 2000), (5 * rows, 5 * rows)] {
                 for (k, reuse) in [(0, 1.0), (1, 8.0), (3, 1.0), (64, 8.0), (usize::MAX, 1.0)] {
                     let mean = nonzeros as f64 / rows.max(1) as f64;
-                    let shape = Shape { rows, nonzeros, mean, longest, padded: 1.5, reuse };
+                    let shape = Shape { rows, nonzeros, mean, longest, padded: 1.5, reuse, gathered: reuse };
                     let choice = on_device(&DeviceLimits::h200(), shape, k, 4);
                     assert!(Spmm::<f32>::variant(choice.variant).is_some(), "{}", choice.variant);
                     assert!(choice.reason.contains("columns: "));

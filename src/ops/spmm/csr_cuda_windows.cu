@@ -1,7 +1,7 @@
-// Windows: 8 rows next to each other share a list of their columns, each with a mask of the rows that have it; a warp
-// multiplies 8 entries of the list at a time, on tensor cores in f64: an element of X is read once for all 8 rows.
+// Windows: 8 rows, neighbours in the matrix or on a mesh, share a list of their columns, each with a mask of the rows that
+// have it; a warp multiplies 8 entries of the list at a time, on tensor cores in f64: an element of X is read once for all.
 // Touches X by 16-byte loads, once per window; A's values once, each by the one lane that needs it; Y once; parts twice.
-// Loses where rows next to each other share few columns: the list is then as long as the rows together.
+// Loses where no rows share many columns: the list is then as long as the rows together.
 #define LANES 8
 #include "pieces.cuh"
 
@@ -13,13 +13,14 @@ constexpr u32 PAIRS = (VEC + 1) / 2;
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     csr_windows(u64 pieces, u64 k, const uint4* __restrict__ list, const u64* __restrict__ first_values,
-                const uint4* __restrict__ entries, const SCALAR* __restrict__ values, u64 rows, SCALAR* parts,
-                const SCALAR* __restrict__ x, u64 x_distance, SCALAR* y, u64 y_distance, SCALAR alpha, SCALAR beta) {
-    const Place place(k);
-    const u64 number = place.block * (THREADS / WARP) + threadIdx.x / WARP;
+                const uint4* __restrict__ entries, const SCALAR* __restrict__ values, const u32* __restrict__ rows,
+                u64 row_count, SCALAR* parts, const SCALAR* __restrict__ x, u64 x_distance, SCALAR* y, u64 y_distance,
+                SCALAR alpha, SCALAR beta) {
+    const Place tile(k);
+    const u64 number = tile.block * (THREADS / WARP) + threadIdx.x / WARP;
     if (number >= pieces) return;  // the whole warp
     const u32 lane = threadIdx.x % WARP, g = lane / 4, t = lane % 4;
-    const u32 first_col = place.tile * TILE + g * VEC;
+    const u32 first_col = tile.tile * TILE + g * VEC;
     const XRows of_x(x, x_distance, first_col, k);
     const Piece piece(__ldg(list + number));  // starts and lengths count steps
     // Column, and mask with the place of the entry's first value behind it: of two entries.
@@ -95,15 +96,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     }
 #pragma unroll
     for (u32 r = 0; r < 2; ++r) {
-        const u64 row = u64(piece.to & ~PART) * ROWS + 2 * t + r;
+        const u64 place = u64(piece.to & ~PART) * ROWS + 2 * t + r;
         RowSums of_row;
 #pragma unroll
         for (u32 c = 0; c < CHUNKS; ++c)
 #pragma unroll
             for (u32 i = 0; i < VEC; ++i) of_row.of[c][i] = SCALAR(sums[c][i / 2][i % 2 * 2 + r]);
         if (piece.is_part())
-            of_row.store(parts + row * k + first_col, of_x);
-        else if (row < rows)
-            of_row.update(y + row * y_distance + first_col, of_x, alpha, beta);
+            of_row.store(parts + place * k + first_col, of_x);
+        else if (place < row_count)
+            of_row.update(y + u64(__ldg(rows + place)) * y_distance + first_col, of_x, alpha, beta);
     }
 }

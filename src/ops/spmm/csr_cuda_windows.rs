@@ -1,8 +1,9 @@
-//! Windows of 8 rows that share a list of their columns, multiplied on tensor cores in f64. Best for bands and finite elements
-//! at many columns of X, where an element of X serves several rows.
+//! Windows of 8 rows that share a list of their columns, multiplied on tensor cores in f64. Best for bands, finite elements and
+//! stencils at many columns of X, where an element of X serves several rows.
 
 use super::Subject;
 use super::fast::{Fast, Listed, PIECES, kernel};
+use super::gathered::gathered;
 use super::parts::Parts;
 use super::pieces::Pieces;
 use super::tiled::Layout;
@@ -15,7 +16,7 @@ use rayon::prelude::*;
 pub(super) struct Windows;
 pub(super) const WINDOWS: Listed<Windows> = Listed(Windows);
 
-const THREADS: u32 = 128;
+const THREADS: u32 = 64;
 const WARP: u32 = 32;
 /// Rows of a window; lanes side by side for the columns of X, as the tensor core wants them.
 const ROWS: usize = 8;
@@ -42,6 +43,8 @@ fn tiling<S: Scalar>(k: usize) -> Tiling {
 /// A in windows.
 #[derive(Debug, Default, PartialEq)]
 struct Windowed<S> {
+    /// The rows of the windows, 8 after 8.
+    rows: Vec<u32>,
     pieces: Pieces,
     /// Of each piece: its first value.
     first_values: Vec<u64>,
@@ -58,12 +61,12 @@ struct Window<S> {
 }
 
 impl<S: Scalar> Window<S> {
-    fn new(a: &Csr<S>, first: usize) -> Self {
+    fn new(a: &Csr<S>, rows: &[u32]) -> Self {
         let view = a.view();
         let mut nonzeros: Vec<(u32, u32, S)> = Vec::new();
-        for row in first..a.rows().min(first + ROWS) {
-            let bit = 1 << (row - first);
-            nonzeros.extend(view.row(row).map(|(column, value)| (column as u32, bit, value)));
+        for (place, &row) in rows.iter().enumerate() {
+            let of_row = view.row(row as usize);
+            nonzeros.extend(of_row.map(|(column, value)| (column as u32, 1 << place, value)));
         }
         nonzeros.sort_by_key(|&(column, bit, _)| (column, bit)); // equal ones stay in order
         let mut window = Window { columns: Vec::new(), masks: Vec::new(), values: Vec::new() };
@@ -91,13 +94,13 @@ impl<S: Scalar> Window<S> {
 }
 
 impl<S: Scalar> Windowed<S> {
+    /// Rows as they are, or gathered where that lets windows share more.
     fn new(a: &Csr<S>, part: usize) -> Self {
-        let windows: Vec<Window<S>> = (0..a.rows().div_ceil(ROWS))
-            .into_par_iter()
-            .with_min_len(256)
-            .map(|window| Window::new(a, window * ROWS))
-            .collect();
+        let rows = gathered(a).unwrap_or_else(|| (0..a.rows() as u32).collect());
+        let windows: Vec<Window<S>> =
+            rows.par_chunks(ROWS).with_min_len(256).map(|rows| Window::new(a, rows)).collect();
         let mut windowed = Windowed {
+            rows,
             pieces: Pieces::default(),
             first_values: Vec::new(),
             entries: Vec::new(),
@@ -107,14 +110,14 @@ impl<S: Scalar> Windowed<S> {
             windowed.push(number, &window, part);
         }
         // Of a window in parts: each of its rows.
-        let rows = a.rows();
+        let Windowed { rows, pieces, .. } = &mut windowed;
         let of_rows = |&[window, first, end, _]: &[u32; 4]| {
-            (0..ROWS as u32).map(move |row| {
-                [window * ROWS as u32 + row, first * ROWS as u32 + row, end * ROWS as u32 + row, 0]
-            })
+            let of_window = rows.iter().skip(window as usize * ROWS).take(ROWS);
+            (0..)
+                .zip(of_window)
+                .map(move |(place, &row)| [row, first * ROWS as u32 + place, end * ROWS as u32 + place, 0])
         };
-        windowed.pieces.cut =
-            windowed.pieces.cut.iter().flat_map(of_rows).filter(|row| (row[0] as usize) < rows).collect();
+        pieces.cut = pieces.cut.iter().flat_map(of_rows).collect();
         windowed
     }
 
@@ -160,7 +163,7 @@ impl<S: Scalar> Fast<S> for Windows {
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let registers = tiling.registers::<S>();
         // Sums of two rows in f64, two elements of X, addresses and masks.
-        let needed = 48 + 4 * tiling.columns / LANES + 2 * registers + if loads.width == 1 { 16 } else { 0 };
+        let needed = 48 + 4 * tiling.columns / LANES + 2 * registers + if loads.width == 1 { 24 } else { 0 };
         let source = kernel("csr_windows", "csr_cuda_windows.cu", <Self as Fast<S>>::TEXT, &[PIECES])
             .define("SCALAR", S::CUDA_NAME)
             .define("VEC", loads.width)
@@ -188,6 +191,7 @@ impl<S: Scalar> Fast<S> for Windows {
         super::pieces::check_rows(a.rows())?;
         let tiling = tiling::<S>(k);
         let windowed = Windowed::new(a, steps_of_part(k, size_of::<S>()));
+        let rows = device.upload("rows of windows", &windowed.rows)?;
         let list = device.upload("windows", &windowed.pieces.list)?;
         let first_values = device.upload("first values of windows", &windowed.first_values)?;
         let entries = device.upload("columns of windows", &windowed.entries)?;
@@ -207,10 +211,17 @@ impl<S: Scalar> Fast<S> for Windows {
                 Argument::from(&first_values),
                 Argument::from(&entries),
                 Argument::from(&values),
+                Argument::from(&rows),
                 Argument::of(a.rows() as u64),
                 Parts::address(&parts),
             ],
-            _held: vec![Box::new(list), Box::new(first_values), Box::new(entries), Box::new(values)],
+            _held: vec![
+                Box::new(list),
+                Box::new(first_values),
+                Box::new(entries),
+                Box::new(values),
+                Box::new(rows),
+            ],
             parts,
         })
     }

@@ -30,6 +30,7 @@ mod ell_ragged_serial;
 mod ell_ragged_threads;
 mod fast;
 mod flagged;
+mod gathered;
 mod group_kernel;
 mod groups_threads_rows;
 mod host;
@@ -48,9 +49,11 @@ mod rung;
 mod sell;
 mod sell_cuda_slices;
 mod shape;
+mod sliced;
 mod stopwatch;
 mod span;
 mod target;
+mod teams;
 mod tiled;
 mod tiling;
 mod tune;
@@ -174,6 +177,7 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &ell_cuda::PADDED_LANES,
         &ell_cuda::RAGGED_LANES,
         &sell_cuda_slices::SLICES,
+        &sell_cuda_slices::SORTED,
         &csr_cuda_rows::ROWS_8,
         &csr_cuda_rows::ROWS_8_SHUFFLED,
         &csr_cuda_rows::ROWS_32,

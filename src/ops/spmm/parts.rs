@@ -6,8 +6,11 @@ use crate::machine::{
 };
 use crate::ops::RunError;
 
-/// Threads of a block of `add_parts`.
+/// Threads of a block of `add_parts`, and of a warp.
 const THREADS: u32 = 512;
+const WARP: u32 = 32;
+/// Parts that a warp adds up; a row of more has a block.
+const PARTS_OF_WARP: u32 = 32;
 
 /// A row and its parts, as `add_parts.cu` reads them: row, first part, end of the parts, and nothing.
 pub(super) type PartsOfRow = [u32; 4];
@@ -19,6 +22,8 @@ pub(super) struct Parts<S> {
     k: usize,
     /// From one part of a row to its next.
     step: u32,
+    /// Those of many parts, which come first.
+    long_rows: u64,
     rows: Buffer<PartsOfRow>,
     parts: Buffer<S>,
 }
@@ -40,14 +45,21 @@ impl<S: Scalar> Parts<S> {
         if rows.is_empty() || k == 0 {
             return Ok(None);
         }
-        let columns = (k as u64).min(THREADS.into()).next_power_of_two();
-        let blocks = (rows.len() as u64).saturating_mul((k as u64).div_ceil(columns));
+        let is_long = |row: &PartsOfRow| (row[2] - row[1]).div_ceil(step) > PARTS_OF_WARP;
+        let (mut rows, short): (Vec<PartsOfRow>, Vec<PartsOfRow>) =
+            rows.iter().partition(|&row| is_long(row));
+        let (long_rows, short_rows) = (rows.len() as u64, short.len() as u64);
+        rows.extend(short);
+        let tiles = |threads: u32| (k as u64).div_ceil((k as u64).min(threads.into()).next_power_of_two());
+        let warps = short_rows.saturating_mul(tiles(WARP)).div_ceil((THREADS / WARP).into());
+        let blocks = long_rows.saturating_mul(tiles(THREADS)).saturating_add(warps);
         Ok(Some(Parts {
             kernel: device.kernel(&Self::source())?,
             plan: LaunchPlan::new(device.limits(), [blocks, 1, 1], [THREADS, 1, 1], 0)?,
             k,
             step,
-            rows: device.upload("rows that are added up from parts", rows)?,
+            long_rows,
+            rows: device.upload("rows that are added up from parts", &rows)?,
             parts: device.allocate("parts of rows", count.saturating_mul(k))?,
         }))
     }
@@ -62,6 +74,8 @@ impl<S: Scalar> Parts<S> {
         let arguments = [
             Argument::of(self.k as u64),
             Argument::of(self.step),
+            Argument::of(self.rows.len() as u64),
+            Argument::of(self.long_rows),
             Argument::from(&self.rows),
             Argument::from(&self.parts),
             y,

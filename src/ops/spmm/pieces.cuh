@@ -4,6 +4,8 @@
 
 // In `to`: the sums are not a row of Y but a part, to be added up with others.
 constexpr u32 PART = 1u << 31;
+// Or nothing: lanes without a row.
+constexpr u32 NOTHING = ~0u;
 
 struct Piece {
     u64 start;   // its first nonzero

@@ -5,7 +5,7 @@ use crate::machine::Refusal;
 use rayon::prelude::*;
 
 /// In the place of a row of Y: a part, to be added up with others.
-const PART: u32 = 1 << 31;
+pub(super) const PART: u32 = 1 << 31;
 
 /// A piece as `pieces.cuh` reads it: start (low and high half), length, row or part.
 pub(super) type Piece = [u32; 4];
@@ -37,6 +37,13 @@ impl Pieces {
         Ok(pieces)
     }
 
+    /// Every row by itself, whole, in an order.
+    pub(super) fn in_order(starts: &[usize], rows: impl Iterator<Item = u32>) -> Result<Self, Refusal> {
+        check_rows(starts.len().saturating_sub(1))?;
+        let whole = |row: u32| piece(starts[row as usize], starts[row as usize + 1], row);
+        Ok(Pieces { list: rows.map(whole).collect(), ..Pieces::default() })
+    }
+
     /// One row in parts as equal as can be.
     pub(super) fn cut(&mut self, row: usize, start: usize, end: usize, most: usize) {
         let count = (end - start).div_ceil(most);
@@ -49,12 +56,17 @@ impl Pieces {
     }
 }
 
-fn piece(start: usize, end: usize, to: u32) -> Piece {
+/// Its first nonzero.
+pub(super) fn start_of(piece: &Piece) -> usize {
+    piece[0] as usize | (piece[1] as usize) << 32
+}
+
+pub(super) fn piece(start: usize, end: usize, to: u32) -> Piece {
     [start as u32, (start as u64 >> 32) as u32, (end - start) as u32, to]
 }
 
 /// Rows of one class take about the same time: every length by itself up to 32, then eight classes for every doubling.
-fn length_class(length: u32) -> u32 {
+pub(super) fn length_class(length: u32) -> u32 {
     match length.checked_ilog2() {
         Some(power @ 5..) => 32 + (power - 5) * 8 + (length >> (power - 3)) % 8,
         _ => length,
@@ -83,8 +95,8 @@ mod tests {
     /// Every nonzero once: in a row's own piece, or in the parts of the row.
     fn covers(pieces: &Pieces, starts: &[usize]) {
         let mut seen = vec![0; starts[starts.len() - 1]];
-        for &[low, high, length, to] in &pieces.list {
-            let start = low as usize | (high as usize) << 32;
+        for piece in &pieces.list {
+            let (start, length, to) = (start_of(piece), piece[2], piece[3]);
             (start..start + length as usize).for_each(|place| seen[place] += 1);
             if to & PART == 0 {
                 assert_eq!((start, start + length as usize), (starts[to as usize], starts[to as usize + 1]));
@@ -113,6 +125,9 @@ mod tests {
                 let lengths: Vec<u32> = rows.list.iter().map(|piece| length_class(piece[2])).collect();
                 assert!(lengths.is_sorted_by(|a, b| a >= b));
             }
+            let backwards = Pieces::in_order(&starts, (0..lengths.len() as u32).rev()).unwrap();
+            covers(&backwards, &starts);
+            assert!(backwards.list.iter().map(|piece| piece[3]).is_sorted_by(|a, b| a > b));
         }
     }
 

@@ -1,18 +1,29 @@
 //! SELL with several lanes per row: rows of a warp lie column by column, LANES lanes read X for each.
-//! Best where rows next to each other have about the same length, at any K: stencils, meshes, matrices without a structure.
+//! In their own order best where rows next to each other have about the same length, at any K: stencils, matrices without a
+//! structure. Sorted by their lengths, with teams of lanes for the long ones: where lengths differ.
 
 use super::Subject;
-use super::fast::{Fast, Listed, kernel};
+use super::fast::{Fast, Listed, PIECES, kernel};
+use super::parts::Parts;
+use super::pieces::Pieces;
 use super::shape::reuse;
+use super::sliced::Sliced;
+use super::teams::Teams;
 use super::tiled::Layout;
 use super::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
 use crate::machine::{Argument, Device, KernelSource, Machine, Refusal};
 use crate::matrix::Csr;
-use rayon::prelude::*;
 
-pub(super) struct Slices;
-pub(super) const SLICES: Listed<Slices> = Listed(Slices);
+/// Of rows in an order.
+pub(super) struct Slices<const ORDER: u8>;
+const AS_THEY_ARE: u8 = 0;
+const BY_LENGTH: u8 = 1;
+
+/// Rows as they are.
+pub(super) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed(Slices);
+/// Rows in the order of their lengths.
+pub(super) const SORTED: Listed<Slices<BY_LENGTH>> = Listed(Slices);
 
 const THREADS: u32 = 256;
 const WARP: usize = 32;
@@ -34,57 +45,6 @@ fn tiling<S: Scalar>(a: &Csr<S>, k: usize, l2_bytes: u64) -> Tiling {
     Tiling::new::<S>(if in_lines { k.min(LINE / size_of::<S>()) } else { k }, LOADS, 32)
 }
 
-/// A in slices of `rows_per_slice` rows.
-#[derive(Debug, PartialEq)]
-struct Sliced<S> {
-    /// First entry of each slice.
-    starts: Vec<u64>,
-    lengths: Vec<u32>,
-    /// Of a slice: the first entry of every row, then the second of every row …
-    columns: Vec<u32>,
-    values: Vec<S>,
-}
-
-impl<S: Scalar> Sliced<S> {
-    fn new(machine: &Machine, a: &Csr<S>, rows_per_slice: usize) -> Result<Self, Refusal> {
-        let lengths: Vec<u32> = a.row_lengths().map(|length| length as u32).collect();
-        let width = |rows: &[u32]| rows.iter().copied().max().unwrap_or(0) as usize * rows_per_slice;
-        let mut starts = vec![0];
-        for rows in lengths.chunks(rows_per_slice) {
-            starts.push(starts[starts.len() - 1] + width(rows));
-        }
-        let entries = starts[starts.len() - 1];
-        let what = || format!("slices of {rows_per_slice} rows (longest row {})", a.longest_row());
-        let bytes = (entries as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64);
-        machine.check_memory(what(), bytes)?;
-        // The kernel counts the entries of a slice in 32 bits.
-        if u32::try_from(a.longest_row().saturating_mul(rows_per_slice)).is_err() {
-            return Err(Refusal::Unsupported(format!("{} has more entries than the kernel counts", what())));
-        }
-        let rows = a.rows();
-        let (mut columns, mut values) = (vec![0; entries], vec![S::ZERO; entries]);
-        let (mut shares, mut rest) = (Vec::new(), (&mut columns[..], &mut values[..]));
-        for (slice, ends) in starts.windows(2).enumerate() {
-            let (of_columns, more_columns) = rest.0.split_at_mut(ends[1] - ends[0]);
-            let (of_values, more_values) = rest.1.split_at_mut(ends[1] - ends[0]);
-            shares.push((slice * rows_per_slice, of_columns, of_values));
-            rest = (more_columns, more_values);
-        }
-        let view = a.view();
-        shares.into_par_iter().with_min_len(256).for_each(|(first, columns, values)| {
-            for row in first..rows.min(first + rows_per_slice) {
-                let nonzeros = view.columns()[view.range(row)].iter().zip(&view.values()[view.range(row)]);
-                for (j, (&column, &value)) in nonzeros.enumerate() {
-                    let place = j * rows_per_slice + (row - first);
-                    (columns[place], values[place]) = (column, value);
-                }
-            }
-        });
-        let starts = starts.iter().map(|&start| start as u64).collect();
-        Ok(Sliced { starts, lengths, columns, values })
-    }
-}
-
 /// Nonzeros that a lane has on their way, measured for both precisions on an H200.
 fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
     let single = size_of::<S>() == 4;
@@ -94,10 +54,38 @@ fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
     }
 }
 
-impl<S: Scalar> Fast<S> for Slices {
-    const NAME: &'static str = "sell-cuda-slices";
-    const ABOUT: &'static str =
-        "SELL, lanes side by side for the columns of X, the rows of a warp in one slice";
+/// Sorted rows: do long ones have teams of lanes, which add up by shuffles? Where a row of X has one lane; wider ones cut long
+/// rows into parts, since the registers for shuffles slow them down. On an H200 teams instead of parts made `powerlaw` up to
+/// 5 % faster with one lane, cnr-2000 up to 13 %; with more lanes they made cnr-2000 up to a fifth slower.
+fn has_teams(tiling: Tiling) -> bool {
+    tiling.lanes == 1
+}
+
+/// Nonzeros of a lane of a team: few where there are few in all, since it goes through them one after the other.
+fn per_lane(nonzeros: usize) -> usize {
+    (nonzeros / NONZEROS_PER_STEP).clamp(16, 32)
+}
+/// Nonzeros of a part of a long row, likewise; longer where X is wide, since every part is written and read once more.
+fn part_length(nonzeros: usize, row_bytes: usize) -> usize {
+    let of_lane = (nonzeros / NONZEROS_PER_STEP).clamp(8, 48);
+    if row_bytes >= WIDE { 2 * of_lane } else { of_lane }
+}
+const NONZEROS_PER_STEP: usize = 1 << 17;
+const WIDE: usize = 256;
+/// Of a length as the kernel reads it: the place of the size of its team.
+const TEAM_BIT: u32 = 27;
+
+impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
+    const NAME: &'static str = match ORDER {
+        AS_THEY_ARE => "sell-cuda-slices",
+        _ => "sell-cuda-sorted",
+    };
+    const ABOUT: &'static str = match ORDER {
+        AS_THEY_ARE => "SELL, lanes side by side for the columns of X, the rows of a warp in one slice",
+        _ => {
+            "SELL, rows in the order of their lengths, long ones by teams of lanes, those of a warp in one slice"
+        }
+    };
     const TEXT: &'static str = include_str!("sell_cuda_slices.cu");
 
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
@@ -107,41 +95,76 @@ impl<S: Scalar> Fast<S> for Slices {
         // Single loads have more addresses to hold.
         let addresses = if loads.width == 1 && registers > 4 { 8 } else { 0 };
         let needed = 26 + addresses + registers + in_flight * (registers + words + 1);
-        let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[]);
+        let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
         tiling
             .define::<S>(source, loads)
             .define("THREADS", THREADS)
             .define("IN_FLIGHT", in_flight)
             .define("ONCE", u32::from(tiling.lanes < KEEPS_A))
+            .define("ORDERED", u32::from(ORDER != AS_THEY_ARE))
+            .define("TEAMS", u32::from(ORDER == BY_LENGTH && has_teams(tiling)))
+            .define("TEAM_BIT", TEAM_BIT)
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
     }
     fn tilings(&self) -> Vec<Tiling> {
         Tiling::all::<S>(LOADS, 32)
     }
+    fn more_kernels(&self) -> Vec<KernelSource> {
+        if ORDER == BY_LENGTH { vec![Parts::<S>::source()] } else { Vec::new() }
+    }
 
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(a, k, device.limits().l2_bytes);
-        let sliced = Sliced::new(machine, a, WARP / tiling.lanes as usize)?;
+        let (offsets, rows_per_slice) = (a.view().offsets(), WARP / tiling.lanes as usize);
+        let teams = match ORDER {
+            AS_THEY_ARE => {
+                Teams { pieces: Pieces::in_order(offsets, 0..a.rows() as u32)?, sizes: Vec::new() }
+            }
+            _ if has_teams(tiling) => Teams::new(offsets, per_lane(a.nonzeros()), rows_per_slice)?,
+            _ => {
+                let part = part_length(a.nonzeros(), k.saturating_mul(size_of::<S>()));
+                Teams { pieces: Pieces::of_rows(offsets, part)?, sizes: Vec::new() }
+            }
+        };
+        let Teams { pieces, sizes } = teams;
+        let mut sliced = Sliced::new(machine, a, &pieces.list, rows_per_slice)?;
+        for (length, &size) in sliced.lengths.iter_mut().zip(&sizes) {
+            *length |= u32::from(size) << TEAM_BIT;
+        }
+        let targets: Vec<u32> = match ORDER {
+            AS_THEY_ARE => Vec::new(), // the kernel does not look
+            _ => pieces.list.iter().map(|piece| piece[3]).collect(),
+        };
+        let targets = device.upload("rows of slices", &targets)?;
+        let parts = Parts::new(device, &pieces.cut, (pieces.parts, 1), k)?;
         let starts = device.upload("starts of slices", &sliced.starts)?;
         let lengths = device.upload("lengths of rows", &sliced.lengths)?;
         let columns = device.upload("columns of A", &sliced.columns)?;
         let values = device.upload("values of A", &sliced.values)?;
         Ok(Layout {
-            source: Box::new(move |loads| Fast::<S>::source(&Slices, tiling, loads)),
+            source: Box::new(move |loads| Fast::<S>::source(&Slices::<ORDER>, tiling, loads)),
             tiling,
             k,
-            units: a.rows() as u64,
-            blocks: (a.rows() as u64).div_ceil((THREADS / tiling.lanes).into()),
+            units: pieces.list.len() as u64,
+            blocks: (pieces.list.len() as u64).div_ceil((THREADS / tiling.lanes).into()),
             threads: THREADS,
             arguments: vec![
                 Argument::from(&starts),
                 Argument::from(&lengths),
                 Argument::from(&columns),
                 Argument::from(&values),
+                Argument::from(&targets),
+                Parts::address(&parts),
             ],
-            _held: vec![Box::new(starts), Box::new(lengths), Box::new(columns), Box::new(values)],
-            parts: None,
+            _held: vec![
+                Box::new(starts),
+                Box::new(lengths),
+                Box::new(columns),
+                Box::new(values),
+                Box::new(targets),
+            ],
+            parts,
         })
     }
 }
@@ -149,19 +172,7 @@ impl<S: Scalar> Fast<S> for Slices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{CpuInfo, Limits};
-    use crate::matrix::{Coo, Duplicates};
-
-    #[test]
-    fn slices_hold_rows_side_by_side() {
-        let coo =
-            Coo::new(3, 9, vec![0, 0, 1, 2, 2], vec![3, 8, 5, 1, 2], vec![1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
-        let machine = Machine::with_threads(1).unwrap();
-        let sliced = Sliced::new(&machine, &Csr::from_coo(&coo, Duplicates::Keep), 2).unwrap();
-        assert_eq!((sliced.starts, sliced.lengths), (vec![0, 4, 8], vec![2, 1, 2]));
-        assert_eq!(sliced.columns, [3, 5, 8, 0, 1, 0, 2, 0]);
-        assert_eq!(sliced.values, [1.0, 3.0, 2.0, 0.0, 4.0, 0.0, 5.0, 0.0]);
-    }
+    use crate::matrix::Duplicates;
 
     #[test]
     fn scattered_rows_of_a_large_x_are_read_by_lines() {
@@ -173,18 +184,5 @@ mod tests {
         assert_eq!(tiling(&uniform, 128, 2000 * 128 * 4 - 1), Tiling { lanes: 4, columns: 32 });
         assert_eq!(tiling(&band, 128, 1000), whole);
         assert_eq!(tiling(&uniform, 3, 1000), Tiling { lanes: 1, columns: 4 });
-    }
-
-    #[test]
-    fn slices_beyond_the_memory_budget_are_refused() {
-        let coo = Coo::new(64, 1000, vec![7; 1000], (0..1000).collect(), vec![1.0; 1000]).unwrap();
-        let cpu = CpuInfo::detect();
-        let limits = Limits { memory_bytes: 100_000, ..Limits::of(&cpu) };
-        let machine = Machine::new(cpu, 1, limits).unwrap();
-        let refusal = Sliced::new(&machine, &Csr::from_coo(&coo, Duplicates::Keep), 32).unwrap_err();
-        assert!(
-            refusal.to_string().starts_with("slices of 32 rows (longest row 1000) would need 384 kB"),
-            "{refusal}"
-        );
     }
 }

@@ -1,5 +1,6 @@
 //! What `auto` looks at: lengths of rows, all of them, and what neighbours share, of a sample. Costs less than a product.
 
+use super::gathered::foreseen;
 use crate::Scalar;
 use crate::matrix::Csr;
 
@@ -15,12 +16,14 @@ pub(super) struct Shape {
     pub(super) padded: f64,
     /// Nonzeros for every column that is in one of 8 neighbouring rows.
     pub(super) reuse: f64,
+    /// About the same of 8 rows that were gathered for it.
+    pub(super) gathered: f64,
 }
 
 /// Rows that are padded to the same length.
 const PADDED_ROWS: usize = 8;
 /// Rows of a window, and windows that are looked at.
-const WINDOW: usize = 8;
+pub(super) const WINDOW: usize = 8;
 const WINDOWS: usize = 256;
 /// Nonzeros of a window that are looked at.
 const NONZEROS: usize = 4096;
@@ -38,27 +41,44 @@ impl Shape {
             }
         }
         let of = |count: usize, all: usize| count as f64 / all.max(1) as f64;
+        let reuse = reuse(a);
         Shape {
             rows,
             nonzeros,
             mean: of(nonzeros, rows),
             longest,
             padded: of(entries, nonzeros),
-            reuse: reuse(a),
+            reuse,
+            gathered: foreseen(a, reuse),
         }
     }
 }
 
 /// Nonzeros for every column that is in one of 8 neighbouring rows, of windows that lie evenly over the matrix.
 pub(super) fn reuse<S: Scalar>(a: &Csr<S>) -> f64 {
-    let (view, windows) = (a.view(), a.rows().div_ceil(WINDOW));
+    reuse_of(a, sampled(a.rows()), |row| row)
+}
+
+/// First rows of windows that lie evenly over so many.
+pub(super) fn sampled(rows: usize) -> impl Iterator<Item = usize> {
+    let windows = rows.div_ceil(WINDOW);
+    (0..windows.min(WINDOWS)).map(move |sample| sample * windows / windows.min(WINDOWS) * WINDOW)
+}
+
+/// Nonzeros for every column of the windows that begin at these places of an order of rows.
+pub(super) fn reuse_of<S: Scalar>(
+    a: &Csr<S>,
+    firsts: impl Iterator<Item = usize>,
+    row_at: impl Fn(usize) -> usize,
+) -> f64 {
+    let view = a.view();
     let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::<u32>::new());
-    for sample in 0..windows.min(WINDOWS) {
-        let first = sample * windows / windows.min(WINDOWS) * WINDOW;
-        let end = a.rows().min(first + WINDOW);
+    for first in firsts {
         columns.clear();
-        columns
-            .extend(view.columns()[view.range(first).start..view.range(end - 1).end].iter().take(NONZEROS));
+        for place in first..a.rows().min(first + WINDOW) {
+            let left = NONZEROS.saturating_sub(columns.len());
+            columns.extend(view.columns()[view.range(row_at(place))].iter().take(left));
+        }
         nonzeros += columns.len();
         columns.sort_unstable();
         columns.dedup();
