@@ -48,6 +48,7 @@ mod row_kernel;
 mod rung;
 mod sell;
 mod sell_cuda_slices;
+mod sell_cuda_teams;
 mod shape;
 mod sliced;
 mod stopwatch;
@@ -178,6 +179,7 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &ell_cuda::RAGGED_LANES,
         &sell_cuda_slices::SLICES,
         &sell_cuda_slices::SORTED,
+        &sell_cuda_teams::TEAMS,
         &csr_cuda_rows::ROWS_8,
         &csr_cuda_rows::ROWS_8_SHUFFLED,
         &csr_cuda_rows::ROWS_32,
