@@ -1,43 +1,25 @@
-//! Triplets sorted by row and column, in parallel, without locks: what turns [`Coo`] into CSR.
+//! Triplets sorted by row and column, in parallel: what turns [`Coo`] into CSR.
 //!
-//! 1. Entries that already stand in order, as those of files mostly do, are only copied.
-//! 2. Others are cut into one contiguous part per thread; each thread deals its part into buckets of neighbouring rows,
-//!    in memory of its own. Entries that stand row by row need no dealing: a bucket is a stretch of them.
-//! 3. Each bucket (about 16 K entries: they fit the L2 cache) gathers its share of every part, in order, counts per
-//!    row, sorts each row by column ([`super::row_sort`]) and writes its own stretch of the result.
+//! 1. Entries that already stand in order, as those of files mostly do, are only copied ([`super::in_order`]).
+//! 2. Others are cut into one contiguous part per thread, and each thread deals its part into buckets of neighbouring rows
+//!    ([`super::deal`]). Entries that stand row by row need no dealing: a bucket is a stretch of them.
+//! 3. Each bucket (about 16 K entries: they fit the L2 cache) gathers its share of every part, in order, groups it by row and
+//!    sorts each row by column ([`super::row_sort`]). Then it waits until the buckets before it know how many entries are
+//!    left of theirs, and writes its own behind them: duplicates leave no gaps.
 //!
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
-use super::order::{Order, count_runs, place};
-use super::row_sort::{Scratch, merge_duplicates, sort_row};
-use super::{Coo, Duplicates, huge_pages};
+use super::deal::{Dealt, deal};
+use super::in_order::copy_in_order;
+use super::row_buckets::{RowBuckets, in_turn};
+use super::row_sort::BucketSort;
+use super::unwritten::{Left, Room, Stretch};
+use super::{Coo, Duplicates};
 use crate::Scalar;
-use rayon::prelude::*;
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// About how many entries a bucket should hold: 16 K entries of 16 bytes are 256 KiB.
-const ENTRIES_PER_BUCKET: usize = 16 * 1024;
 /// Fewer entries are sorted before a second thread has woken up.
 pub const SORT_SERIALLY_BELOW: usize = 16 * 1024;
-/// More buckets than this write to too many pages at once.
-const MOST_BUCKETS: usize = 2048;
-
-/// Buckets are `row >> shift`: the smallest shift that leaves few enough of them.
-fn bucket_shift(rows: usize, entries: usize) -> u32 {
-    let wanted = (entries / ENTRIES_PER_BUCKET).clamp(1, MOST_BUCKETS);
-    (0..32).find(|&shift| (rows.max(1) - 1) >> shift < wanted).unwrap_or(32)
-}
-
-/// One bucket's rows, and its stretch of the result.
-struct Task<'a, S> {
-    bucket: usize,
-    first_row: usize,
-    lengths: &'a mut [usize],
-    columns: &'a mut [u32],
-    values: &'a mut [S],
-    kept: &'a mut usize,
-}
 
 /// Row offsets, columns and values of the matrix, sorted by row and column. With one thread everything happens on
 /// the caller's; with more, on those of the current rayon pool.
@@ -46,53 +28,12 @@ pub fn sort_entries<S: Scalar>(
     duplicates: Duplicates,
     threads: usize,
 ) -> (Vec<usize>, Vec<u32>, Vec<S>) {
-    let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
-    let shift = bucket_shift(rows, nonzeros);
-    let bucket_count = if rows == 0 { 0 } else { ((rows - 1) >> shift) + 1 };
-    let buckets = Buckets::of(coo, shift, bucket_count, threads);
-
-    // Zeros from the system, which nobody writes.
-    let (mut offsets, mut columns, mut values) =
-        (vec![0; rows + 1], vec![0; nonzeros], vec![S::ZERO; nonzeros]);
-    huge_pages::advise(&mut columns);
-    huge_pages::advise(&mut values);
-    let mut kept = vec![0; bucket_count];
-    let mut tasks = Vec::with_capacity(bucket_count);
-    let (mut lengths_left, mut columns_left, mut values_left) =
-        (&mut offsets[1..], &mut columns[..], &mut values[..]);
-    for (bucket, kept) in kept.iter_mut().enumerate() {
-        let first_row = bucket << shift;
-        let length = buckets.length(bucket);
-        tasks.push(Task {
-            bucket,
-            first_row,
-            lengths: take_front(&mut lengths_left, (rows - first_row).min(1 << shift)),
-            columns: take_front(&mut columns_left, length),
-            values: take_front(&mut values_left, length),
-            kept,
-        });
-    }
-    // Every thread has its scratch, and takes the next bucket when it is done with one.
-    let tasks = Mutex::new(tasks.into_iter());
-    let next_task = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = |_| {
-        let mut scratch = Scratch::default();
-        while let Some(task) = next_task() {
-            buckets.sort(task, duplicates, &mut scratch);
-        }
+    let buckets = RowBuckets::new(coo.rows(), coo.nonzeros());
+    let mut offsets = vec![0; coo.rows() + 1];
+    let (columns, values) = match copy_in_order(coo, &buckets, &mut offsets[1..], threads) {
+        Some(copied) => copied,
+        None => sort_buckets(coo, &buckets, duplicates, &mut offsets[1..], threads),
     };
-    if threads > 1 {
-        (0..threads).into_par_iter().with_max_len(1).for_each(work)
-    } else {
-        work(0)
-    }
-
-    let total: usize = kept.iter().sum();
-    if total < nonzeros {
-        let lengths: Vec<usize> = (0..bucket_count).map(|bucket| buckets.length(bucket)).collect();
-        columns = without_gaps(&columns, &lengths, &kept, 0);
-        values = without_gaps(&values, &lengths, &kept, S::ZERO);
-    }
     let mut end = 0;
     for offset in &mut offsets[1..] {
         end += *offset;
@@ -101,146 +42,80 @@ pub fn sort_entries<S: Scalar>(
     (offsets, columns, values)
 }
 
-/// The first so many elements, which are taken off the slice.
-fn take_front<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
-    let (front, rest) = std::mem::take(slice).split_at_mut(count);
-    *slice = rest;
-    front
+/// Columns and values, sorted, and the lengths of rows in `lengths`.
+fn sort_buckets<S: Scalar>(
+    coo: &Coo<S>,
+    buckets: &RowBuckets,
+    duplicates: Duplicates,
+    lengths: &mut [usize],
+    threads: usize,
+) -> (Vec<u32>, Vec<S>) {
+    let shares = Shares::of(coo, buckets, threads);
+    let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
+    let queue = Mutex::new(Queue { next: 0, columns: columns.take(), values: values.take() });
+    let tasks = buckets.split(lengths).enumerate();
+    in_turn(threads, tasks, |(bucket, lengths), sort: &mut BucketSort<S>| {
+        let first_row = buckets.rows(bucket).start;
+        let (sorted_columns, sorted_values) = match &shares {
+            Shares::Stretches { coo, starts } => {
+                let entries = starts[bucket]..starts[bucket + 1];
+                let rows = &coo.row_indices()[entries.clone()];
+                let found = (&coo.column_indices()[entries.clone()], &coo.values()[entries]);
+                sort.rows_in_order(rows, found, first_row, lengths, duplicates)
+            }
+            Shares::Dealt(parts) => {
+                let parts = || parts.iter().map(|part| part.bucket(bucket));
+                sort.entries(parts, first_row, lengths, duplicates)
+            }
+        };
+        let (mut columns, mut values) = Queue::wait(&queue, bucket, sorted_columns.len());
+        columns.append(sorted_columns);
+        values.append(sorted_values);
+    });
+    drop(queue);
+    (columns.into_vec(), values.into_vec())
 }
 
 /// The entries by bucket.
-enum Buckets<'a, S> {
-    /// Row by row already: bucket `b` is entries `starts[b]..starts[b + 1]` as they stand. `sorted`: their columns too,
-    /// and no place repeats.
-    InOrder { coo: &'a Coo<S>, starts: Vec<usize>, sorted: bool },
+enum Shares<'a, S> {
+    /// Row by row already: bucket `b` is entries `starts[b]..starts[b + 1]` as they stand.
+    Stretches { coo: &'a Coo<S>, starts: Vec<usize> },
     /// Dealt out by each thread.
     Dealt(Vec<Dealt<S>>),
 }
 
-/// One thread's entries, dealt into buckets: bucket `b` is `starts[b]..starts[b + 1]` of both.
-struct Dealt<S> {
-    starts: Vec<usize>,
-    /// Row and column, the row in the upper half.
-    places: Vec<u64>,
-    values: Vec<S>,
-}
-
-impl<'a, S: Scalar> Buckets<'a, S> {
-    fn of(coo: &'a Coo<S>, shift: u32, bucket_count: usize, threads: usize) -> Self {
-        let (row_indices, nonzeros) = (coo.row_indices(), coo.nonzeros());
-        let parts = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
-        let range = |part: usize| nonzeros * part / parts..nonzeros * (part + 1) / parts;
-        let ranges: Vec<Range<usize>> = (0..parts).map(range).collect();
-        let orders = map_all(threads, ranges.clone(), |range| Order::of(coo, range));
-        let order = orders.into_iter().fold(Order::ByPlace, Order::min);
-        if order > Order::None {
-            let start = |bucket: usize| row_indices.partition_point(|&row| (row as usize >> shift) < bucket);
-            let starts = (0..=bucket_count).map(start).collect();
-            return Buckets::InOrder { coo, starts, sorted: order == Order::ByPlace };
-        }
-        Buckets::Dealt(map_all(threads, ranges, |range| deal(coo, range, shift, bucket_count)))
-    }
-
-    /// Entries of a bucket.
-    fn length(&self, bucket: usize) -> usize {
-        match self {
-            Buckets::InOrder { starts, .. } => starts[bucket + 1] - starts[bucket],
-            Buckets::Dealt(parts) => {
-                parts.iter().map(|part| part.starts[bucket + 1] - part.starts[bucket]).sum()
-            }
+impl<'a, S: Scalar> Shares<'a, S> {
+    fn of(coo: &'a Coo<S>, buckets: &RowBuckets, threads: usize) -> Self {
+        let rows = coo.row_indices();
+        // Unless they stand by row this soon ends.
+        match rows.is_sorted() {
+            true => Shares::Stretches { coo, starts: buckets.starts(rows) },
+            false => Shares::Dealt(deal(coo, buckets, threads)),
         }
     }
+}
 
-    /// Writes a bucket's entries, and leaves the row lengths in `lengths`.
-    fn sort(&self, task: Task<'_, S>, duplicates: Duplicates, scratch: &mut Scratch<S>) {
-        let Task { bucket, first_row, lengths, columns, values, kept } = task;
-        let (found_columns, found_values) = match self {
-            Buckets::InOrder { coo, starts, sorted } => {
-                let range = starts[bucket]..starts[bucket + 1];
-                count_runs(&coo.row_indices()[range.clone()], first_row, lengths);
-                let found = (&coo.column_indices()[range.clone()], &coo.values()[range]);
-                if *sorted {
-                    columns.copy_from_slice(found.0);
-                    values.copy_from_slice(found.1);
-                    *kept = columns.len();
-                    return;
-                }
-                found
+/// Buckets wait here for their place in the result.
+struct Queue<'a, S> {
+    next: usize,
+    columns: Left<'a, u32>,
+    values: Left<'a, S>,
+}
+
+impl<'a, S> Queue<'a, S> {
+    /// Memory for so many entries of a bucket, behind the buckets before it. They are about equally long and begun in turn, so
+    /// that hardly anything is waited for.
+    fn wait(queue: &Mutex<Self>, bucket: usize, count: usize) -> (Stretch<'a, u32>, Stretch<'a, S>) {
+        loop {
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            if queue.next == bucket {
+                queue.next += 1;
+                return (queue.columns.stretch(count), queue.values.stretch(count));
             }
-            Buckets::Dealt(parts) => {
-                let shares = || parts.iter().map(|part| part.bucket(bucket));
-                scratch.group_by_row(shares, columns.len(), first_row, lengths)
-            }
-        };
-        let (mut read, mut written) = (0, 0);
-        for length in lengths {
-            let row = read..read + *length;
-            read = row.end;
-            let into = written..written + *length;
-            let (row_columns, row_values) = (&mut columns[into.clone()], &mut values[into]);
-            sort_row(&found_columns[row.clone()], &found_values[row], row_columns, row_values);
-            if duplicates == Duplicates::Sum {
-                *length = merge_duplicates(row_columns, row_values);
-            }
-            written += *length;
+            drop(queue);
+            std::thread::yield_now();
         }
-        *kept = written;
     }
-}
-
-/// Does `work` for every item, on several threads or on the caller's alone.
-fn map_all<T: Send, R: Send>(threads: usize, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
-    if threads > 1 {
-        items.into_par_iter().map(work).collect()
-    } else {
-        items.into_iter().map(work).collect()
-    }
-}
-
-impl<S> Dealt<S> {
-    fn bucket(&self, bucket: usize) -> (&[u64], &[S]) {
-        let range = self.starts[bucket]..self.starts[bucket + 1];
-        (&self.places[range.clone()], &self.values[range])
-    }
-}
-
-/// Counting sort of one part by bucket.
-fn deal<S: Scalar>(coo: &Coo<S>, range: Range<usize>, shift: u32, bucket_count: usize) -> Dealt<S> {
-    let row_indices = &coo.row_indices()[range.clone()];
-    let mut starts = vec![0usize; bucket_count + 1];
-    for &row in row_indices {
-        starts[(row as usize >> shift) + 1] += 1;
-    }
-    for bucket in 0..bucket_count {
-        starts[bucket + 1] += starts[bucket];
-    }
-    let mut cursors = starts.clone();
-    let (mut places, mut values) = (vec![0; row_indices.len()], vec![S::ZERO; row_indices.len()]);
-    huge_pages::advise(&mut places);
-    huge_pages::advise(&mut values);
-    let entries = row_indices.iter().zip(&coo.column_indices()[range.clone()]).zip(&coo.values()[range]);
-    for ((&row, &col), &value) in entries {
-        let cursor = &mut cursors[row as usize >> shift];
-        (places[*cursor], values[*cursor]) = (place(row, col), value);
-        *cursor += 1;
-    }
-    Dealt { starts, places, values }
-}
-
-/// The first `kept` elements of every stretch, one after the other. In new memory: where each goes is known, so that all
-/// threads can copy at once.
-fn without_gaps<T: Copy + Send + Sync>(from: &[T], lengths: &[usize], kept: &[usize], zero: T) -> Vec<T> {
-    let mut joined = vec![zero; kept.iter().sum()];
-    huge_pages::advise(&mut joined);
-    let (mut from, mut into) = (from, &mut joined[..]);
-    let stretches = lengths.iter().zip(kept).map(|(&length, &kept)| {
-        let (stretch, rest) = from.split_at(length);
-        from = rest;
-        (&stretch[..kept], take_front(&mut into, kept))
-    });
-    let stretches: Vec<_> = stretches.collect();
-    stretches.into_par_iter().for_each(|(from, into)| into.copy_from_slice(from));
-    joined
 }
 
 #[cfg(test)]
@@ -294,15 +169,5 @@ mod tests {
         assert_eq!(*offsets.last().unwrap(), sums.len());
         assert_eq!(columns, sums.keys().map(|&(_, col)| col).collect::<Vec<_>>());
         assert_eq!(values, sums.into_values().collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn buckets_cover_all_rows() {
-        for rows in [1, 2, 31, 1000, 1 << 20, u32::MAX as usize] {
-            for entries in [0, 1, 16_384, 1 << 24, 1 << 40] {
-                let buckets = ((rows - 1) >> bucket_shift(rows, entries)) + 1;
-                assert!((1..=MOST_BUCKETS).contains(&buckets), "{rows} rows, {entries} entries: {buckets}");
-            }
-        }
     }
 }

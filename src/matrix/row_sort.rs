@@ -1,62 +1,112 @@
 //! The rows of one bucket: entries grouped by row, every row sorted by column, without changing the order of equal
 //! columns.
 
+use super::Duplicates;
+use super::deal::Entry;
+use super::in_order::lengths_of_sorted;
 use crate::Scalar;
 
 /// Rows up to this length are sorted by counting, for every entry, how many come before it: the square of the length in
 /// steps, but vectors of them and none that has to be predicted.
 const LONGEST_RANKED: usize = 48;
 
-/// A bucket's entries, grouped by row.
+/// Sorts the entries of one bucket after the other, in memory that it keeps.
 #[derive(Default)]
-pub(super) struct Scratch<S> {
+pub(super) struct BucketSort<S> {
+    cursors: Vec<usize>,
+    /// Grouped by row.
     columns: Vec<u32>,
     values: Vec<S>,
-    cursors: Vec<usize>,
+    /// Sorted.
+    sorted_columns: Vec<u32>,
+    sorted_values: Vec<S>,
 }
 
-impl<S: Scalar> Scratch<S> {
-    /// Counting sort by row of shares, each of places (the row in the upper half) and values, `count` entries in all;
-    /// leaves the row lengths in `lengths`.
-    pub(super) fn group_by_row<'a, I: Iterator<Item = (&'a [u64], &'a [S])>>(
+impl<S: Scalar> BucketSort<S> {
+    /// Of entries in several parts; leaves the lengths of rows in `lengths`.
+    pub(super) fn entries<'a, I: Iterator<Item = &'a [Entry<S>]>>(
         &mut self,
-        shares: impl Fn() -> I,
-        count: usize,
+        parts: impl Fn() -> I,
         first_row: usize,
         lengths: &mut [usize],
+        duplicates: Duplicates,
     ) -> (&[u32], &[S]) {
-        for place in shares().flat_map(|(places, _)| places) {
-            lengths[(place >> 32) as usize - first_row] += 1;
+        // Counting sort by row.
+        lengths.fill(0);
+        for part in parts() {
+            for entry in part {
+                lengths[entry.row as usize - first_row] += 1;
+            }
         }
+        let mut count = 0;
         self.cursors.clear();
-        self.cursors.extend(lengths.iter().scan(0, |end, &length| {
-            let start = *end;
-            *end += length;
-            Some(start)
+        self.cursors.extend(lengths.iter().map(|length| {
+            let start = count;
+            count += length;
+            start
         }));
-        if self.columns.len() < count {
-            self.columns.resize(count, 0);
-            self.values.resize(count, S::ZERO);
-        }
-        for (places, values) in shares() {
-            for (&place, &value) in places.iter().zip(values) {
-                let cursor = &mut self.cursors[(place >> 32) as usize - first_row];
-                (self.columns[*cursor], self.values[*cursor]) = (place as u32, value);
+        grow(&mut self.columns, &mut self.values, count);
+        for part in parts() {
+            for entry in part {
+                let cursor = &mut self.cursors[entry.row as usize - first_row];
+                (self.columns[*cursor], self.values[*cursor]) = (entry.column, entry.value);
                 *cursor += 1;
             }
         }
-        (&self.columns[..count], &self.values[..count])
+        grow(&mut self.sorted_columns, &mut self.sorted_values, count);
+        let sorted = (&mut self.sorted_columns[..], &mut self.sorted_values[..]);
+        sort_rows((&self.columns[..count], &self.values[..count]), sorted, lengths, duplicates)
     }
+
+    /// Of entries that stand row by row; leaves the lengths of rows in `lengths`.
+    pub(super) fn rows_in_order(
+        &mut self,
+        rows: &[u32],
+        entries: (&[u32], &[S]),
+        first_row: usize,
+        lengths: &mut [usize],
+        duplicates: Duplicates,
+    ) -> (&[u32], &[S]) {
+        lengths_of_sorted(rows, first_row, lengths);
+        grow(&mut self.sorted_columns, &mut self.sorted_values, rows.len());
+        let sorted = (&mut self.sorted_columns[..], &mut self.sorted_values[..]);
+        sort_rows(entries, sorted, lengths, duplicates)
+    }
+}
+
+/// Makes both at least so long.
+fn grow<S: Scalar>(columns: &mut Vec<u32>, values: &mut Vec<S>, count: usize) {
+    if columns.len() < count {
+        columns.resize(count, 0);
+        values.resize(count, S::ZERO);
+    }
+}
+
+/// Sorts every row by column, and leaves in `lengths` what duplicates leave of them.
+fn sort_rows<'a, S: Scalar>(
+    (columns, values): (&[u32], &[S]),
+    (sorted_columns, sorted_values): (&'a mut [u32], &'a mut [S]),
+    lengths: &mut [usize],
+    duplicates: Duplicates,
+) -> (&'a [u32], &'a [S]) {
+    let (mut read, mut written) = (0, 0);
+    for length in lengths {
+        let row = read..read + *length;
+        read = row.end;
+        let into = written..written + *length;
+        let (row_columns, row_values) = (&mut sorted_columns[into.clone()], &mut sorted_values[into]);
+        sort_row(&columns[row.clone()], &values[row], row_columns, row_values);
+        if duplicates == Duplicates::Sum {
+            *length = merge_duplicates(row_columns, row_values);
+        }
+        written += *length;
+    }
+    (&sorted_columns[..written], &sorted_values[..written])
 }
 
 /// Writes a row sorted by column.
 #[inline]
-pub(super) fn sort_row<S: Scalar>(
-    columns: &[u32],
-    values: &[S],
-    sorted_columns: &mut [u32],
-    sorted_values: &mut [S],
-) {
+fn sort_row<S: Scalar>(columns: &[u32], values: &[S], sorted_columns: &mut [u32], sorted_values: &mut [S]) {
     // Files are mostly sorted one way or the other, and then every row already is.
     if columns.is_sorted() {
         sorted_columns.copy_from_slice(columns);
@@ -121,7 +171,7 @@ fn sort_long_row<S: Scalar>(
 
 /// Adds up neighbours with the same column, in their order, and says how many entries remain.
 #[inline]
-pub(super) fn merge_duplicates<S: Scalar>(columns: &mut [u32], values: &mut [S]) -> usize {
+fn merge_duplicates<S: Scalar>(columns: &mut [u32], values: &mut [S]) -> usize {
     if columns.windows(2).all(|pair| pair[0] != pair[1]) {
         return columns.len();
     }

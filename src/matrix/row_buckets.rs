@@ -1,0 +1,91 @@
+//! Neighbouring rows in buckets, small enough for a cache and many enough for all threads.
+
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// About how many entries a bucket should hold: 16 K entries of 16 bytes are 256 KiB.
+pub(super) const ENTRIES_PER_BUCKET: usize = 16 * 1024;
+/// More buckets than this write to too many pages at once.
+const MOST_BUCKETS: usize = 2048;
+
+/// Bucket of a row: `row >> shift`.
+pub(super) struct RowBuckets {
+    rows: usize,
+    shift: u32,
+    count: usize,
+}
+
+impl RowBuckets {
+    /// The smallest shift that leaves few enough of them.
+    pub(super) fn new(rows: usize, entries: usize) -> Self {
+        let wanted = (entries / ENTRIES_PER_BUCKET).clamp(1, MOST_BUCKETS);
+        let last = rows.max(1) - 1;
+        let shift = (0..32).find(|&shift| last >> shift < wanted).unwrap_or(32);
+        RowBuckets { rows, shift, count: if rows == 0 { 0 } else { (last >> shift) + 1 } }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline]
+    pub(super) fn of_row(&self, row: u32) -> usize {
+        row as usize >> self.shift
+    }
+
+    pub(super) fn rows(&self, bucket: usize) -> Range<usize> {
+        let first = bucket << self.shift;
+        first..(first + (1 << self.shift)).min(self.rows)
+    }
+
+    /// Where the entries of every bucket begin, if they stand row by row; something else if they do not.
+    pub(super) fn starts(&self, row_indices: &[u32]) -> Vec<usize> {
+        let start = |bucket: usize| row_indices.partition_point(|&row| self.of_row(row) < bucket);
+        (0..=self.count).map(start).collect()
+    }
+
+    /// What there is for every row, cut into what there is for every bucket.
+    pub(super) fn split<'a, T>(&self, by_row: &'a mut [T]) -> std::slice::ChunksMut<'a, T> {
+        by_row.chunks_mut(1 << self.shift)
+    }
+}
+
+/// Does the tasks in their order, each thread with a scratch of its own taking the next one when it is done with one. With one
+/// thread everything happens on the caller's; with more, on those of the current rayon pool.
+pub(super) fn in_turn<T, C: Default>(
+    threads: usize,
+    tasks: impl Iterator<Item = T> + Send,
+    work: impl Fn(T, &mut C) + Sync,
+) {
+    let tasks = Mutex::new(tasks);
+    let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take_all = |_| {
+        let mut scratch = C::default();
+        while let Some(task) = next() {
+            work(task, &mut scratch);
+        }
+    };
+    match threads {
+        ..=1 => take_all(0),
+        _ => (0..threads).into_par_iter().with_max_len(1).for_each(take_all),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_cover_all_rows() {
+        for rows in [1, 2, 31, 1000, 1 << 20, u32::MAX as usize] {
+            for entries in [0, 1, 16_384, 1 << 24, 1 << 40] {
+                let buckets = RowBuckets::new(rows, entries);
+                assert!((1..=MOST_BUCKETS).contains(&buckets.count()), "{rows} rows, {entries} entries");
+                assert_eq!(buckets.rows(buckets.count() - 1).end, rows);
+                assert_eq!(buckets.of_row(rows as u32 - 1), buckets.count() - 1);
+            }
+        }
+        assert_eq!(RowBuckets::new(0, 0).count(), 0);
+    }
+}
