@@ -2,11 +2,11 @@
 
 use super::args::{Dtype, ReadArgs, is_same_file, machine, with_scalar};
 use super::console::Console;
-use super::operations::to_csr;
+use super::operations::check_csr;
 use crate::Scalar;
 use crate::io::load;
 use crate::machine::Machine;
-use crate::matrix::Statistics;
+use crate::matrix::{Csr, Duplicates, Statistics};
 use crate::ops::Op;
 use crate::ops::spmm::{Spmm, Subject};
 use crate::report::bar::{Ink, bar, sparkline};
@@ -109,9 +109,13 @@ struct Facts {
 
 fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
     let loaded = machine.pool().install(|| load::<S>(name, &args.read.options()))?;
-    let a = Arc::new(to_csr(machine, &loaded.coo).with_context(|| name.to_string())?);
-    let matrix =
-        machine.pool().install(|| MatrixFacts::of(&loaded.name, &loaded.origin, &a, &Statistics::of(&a)));
+    check_csr(machine, &loaded.coo).with_context(|| name.to_string())?;
+    let a = Arc::new(machine.pool().install(|| Csr::from_owned_coo(loaded.coo, Duplicates::Keep)));
+    let matrix = machine.pool().install(|| {
+        let facts = MatrixFacts::of(&loaded.name, &loaded.origin, &a, &Statistics::of(&a));
+        // Only the page shows it.
+        if args.html.is_some() { facts.with_spy(&a) } else { facts }
+    });
     let subject = Subject { a, triplets: None, k: args.k.get() };
     let choice = Spmm::choose(machine, &subject);
     Ok(Facts { matrix, k: args.k.get(), dtype: S::NAME, chosen: choice.variant, reason: choice.reason })

@@ -115,6 +115,11 @@ impl<S: Scalar> Coo<S> {
         lengths
     }
 
+    /// Columns and values.
+    pub(super) fn into_columns_and_values(self) -> (Vec<u32>, Vec<S>) {
+        (self.column_indices, self.values)
+    }
+
     /// Rows become columns.
     pub fn transpose(self) -> Self {
         Coo {

@@ -10,7 +10,7 @@
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
 use super::deal::{Dealt, deal};
-use super::in_order::copy_in_order;
+use super::in_order::{copy_in_order, is_in_order};
 use super::row_buckets::{RowBuckets, in_turn};
 use super::row_sort::BucketSort;
 use super::unwritten::{Left, Room, Stretch};
@@ -34,12 +34,28 @@ pub fn sort_entries<S: Scalar>(
         Some(copied) => copied,
         None => sort_buckets(coo, &buckets, duplicates, &mut offsets[1..], threads),
     };
+    add_up(&mut offsets);
+    (offsets, columns, values)
+}
+
+/// Row offsets of entries that already stand as they would be sorted, no place twice, so that nothing has to be moved.
+/// `None`: they stand otherwise.
+pub(super) fn offsets_if_in_order<S: Scalar>(coo: &Coo<S>, threads: usize) -> Option<Vec<usize>> {
+    let mut offsets = vec![0; coo.rows() + 1];
+    let buckets = RowBuckets::new(coo.rows(), coo.nonzeros());
+    is_in_order(coo, &buckets, &mut offsets[1..], threads).then(|| {
+        add_up(&mut offsets);
+        offsets
+    })
+}
+
+/// Lengths, behind a zero, become offsets.
+fn add_up(offsets: &mut [usize]) {
     let mut end = 0;
-    for offset in &mut offsets[1..] {
+    for offset in offsets {
         end += *offset;
         *offset = end;
     }
-    (offsets, columns, values)
 }
 
 /// Columns and values, sorted, and the lengths of rows in `lengths`.

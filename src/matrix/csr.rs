@@ -1,5 +1,6 @@
 //! Compressed sparse rows: the format that everything else is made from.
 
+use super::counting_sort::offsets_if_in_order;
 use super::{Coo, Duplicates, FormatError, SORT_SERIALLY_BELOW, check_dimensions, sort_entries};
 use crate::Scalar;
 use rayon::prelude::*;
@@ -80,6 +81,11 @@ fn check<S>(
     Ok(())
 }
 
+/// Threads that are worth waking to sort it.
+fn threads_for<S: Scalar>(coo: &Coo<S>) -> usize {
+    if coo.nonzeros() < SORT_SERIALLY_BELOW { 1 } else { rayon::current_num_threads() }
+}
+
 impl<S: Scalar> Csr<S> {
     /// Checks the invariant and takes the arrays.
     pub fn from_parts(
@@ -98,9 +104,25 @@ impl<S: Scalar> Csr<S> {
     /// place are summed or kept in the order in which they stand; the result does not depend on the number
     /// of threads.
     pub fn from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Self {
-        let threads = if coo.nonzeros() < SORT_SERIALLY_BELOW { 1 } else { rayon::current_num_threads() };
-        let (offsets, columns, values) = sort_entries(coo, duplicates, threads);
+        let (offsets, columns, values) = sort_entries(coo, duplicates, threads_for(coo));
         Csr { rows: coo.rows(), cols: coo.cols(), offsets, columns, values }
+    }
+
+    /// The same of triplets that are not needed any more: those in order keep their memory.
+    ///
+    /// ```
+    /// use ordito::matrix::{Coo, Csr, Duplicates};
+    /// let a = Coo::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![2.0, 1.0, 3.0])?;
+    /// assert_eq!(Csr::from_owned_coo(a.clone(), Duplicates::Sum), Csr::from_coo(&a, Duplicates::Sum));
+    /// # Ok::<(), ordito::matrix::FormatError>(())
+    /// ```
+    pub fn from_owned_coo(coo: Coo<S>, duplicates: Duplicates) -> Self {
+        let Some(offsets) = offsets_if_in_order(&coo, threads_for(&coo)) else {
+            return Csr::from_coo(&coo, duplicates);
+        };
+        let (rows, cols) = (coo.rows(), coo.cols());
+        let (columns, values) = coo.into_columns_and_values();
+        Csr { rows, cols, offsets, columns, values }
     }
 
     /// The triplets, row by row.
@@ -262,5 +284,23 @@ mod tests {
         let a = Csr::from_coo(&coo, Duplicates::Keep);
         assert_eq!(a.transpose().cols(), 3);
         assert_eq!(a.transpose().transpose(), a);
+    }
+
+    #[test]
+    fn triplets_given_away_become_the_same_matrix() {
+        let rows: Vec<u32> = (0..50_000).map(|entry| entry / 5).collect();
+        let columns: Vec<u32> = (0..50_000).map(|entry| entry % 5 * 7).collect();
+        let values: Vec<f64> = (0..50_000).map(f64::from).collect();
+        let in_order = Coo::new(10_000, 30, rows, columns, values.clone()).unwrap();
+        let memory = in_order.values().as_ptr();
+        let mut twice = in_order.column_indices().to_vec();
+        twice[49_999] = twice[49_998];
+        let twice = Coo::new(10_000, 30, in_order.row_indices().to_vec(), twice, values).unwrap();
+        for coo in [twice.clone().transpose(), twice, Coo::empty(0, 3).unwrap(), in_order] {
+            let expected = Csr::from_coo(&coo, Duplicates::Sum);
+            let found = Csr::from_owned_coo(coo, Duplicates::Sum);
+            assert_eq!(found, expected);
+            assert_eq!(found.values.as_ptr() == memory, found.nonzeros() == 50_000);
+        }
     }
 }

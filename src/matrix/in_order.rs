@@ -1,5 +1,5 @@
 //! Triplets that already stand by row and column, as those of many files do: nothing to sort. Every bucket of rows is
-//! looked at and copied while it is in the cache.
+//! looked at, and copied while it is in the cache unless its memory can be kept.
 
 use super::Coo;
 use super::row_buckets::{RowBuckets, in_turn};
@@ -8,13 +8,32 @@ use crate::Scalar;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One bucket's entries and rows, and where they go.
-struct Task<'a, S> {
+/// One bucket's entries and rows.
+struct Task<'a> {
     entries: Range<usize>,
     rows: Range<usize>,
     lengths: &'a mut [usize],
-    columns: Stretch<'a, u32>,
-    values: Stretch<'a, S>,
+}
+
+/// Where a bucket's columns and values go.
+type Copies<'a, S> = (Stretch<'a, u32>, Stretch<'a, S>);
+
+/// Do the entries stand by row and column, no place twice? Then the lengths of rows are in `lengths`.
+pub(super) fn is_in_order<S: Scalar>(
+    coo: &Coo<S>,
+    buckets: &RowBuckets,
+    lengths: &mut [usize],
+    threads: usize,
+) -> bool {
+    let starts = buckets.starts(coo.row_indices());
+    let all_hold = AtomicBool::new(starts.is_sorted());
+    let tasks = tasks(buckets, &starts, lengths).filter(|_| all_hold.load(Ordering::Relaxed));
+    in_turn(threads, tasks, |mut task, _: &mut ()| {
+        if !task.holds(coo) {
+            all_hold.store(false, Ordering::Relaxed);
+        }
+    });
+    all_hold.into_inner()
 }
 
 /// Columns and values of entries that stand by row and column, no place twice, and the lengths of rows in `lengths`.
@@ -31,23 +50,41 @@ pub(super) fn copy_in_order<S: Scalar>(
     }
     let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
     let (mut columns_left, mut values_left) = (columns.take(), values.take());
-    let tasks = buckets.split(lengths).enumerate().map(|(bucket, lengths)| {
-        let entries = starts[bucket]..starts[bucket + 1];
-        let (columns, values) = (columns_left.stretch(entries.len()), values_left.stretch(entries.len()));
-        Task { entries, rows: buckets.rows(bucket), lengths, columns, values }
+    let all_hold = AtomicBool::new(true);
+    let tasks = tasks(buckets, &starts, lengths).filter(|_| all_hold.load(Ordering::Relaxed)).map(|task| {
+        let length = task.entries.len();
+        (task, (columns_left.stretch(length), values_left.stretch(length)))
     });
-    let wrong = AtomicBool::new(false);
-    in_turn(threads, tasks, |task, _: &mut ()| {
-        if !wrong.load(Ordering::Relaxed) && !task.copy(coo) {
-            wrong.store(true, Ordering::Relaxed);
-        }
-    });
-    (!wrong.into_inner()).then(|| (columns.into_vec(), values.into_vec()))
+    in_turn(
+        threads,
+        tasks,
+        |(mut task, (mut columns, mut values)): (Task<'_>, Copies<'_, S>), _: &mut ()| {
+            if task.holds(coo) {
+                columns.append(&coo.column_indices()[task.entries.clone()]);
+                values.append(&coo.values()[task.entries]);
+            } else {
+                all_hold.store(false, Ordering::Relaxed);
+            }
+        },
+    );
+    all_hold.into_inner().then(|| (columns.into_vec(), values.into_vec()))
 }
 
-impl<S: Scalar> Task<'_, S> {
-    /// Whether everything stands in order, and then it was copied.
-    fn copy(mut self, coo: &Coo<S>) -> bool {
+fn tasks<'a>(
+    buckets: &'a RowBuckets,
+    starts: &'a [usize],
+    lengths: &'a mut [usize],
+) -> impl Iterator<Item = Task<'a>> + Send {
+    buckets.split(lengths).enumerate().map(|(bucket, lengths)| Task {
+        entries: starts[bucket]..starts[bucket + 1],
+        rows: buckets.rows(bucket),
+        lengths,
+    })
+}
+
+impl Task<'_> {
+    /// Whether everything stands in order; then the lengths are right.
+    fn holds<S: Scalar>(&mut self, coo: &Coo<S>) -> bool {
         let rows = &coo.row_indices()[self.entries.clone()];
         let columns = &coo.column_indices()[self.entries.clone()];
         let inside = |row: Option<&u32>| row.is_none_or(|&row| self.rows.contains(&(row as usize)));
@@ -55,8 +92,6 @@ impl<S: Scalar> Task<'_, S> {
             return false;
         }
         lengths_of_sorted(rows, self.rows.start, self.lengths);
-        self.columns.append(columns);
-        self.values.append(&coo.values()[self.entries.clone()]);
         true
     }
 }

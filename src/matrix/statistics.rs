@@ -69,44 +69,44 @@ impl Statistics {
     /// Looks at every entry, and at its mirror image in a square matrix, on the threads of the current rayon pool. Rows
     /// must have sorted columns, as [`Csr::from_coo`] leaves them, for duplicates and symmetry to be seen.
     pub fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        let lengths = || a.row_lengths();
-        let mean_row = a.nonzeros() as f64 / a.rows().max(1) as f64;
-        let spread = lengths().map(|length| (length as f64 - mean_row).powi(2)).sum::<f64>();
         let blocks = (0..a.rows())
             .into_par_iter()
             .step_by(ROWS_PER_TASK)
-            .map(|first| Places::of(a, first..(first + ROWS_PER_TASK).min(a.rows())));
-        let places = blocks.reduce(Places::default, Places::and);
+            .map(|first| Seen::of(a, first..(first + ROWS_PER_TASK).min(a.rows())));
+        let (seen, symmetry) = (blocks.reduce(Seen::default, Seen::and), Symmetry::of(a));
         Statistics {
-            explicit_zeros: places.explicit_zeros,
-            duplicates: places.duplicates,
-            diagonal_entries: places.diagonal,
-            empty_rows: lengths().filter(|&length| length == 0).count(),
-            shortest_row: lengths().min().unwrap_or(0),
-            longest_row: a.longest_row(),
-            mean_row,
-            row_stddev: (spread / a.rows().max(1) as f64).sqrt(),
-            row_lengths: histogram(lengths()),
-            lower_bandwidth: places.lower,
-            upper_bandwidth: places.upper,
-            symmetry: Symmetry::of(a),
+            explicit_zeros: seen.explicit_zeros,
+            duplicates: seen.duplicates,
+            diagonal_entries: seen.diagonal,
+            empty_rows: seen.rows_by_bin[0],
+            shortest_row: seen.shortest.unwrap_or(0),
+            longest_row: seen.longest,
+            mean_row: a.nonzeros() as f64 / a.rows().max(1) as f64,
+            row_stddev: row_stddev(a.rows(), a.nonzeros(), seen.squared_lengths),
+            row_lengths: histogram(&seen.rows_by_bin),
+            lower_bandwidth: seen.lower,
+            upper_bandwidth: seen.upper,
+            symmetry,
         }
     }
 }
 
-/// Bins 0, 1, 2–3, 4–7, 8–15 …, from the first to the last that is not empty.
-fn histogram(lengths: impl Iterator<Item = usize>) -> Vec<LengthBin> {
-    let mut counts: Vec<usize> = Vec::new();
-    for length in lengths {
-        let bin = (usize::BITS - length.leading_zeros()) as usize;
-        if counts.len() <= bin {
-            counts.resize(bin + 1, 0);
-        }
-        counts[bin] += 1;
-    }
-    let bins = counts.into_iter().enumerate().map(|(bin, rows)| match bin {
+/// From integers, which add up to the same in any order.
+fn row_stddev(rows: usize, nonzeros: usize, squared_lengths: u128) -> f64 {
+    let (rows, nonzeros) = (rows.max(1) as u128, nonzeros as u128);
+    let spread = (rows * squared_lengths).saturating_sub(nonzeros * nonzeros);
+    (spread as f64).sqrt() / rows as f64
+}
+
+/// Lengths 0, 1, 2–3, 4–7, 8–15 …
+const BINS: usize = usize::BITS as usize + 1;
+
+/// From the first to the last bin that is not empty.
+fn histogram(rows_by_bin: &[usize; BINS]) -> Vec<LengthBin> {
+    let last = rows_by_bin.iter().rposition(|&rows| rows > 0).map_or(0, |last| last + 1);
+    let bins = rows_by_bin[..last].iter().enumerate().map(|(bin, &rows)| match bin {
         0 => LengthBin { from: 0, to: 0, rows },
-        _ => LengthBin { from: 1 << (bin - 1), to: (1 << bin) - 1, rows },
+        _ => LengthBin { from: 1 << (bin - 1), to: usize::MAX >> (BINS - 1 - bin), rows },
     });
     bins.skip_while(|bin| bin.rows == 0).collect()
 }
@@ -115,41 +115,77 @@ fn histogram(lengths: impl Iterator<Item = usize>) -> Vec<LengthBin> {
 const ROWS_PER_TASK: usize = 1 << 12;
 
 /// What there is to see in some rows.
-#[derive(Default)]
-struct Places {
+struct Seen {
     lower: usize,
     upper: usize,
     diagonal: usize,
     duplicates: usize,
     explicit_zeros: usize,
+    shortest: Option<usize>,
+    longest: usize,
+    squared_lengths: u128,
+    rows_by_bin: [usize; BINS],
 }
 
-impl Places {
+impl Default for Seen {
+    fn default() -> Self {
+        Seen {
+            lower: 0,
+            upper: 0,
+            diagonal: 0,
+            duplicates: 0,
+            explicit_zeros: 0,
+            shortest: None,
+            longest: 0,
+            squared_lengths: 0,
+            rows_by_bin: [0; BINS],
+        }
+    }
+}
+
+impl Seen {
     fn of<S: Scalar>(a: &Csr<S>, rows: Range<usize>) -> Self {
         let view = a.view();
         let entries = view.offsets()[rows.start]..view.offsets()[rows.end];
         let zeros = view.values()[entries].iter().filter(|&&value| value == S::ZERO).count();
-        let mut found = Places { explicit_zeros: zeros, ..Places::default() };
+        let mut seen = Seen { explicit_zeros: zeros, ..Seen::default() };
         for row in rows {
             let columns = &view.columns()[view.range(row)];
-            for &col in columns {
-                let col = col as usize;
-                found.lower = found.lower.max(row.saturating_sub(col));
-                found.upper = found.upper.max(col.saturating_sub(row));
-                found.diagonal += usize::from(row == col);
+            seen.add_length(columns.len());
+            let (mut least, mut most) = (row as u32, row as u32);
+            for &column in columns {
+                (least, most) = (least.min(column), most.max(column));
+                seen.diagonal += usize::from(column == row as u32);
             }
-            found.duplicates += columns.windows(2).filter(|pair| pair[0] == pair[1]).count();
+            seen.lower = seen.lower.max(row - least as usize);
+            seen.upper = seen.upper.max(most as usize - row);
+            let neighbours = columns.iter().zip(columns.iter().skip(1));
+            seen.duplicates += neighbours.filter(|(column, next)| column == next).count();
         }
-        found
+        seen
     }
 
-    fn and(self, other: Places) -> Places {
-        Places {
+    fn add_length(&mut self, length: usize) {
+        self.shortest = Some(self.shortest.map_or(length, |shortest| shortest.min(length)));
+        self.longest = self.longest.max(length);
+        self.squared_lengths += (length as u128) * (length as u128);
+        self.rows_by_bin[(usize::BITS - length.leading_zeros()) as usize] += 1;
+    }
+
+    fn and(mut self, other: Seen) -> Seen {
+        for (rows, more) in self.rows_by_bin.iter_mut().zip(other.rows_by_bin) {
+            *rows += more;
+        }
+        Seen {
             lower: self.lower.max(other.lower),
             upper: self.upper.max(other.upper),
             diagonal: self.diagonal + other.diagonal,
             duplicates: self.duplicates + other.duplicates,
             explicit_zeros: self.explicit_zeros + other.explicit_zeros,
+            shortest: [self.shortest, other.shortest].into_iter().flatten().min(),
+            longest: self.longest.max(other.longest),
+            squared_lengths: self.squared_lengths + other.squared_lengths,
+            rows_by_bin: self.rows_by_bin,
         }
     }
 }
@@ -172,6 +208,7 @@ mod tests {
         assert_eq!(bins, [(0, 0, 2), (1, 1, 0), (2, 3, 1), (4, 7, 1)]);
         assert_eq!((facts.empty_rows, facts.shortest_row, facts.longest_row), (2, 0, 5));
         assert_eq!((facts.duplicates, facts.lower_bandwidth, facts.upper_bandwidth), (1, 2, 3));
-        assert_eq!(facts.mean_row, 1.75);
+        assert_eq!((facts.mean_row, facts.row_stddev), (1.75, (16.75_f64 / 4.0).sqrt()));
+        assert!(of(0, 0, &[]).row_lengths.is_empty());
     }
 }

@@ -72,8 +72,7 @@ pub struct MatrixFacts {
 }
 
 impl MatrixFacts {
-    /// Of a matrix that was looked at. Counts its entries once more, for the spy, on the threads of the current rayon
-    /// pool.
+    /// Of a matrix that was looked at, without a spy.
     ///
     /// ```
     /// use ordito::matrix::{Coo, Csr, Duplicates, Statistics};
@@ -109,8 +108,13 @@ impl MatrixFacts {
             upper_bandwidth: statistics.upper_bandwidth as u64,
             symmetry: statistics.symmetry.name().to_owned(),
             bytes: format_bytes(a.rows(), a.nonzeros(), statistics.longest_row),
-            spy: Some(Spy::of(a, SPY_SIDE)),
+            spy: None,
         }
+    }
+
+    /// With a spy, for which the entries are counted once more, on the threads of the current rayon pool.
+    pub fn with_spy<S: Scalar>(self, a: &Csr<S>) -> Self {
+        MatrixFacts { spy: Some(Spy::of(a, SPY_SIDE)), ..self }
     }
 }
 
@@ -145,7 +149,7 @@ mod tests {
     fn facts(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> MatrixFacts {
         let (r, (c, v)) = entries.iter().map(|&(r, c, v)| (r, (c, v))).unzip();
         let a = Csr::from_coo(&Coo::new(rows, cols, r, c, v).unwrap(), Duplicates::Keep);
-        MatrixFacts::of("m", "by hand", &a, &Statistics::of(&a))
+        MatrixFacts::of("m", "by hand", &a, &Statistics::of(&a)).with_spy(&a)
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod spmm;
 mod transfer;
 
 pub(super) use gemm::check_memory as check_gemm_memory;
-pub(super) use sparse::{check_dense, to_csr};
+pub(super) use sparse::{check_csr, check_dense, to_csr};
 
 use super::args::Dtype;
 use super::console::Console;

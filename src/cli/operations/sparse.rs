@@ -57,14 +57,14 @@ impl<S: Scalar> Matrix<S> {
         }
         session.say(&format!("looking at {}", self.name));
         let Some(a) = csr() else { return };
-        let look = || MatrixFacts::of(&self.name, &self.origin, &a, &Statistics::of(&a));
+        let look = || MatrixFacts::of(&self.name, &self.origin, &a, &Statistics::of(&a)).with_spy(&a);
         let facts = machine.pool().install(look);
         session.take_facts(facts);
     }
 }
 
 /// Refuses CSR above the memory budget: a small file may declare billions of empty rows.
-pub(super) fn check_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal> {
+pub(in crate::cli) fn check_csr<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal> {
     let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
     machine
         .check_memory(format!("CSR ({rows} rows, {nonzeros} nonzeros)"), Csr::<S>::bytes_for(rows, nonzeros))
