@@ -13,6 +13,8 @@ mod nearest;
 mod number;
 pub mod npy;
 pub mod random;
+#[cfg(target_arch = "x86_64")]
+mod simd_wish;
 mod source;
 pub mod synthetic;
 pub mod text_matrix;

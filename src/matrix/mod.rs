@@ -103,6 +103,11 @@ pub enum FormatError {
     },
 }
 
+/// Lanes of a vector of 64 bytes.
+const fn lanes<S>() -> usize {
+    64 / size_of::<S>()
+}
+
 /// Checks that indices below `rows` and `cols` fit `u32`.
 pub(crate) fn check_dimensions(rows: usize, cols: usize) -> Result<(), FormatError> {
     for (what, value) in [("rows", rows), ("columns", cols)] {

@@ -2,6 +2,7 @@
 
 use super::lines::is_blank;
 use crate::Scalar;
+use crate::io::number::{NumberFault, unusual};
 
 /// Words separated by blanks.
 pub(super) struct Words<'a>(pub(super) &'a [u8]);
@@ -88,19 +89,11 @@ pub(super) fn real<S: Scalar>(text: &mut &[u8]) -> Result<S, ValueFault> {
 fn unusual_real<S: Scalar>(text: &mut &[u8]) -> Result<S, ValueFault> {
     let word = Words(text).next().ok_or(ValueFault::Missing)?;
     *text = &text[word.len()..];
-    let fortran = |word: &[u8]| -> Vec<u8> {
-        word.iter().map(|byte| if matches!(byte, b'd' | b'D') { b'e' } else { *byte }).collect()
-    };
-    let has_digits = word.iter().any(u8::is_ascii_digit);
-    let spelled = if has_digits { fortran(word) } else { word.to_vec() };
-    let value: S = fast_float2::parse(&spelled).map_err(|_| ValueFault::NoNumber)?;
-    if Scalar::is_finite(value) || !has_digits {
-        return Ok(value);
-    }
-    match fast_float2::parse::<f64, _>(&spelled) {
-        Ok(value) if value.is_finite() => Err(ValueFault::TooLargeForF32),
-        _ => Err(ValueFault::TooLargeForF64),
-    }
+    unusual(word).map_err(|fault| match fault {
+        NumberFault::NotANumber => ValueFault::NoNumber,
+        NumberFault::TooLarge if unusual::<f64>(word).is_ok() => ValueFault::TooLargeForF32,
+        NumberFault::TooLarge => ValueFault::TooLargeForF64,
+    })
 }
 
 /// A whole number of 64 bits, with or without sign; also `inf` and `nan`, which GraphBLAS writes there.

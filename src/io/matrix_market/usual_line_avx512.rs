@@ -5,8 +5,8 @@
 use crate::Scalar;
 use crate::io::decimal;
 use crate::io::number::{MOST_DIGITS, eight_digits, word};
+use crate::io::simd_wish::is_avx512_allowed;
 use std::arch::x86_64::*;
-use std::env;
 
 /// The longest line, its end included.
 const WINDOW_BYTES: usize = 64;
@@ -28,12 +28,11 @@ pub(super) struct Windows(());
 impl Windows {
     /// `None` without AVX-512 (F, BW), or where `ORDITO_SIMD`, the variable of the kernels, asks for less.
     pub(super) fn new() -> Option<Self> {
-        let wish = env::var("ORDITO_SIMD").unwrap_or_default().trim().to_ascii_lowercase();
         let supported = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2");
-        (supported && wish != "portable" && wish != "avx2").then_some(Windows(()))
+        (supported && is_avx512_allowed()).then_some(Windows(()))
     }
 
     /// Reads lines from `at` on as long as they have the form and there is room. How many there were, and where the next

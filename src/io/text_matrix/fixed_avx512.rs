@@ -10,8 +10,8 @@
 use super::decimal_avx512::{SIGN_STEP, round, rounds_to_one_f32};
 use super::prefetch;
 use crate::Scalar;
+use crate::io::simd_wish::is_avx512_allowed;
 use std::arch::x86_64::*;
-use std::env;
 
 /// Numbers at a time, as many as f64 in a vector.
 const LANES: usize = 8;
@@ -33,11 +33,10 @@ pub(super) struct Eights {
 impl Eights {
     /// `None` without AVX-512 (F, DQ, BW), or where `ORDITO_SIMD`, the variable of the kernels, asks for less.
     pub(super) fn new(separator: u8) -> Option<Self> {
-        let wish = env::var("ORDITO_SIMD").unwrap_or_default().trim().to_ascii_lowercase();
         let supported = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512bw");
-        (supported && wish != "portable" && wish != "avx2").then_some(Eights { separator })
+        (supported && is_avx512_allowed()).then_some(Eights { separator })
     }
 
     /// Reads numbers from `at` on, eight at a time, as long as they have the form and more than eight are wanted: the

@@ -4,10 +4,9 @@ use crate::Scalar;
 use crate::matrix::CsrView;
 use std::ops::Range;
 
-/// Lanes of a vector of 64 bytes: the rows of a chunk.
-pub(super) const fn lanes<S>() -> usize {
-    64 / size_of::<S>()
-}
+/// The rows of a chunk.
+pub(super) use crate::matrix::lanes;
+
 /// Lanes of f32, the most there are.
 const MOST_LANES: usize = 16;
 

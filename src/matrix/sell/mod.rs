@@ -3,7 +3,7 @@
 mod make;
 
 use super::concat::concat_into;
-use super::{Csr, FormatError};
+use super::{Csr, FormatError, lanes};
 use crate::Scalar;
 use make::Made;
 use rayon::prelude::*;
@@ -98,10 +98,6 @@ pub struct Window<'a, S> {
     pub wide: bool,
     /// Values.
     pub values: &'a [S],
-}
-
-const fn lanes<S>() -> usize {
-    64 / size_of::<S>()
 }
 
 impl<S: Scalar> Sell<S> {

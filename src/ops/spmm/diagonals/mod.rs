@@ -100,7 +100,9 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
-        machine.check_memory("diagonal chunks", Csr::<S>::bytes_for(rows, nonzeros))?; // they never take more than that
+        // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
+        let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
+        machine.check_memory("diagonal chunks", needed)?;
         let a = machine.pool().install(|| DiagonalChunks::from_csr(&subject.a))?;
         // A row counts as two nonzeros: writing its part of Y is work too.
         let work = |stretch: usize| a.nonzeros_before(stretch) + 2 * a.first_row(stretch);

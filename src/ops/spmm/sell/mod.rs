@@ -114,7 +114,9 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
             return Variant::<Spmm<S>>::prepare(&CsrThreadsNnz, machine, subject);
         }
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
-        machine.check_memory("SELL-C-σ", Csr::<S>::bytes_for(rows, nonzeros))?; // it never takes more than that
+        // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
+        let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
+        machine.check_memory("SELL-C-σ", needed)?;
         let a = machine.pool().install(|| Sell::from_csr(&subject.a));
         // A row counts as two nonzeros: writing it is work too.
         let work = |window: usize| a.nonzeros_before(window) + 2 * (window * SELL_WINDOW).min(rows);
