@@ -33,7 +33,7 @@ pub use diagonal_chunks::{Chunk, Chunks, DiagonalChunks};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
 pub use row_groups::{Group, MOST_ROWS, Order, RowGroups};
 pub use sell::{Piece, SELL_WINDOW, Sell, Slice, Window};
-pub use sorted_csr::{SortedCsr, WINDOW};
+pub use sorted_csr::{SIDE_BY_SIDE, SortedCsr, Stretch, WINDOW};
 pub use spy::Spy;
 pub use statistics::{LengthBin, Statistics};
 pub use symmetry::Symmetry;

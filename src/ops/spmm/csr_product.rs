@@ -3,7 +3,7 @@
 
 use super::host::update;
 use super::row_chunks::{Part, RowChunks};
-use super::row_kernel::{InOrder, Operands, Rows};
+use super::row_kernel::{Operands, Rows};
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{CsrView, DenseView, DenseViewMut};
@@ -31,9 +31,9 @@ pub(super) fn multiply_chunks<S: Scalar>(
     let (columns, values) = (a.columns(), a.values());
     // The view keeps what the kernel relies on: offsets rise to the number of entries, columns are rows of X. A chunk has its
     // rows of Y, or its slots among the sums, to itself.
-    let multiply = |list: &[usize], first: usize, end: usize, operands: Operands<S>| {
-        let (list, columns, values) = (InOrder(list.as_ptr()), columns.as_ptr(), values.as_ptr());
-        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+    let multiply = |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
+        let (offsets, columns, values) = (offsets.as_ptr(), columns.as_ptr(), values.as_ptr());
+        machine.vectorized(Rows { offsets, first, end, columns, values, operands, narrow_columns, ahead });
     };
     machine.team().run(chunks.count(), |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {

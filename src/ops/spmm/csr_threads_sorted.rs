@@ -1,15 +1,14 @@
-//! Threaded CSR whose rows are sorted by length inside windows of 512: the kernel of `csr-threads-nnz`, but the loop over a row
-//! ends after as many steps as the one before, which the processor foresees. Reads A and X once, writes Y nearly in order.
-//! Loses where rows are long or equally long anyway, where Y is large and K wide, and where one row is most of the matrix.
+//! Threaded CSR whose rows are sorted by length inside windows of 512, eight of one length at a time, their entries side by
+//! side: one loop serves eight rows, and ends where the processor foresees it. Reads A and X once, writes Y nearly in order.
+//! Loses where rows are long, where Y is large and K wide, and where one row is most of the matrix.
 
-use super::ahead;
-use super::csr_product::NARROW_COLUMNS;
 use super::host::{HostKernel, OnHost};
 use super::row_chunks::{chunk_count, even_borders, work};
-use super::row_kernel::{Operands, RowList, Rows};
+use super::row_kernel::Operands;
+use super::stretch_kernel::Stretches;
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
-use crate::machine::{Machine, Refusal};
+use crate::machine::{Machine, Refusal, SimdLevel};
 use crate::matrix::{DenseView, DenseViewMut, SortedCsr};
 use crate::ops::{Place, Variant};
 use std::sync::Arc;
@@ -19,43 +18,40 @@ pub(super) struct CsrThreadsSorted;
 struct Kernel<S> {
     a: SortedCsr<S>,
     machine: Arc<Machine>,
+    /// Stretches at which chunks begin and end.
     borders: Vec<usize>,
-    ahead: usize,
-}
-
-/// The rows of a [`SortedCsr`].
-#[derive(Clone, Copy)]
-struct ByLength {
-    starts: *const u32,
-    order: *const u32,
-}
-
-impl RowList for ByLength {
-    #[inline(always)]
-    unsafe fn start(self, i: usize) -> usize {
-        // SAFETY: the caller's promise.
-        unsafe { *self.starts.add(i) as usize }
-    }
-    #[inline(always)]
-    unsafe fn row(self, i: usize) -> usize {
-        // SAFETY: the caller's promise.
-        unsafe { *self.order.add(i) as usize }
-    }
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        let Kernel { a, machine, borders, ahead } = self;
-        let (ahead, operands) = (*ahead, Operands::new(alpha, x, beta, y));
-        let narrow_columns = a.cols() <= NARROW_COLUMNS;
-        // The format keeps what the kernel relies on: starts rise to the number of entries, columns are rows of X, and every
-        // row of Y stands once in the order, so a chunk has its rows to itself.
+        let Kernel { a, machine, borders } = self;
+        let operands = Operands::new(alpha, x, beta, y);
+        // The format keeps what the kernel relies on: stretches cover the entries, columns are rows of X, and every row of Y
+        // stands once in the order, so a chunk has its rows to itself.
         machine.team().run(borders.len() - 1, |chunk| {
-            let list = ByLength { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
-            let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
-            let (first, end) = (borders[chunk], borders[chunk + 1]);
-            machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+            let stretches = Stretches {
+                stretches: a.stretches().as_ptr(),
+                first: borders[chunk],
+                end: borders[chunk + 1],
+                order: a.order().as_ptr(),
+                columns: a.columns().as_ptr(),
+                values: a.values().as_ptr(),
+                operands,
+            };
+            if !in_vectors(machine, stretches) {
+                machine.vectorized(stretches);
+            }
         });
+    }
+}
+
+/// Few columns, of several rows in one vector, where the processor has such vectors; `false`: nothing was done.
+fn in_vectors<S: Scalar>(machine: &Machine, stretches: Stretches<S>) -> bool {
+    match machine.cpu().simd {
+        // SAFETY: a machine's level never exceeds what the processor has.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { super::stretches_avx512::multiply(stretches) },
+        _ => false,
     }
 }
 
@@ -64,7 +60,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
         "csr-threads-sorted"
     }
     fn about(&self) -> &'static str {
-        "CSR with rows sorted by length in windows of 512, split at equal nonzeros, vectors across the columns of X"
+        "CSR with rows sorted by length in windows of 512, eight of one length side by side, vectors across the columns of X"
     }
     fn place(&self) -> Place {
         Place::Threads
@@ -77,9 +73,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
         machine.check_memory("CSR sorted by length", SortedCsr::<S>::bytes_for(rows, nonzeros))?;
         let a = machine.pool().install(|| SortedCsr::from_csr(subject.a.view()))?;
         let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));
-        let borders = even_borders(rows, chunks, |row| a.starts()[row] as usize + row);
+        let work_before = |i: usize| a.stretches()[i].entry as usize + a.stretches()[i].place as usize;
+        let borders = even_borders(a.stretches().len() - 1, chunks, work_before);
         let shape = (rows, subject.a.cols());
-        let ahead = ahead::distance(machine, subject.a.view(), subject.k);
-        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders, ahead }, shape, subject.k))
+        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders }, shape, subject.k))
     }
 }

@@ -53,6 +53,9 @@ mod shape;
 mod sliced;
 mod stopwatch;
 mod span;
+mod stretch_kernel;
+#[cfg(target_arch = "x86_64")]
+mod stretches_avx512;
 mod target;
 mod teams;
 mod tiled;
@@ -60,6 +63,8 @@ mod tiling;
 mod tune;
 #[cfg(target_arch = "x86_64")]
 mod vector512;
+#[cfg(target_arch = "x86_64")]
+mod vector512_parts;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
 

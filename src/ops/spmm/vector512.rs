@@ -38,6 +38,14 @@ impl<S: Scalar> Vector<S> {
     pub(super) const ALL: u16 = ((1u32 << Self::LANES) - 1) as u16;
 
     #[inline(always)]
+    pub(super) fn from_register(register: __m512) -> Self {
+        Vector(register, PhantomData)
+    }
+    #[inline(always)]
+    pub(super) fn register(self) -> __m512 {
+        self.0
+    }
+    #[inline(always)]
     pub(super) unsafe fn zero() -> Self {
         either!(_mm512_setzero_pd(), _mm512_setzero_ps())
     }
