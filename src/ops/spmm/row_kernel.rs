@@ -16,7 +16,7 @@ pub(super) const PIECE: usize = 16 * 1024;
 /// Rows below this have one sum: the rows that follow are already under way while its additions wait for each other, and
 /// several sums would have to be cleared and added. Over MKL at K = 4 in f64: ash958 (2 nonzeros in each row) 0.71 with four,
 /// 1.30 with one, west2021 (3.6) 0.70 and 1.10, gemat1 (9.6) 0.58 and 0.80, cage10 (13) 0.79 and 0.94.
-const SHORT: usize = 24;
+pub(super) const SHORT: usize = 24;
 
 /// Y beyond this goes past the caches: it would push out what is still needed, and be fetched before it is overwritten.
 /// Measured on stencil5 with K = 64 and 16: 1.3 times as fast. Below, whoever reads Y next finds it in the cache.
@@ -42,10 +42,8 @@ pub(super) enum Writing {
     Plain,
     /// The same past the caches, where a span can.
     Stream,
-    /// β = 0: Y is not read, so that NaN there does not spread.
-    Scaled,
-    /// Whatever they are.
-    Added,
+    /// Whatever they are. (One more way, and every row would end with a jump through a table.)
+    Combined,
 }
 
 // SAFETY: threads read X and write rows of Y that are theirs alone; each kernel says how it shares them out.
@@ -65,8 +63,7 @@ impl<S: Scalar> Operands<S> {
         let writing = match (alpha == S::ONE, beta == S::ZERO) {
             (true, true) if stream => Writing::Stream,
             (true, true) => Writing::Plain,
-            (false, true) => Writing::Scaled,
-            (_, false) => Writing::Added,
+            _ => Writing::Combined,
         };
         let x = x.data().as_ptr();
         Operands { x, x_distance, y, y_distance, k, alpha, beta, writing }
@@ -95,10 +92,14 @@ impl<S: Scalar> Operands<S> {
             match self.writing {
                 Writing::Plain => span.store(y, sums),
                 Writing::Stream => span.stream(y, sums),
-                Writing::Scaled => span.store(y, P::mul(self.alpha, sums)),
-                // Multiplied apart and then added, as `host::update` does.
-                Writing::Added => {
-                    span.store(y, P::add(P::mul(self.alpha, sums), P::mul(self.beta, span.load(y))));
+                Writing::Combined => {
+                    let mut scaled = P::mul(self.alpha, sums);
+                    // Multiplied apart and then added, as `host::update` does; with β = 0 Y is not read, so that NaN there
+                    // does not spread.
+                    if self.beta != S::ZERO {
+                        scaled = P::add(scaled, P::mul(self.beta, span.load(y)));
+                    }
+                    span.store(y, scaled);
                 }
             }
         }
@@ -150,26 +151,48 @@ impl<S: Scalar> ForSpan<S> for Rows<S> {
         unsafe {
             let (x, distance) = (operands.x.wrapping_add(first_column), operands.x_distance);
             let last = *offsets.add(end);
-            let mut start = *offsets.add(first);
-            for i in first..end {
-                let row_end = *offsets.add(i + 1);
-                if ahead > 0 {
-                    for entry in start + ahead..(row_end + ahead).min(last) {
-                        prefetch(x.add(*columns.add(entry) as usize * distance));
+            let (mut row, mut start) = (first, *offsets.add(first));
+            macro_rules! ask_ahead {
+                ($row_end:expr) => {
+                    if ahead > 0 {
+                        for entry in start + ahead..($row_end + ahead).min(last) {
+                            prefetch(x.add(*columns.add(entry) as usize * distance));
+                        }
                     }
+                };
+            }
+            loop {
+                // Short rows in a loop of their own: it is small enough that all it needs stays in registers.
+                while row < end {
+                    let row_end = *offsets.add(row + 1);
+                    if row_end - start >= SHORT {
+                        break;
+                    }
+                    ask_ahead!(row_end);
+                    let mut sums = P::zero();
+                    while start < row_end {
+                        let x = span.load(x.add(*columns.add(start) as usize * distance));
+                        sums = P::mul_add(*values.add(start), x, sums);
+                        start += 1;
+                    }
+                    operands.write(span, row, first_column, sums);
+                    row += 1;
                 }
-                let n = (row_end - start).min(PIECE);
-                let mut sums =
-                    sum::<S, P, CHAINS>(span, columns.add(start), values.add(start), n, x, distance);
-                while row_end - start > PIECE {
-                    start += PIECE;
+                if row == end {
+                    break;
+                }
+                let row_end = *offsets.add(row + 1);
+                ask_ahead!(row_end);
+                let mut sums = P::zero();
+                while start < row_end {
                     let n = (row_end - start).min(PIECE);
                     let piece =
                         sum::<S, P, CHAINS>(span, columns.add(start), values.add(start), n, x, distance);
                     sums = P::add(sums, piece);
+                    start += n;
                 }
-                operands.write(span, i, first_column, sums);
-                start = row_end;
+                operands.write(span, row, first_column, sums);
+                row += 1;
             }
         }
     }
@@ -197,13 +220,6 @@ pub(super) unsafe fn sum<S: Scalar, P: Span<S>, const CHAINS: usize>(
                 let x = span.load(x.add(*columns.add($entry) as usize * distance));
                 sums[$chain] = P::mul_add(*values.add($entry), x, sums[$chain]);
             };
-        }
-        if n < SHORT {
-            while at < n {
-                add!(at, 0);
-                at += 1;
-            }
-            return sums[0];
         }
         while at + CHAINS <= n {
             for chain in 0..CHAINS {

@@ -3,7 +3,7 @@
 // Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
 #![allow(clippy::needless_range_loop)]
 
-use super::row_kernel::{Operands, Writing, sum};
+use super::row_kernel::{Operands, SHORT, Writing, sum};
 use super::span::{ForSpan, Span, in_spans};
 use crate::Scalar;
 use crate::machine::Vectorized;
@@ -68,7 +68,10 @@ impl<S: Scalar, V: Vectors<S>> ForSpan<S> for OnSet<S, V> {
                 } else {
                     while place < end {
                         let (columns, values) = (columns.add(entry), values.add(entry));
-                        let sums = sum::<S, P, CHAINS>(span, columns, values, n, x, distance);
+                        let sums = match n < SHORT {
+                            true => sum::<S, P, 1>(span, columns, values, n, x, distance),
+                            false => sum::<S, P, CHAINS>(span, columns, values, n, x, distance),
+                        };
                         operands.write(span, *order.add(place) as usize, first_column, sums);
                         (place, entry) = (place + 1, entry + n);
                     }

@@ -4,7 +4,7 @@
 
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 
-use super::row_kernel::{Operands, Writing, sum};
+use super::row_kernel::{Operands, SHORT, Writing, sum};
 use super::span::Part;
 use super::stretch_kernel::Stretches;
 use super::vector512::{Places, Vector};
@@ -76,7 +76,10 @@ unsafe fn in_vectors<S: Scalar, const ROWS: usize, const FULL: bool>(stretches: 
             } else {
                 while place < end {
                     let span = Part::<S, <S::Avx512 as Vectors<S>>::Half>::of(k);
-                    let sums = sum::<S, _, 4>(span, columns, values, n, x, x_distance);
+                    let sums = match n < SHORT {
+                        true => sum::<S, _, 1>(span, columns, values, n, x, x_distance),
+                        false => sum::<S, _, 4>(span, columns, values, n, x, x_distance),
+                    };
                     operands.write(span, *order.add(place) as usize, 0, sums);
                     (columns, values) = (columns.add(n), values.add(n));
                     place += 1;
@@ -104,13 +107,13 @@ unsafe fn write<S: Scalar, const ROWS: usize, const FULL: bool>(
         for row in 0..ROWS {
             to[row] = y.add(*rows.add(row) as usize * y_distance);
         }
-        match writing {
-            Writing::Plain | Writing::Stream => {}
-            Writing::Scaled => sums = sums.mul(Vector::splat(&alpha)),
-            // Multiplied apart and then added, as `host::update` does.
-            Writing::Added => {
+        if writing == Writing::Combined {
+            sums = sums.mul(Vector::splat(&alpha));
+            // Multiplied apart and then added, as `host::update` does; with β = 0 Y is not read, so that NaN there does not
+            // spread.
+            if beta != S::ZERO {
                 let y = Vector::load_parts::<ROWS, FULL>(to.map(<*mut S>::cast_const), mask);
-                sums = sums.mul(Vector::splat(&alpha)).add(y.mul(Vector::splat(&beta)));
+                sums = sums.add(y.mul(Vector::splat(&beta)));
             }
         }
         sums.store_parts::<ROWS, FULL>(to, mask);
