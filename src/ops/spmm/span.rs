@@ -230,6 +230,10 @@ pub(super) unsafe fn in_spans<S: Copy, V: Vectors<S>>(k: usize, most: usize, wor
             } else if left >= wide {
                 work.with::<_, 4>(Whole::<V::Wide, 1>::NEW, first);
                 first += wide;
+            } else if half < wide && left == half + narrow {
+                // K = 12 in f32: the same, three of four times.
+                work.with::<_, 4>(Then::<V::Half, _>::new(Whole::<V::Narrow, 1>::NEW), first);
+                first += left;
             } else if half < wide && left > half {
                 work.with::<_, 4>(Part::<S, V::Wide>::of(left), first);
                 first += left;
