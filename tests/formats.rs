@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use ordito::matrix::{
-    Coo, Csr, DiagonalChunks, Duplicates, EllPadded, EllRagged, Order, RowGroups, Sell, SortedCsr,
+    Coo, Csr, DiagonalChunks, Duplicates, EllPadded, EllRagged, Order, OrderedCsr, RowClusters, RowGroups, Sell,
 };
 use proptest::prelude::*;
 
@@ -70,7 +70,12 @@ proptest! {
     fn what_kernels_of_the_cpu_read_keeps_every_entry(coo in coo()) {
         let csr = Csr::from_coo(&coo, Duplicates::Keep);
         let back = |coo: Coo<f64>| Csr::from_coo(&coo, Duplicates::Keep);
-        prop_assert_eq!(&back(SortedCsr::from_csr(csr.view()).unwrap().to_coo()), &csr);
+        prop_assert_eq!(&back(OrderedCsr::by_length(csr.view()).unwrap().to_coo()), &csr);
+        for columns in [1, 4, 1000] {
+            let clusters = RowClusters::grow(csr.view(), columns).unwrap();
+            let ordered = OrderedCsr::in_clusters(csr.view(), clusters).unwrap();
+            prop_assert_eq!(&back(ordered.to_coo()), &csr);
+        }
         for order in [Order::ByRow, Order::ByColumn] {
             let groups = RowGroups::from_csr(csr.view(), order).unwrap();
             prop_assert_eq!(sorted(&groups.to_coo()), sorted(&csr.to_coo()));

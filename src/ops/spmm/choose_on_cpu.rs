@@ -6,6 +6,7 @@
 use super::Subject;
 use super::neighbours::Neighbours;
 use super::row_chunks::{SERIAL_BELOW, work};
+use super::x_fetches::Cache;
 use crate::Scalar;
 use crate::machine::{Machine, SimdLevel};
 use crate::ops::Choice;
@@ -30,9 +31,33 @@ const WINDOWS: usize = 64;
 const STEPS_PER_NONZERO: usize = 64;
 
 pub(super) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
+    let (variant, why) = by_structure(machine, subject);
+    let waits_for_x = ["csr-threads-nnz", "csr-threads-sorted"].contains(&variant) && subject.k > 1;
+    let cache = Cache::of(machine, subject.k, size_of::<S>()).filter(|_| waits_for_x);
+    let (variant, why) = match cache.and_then(|cache| cache.wasted(subject.a.view())) {
+        Some(fetched) => {
+            let why = format!("{fetched:.2} rows of X are fetched for a nonzero: rows that share columns are put together");
+            ("csr-threads-clustered", why)
+        }
+        None => (variant, why),
+    };
+    choice(machine, subject, variant, &why)
+}
+
+/// The same without clusters of rows, which were tried in vain.
+pub(super) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
+    let (variant, why) = by_structure(machine, subject);
+    choice(machine, subject, variant, &why)
+}
+
+fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (&'static str, String) {
     let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
     let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
-    let (variant, why) = by_neighbours(neighbours, machine.cpu().simd, subject.k, size_of::<S>());
+    by_neighbours(neighbours, machine.cpu().simd, subject.k, size_of::<S>())
+}
+
+fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &'static str, why: &str) -> Choice {
+    let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
     let threads = match machine.threads() {
         1 => "one thread".to_owned(),
         _ if steps < SERIAL_BELOW => {

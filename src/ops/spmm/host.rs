@@ -13,6 +13,10 @@ pub(super) trait HostKernel<S: Scalar>: Send {
     }
     /// Y = αAX + βY, X having been repacked.
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>);
+    /// See [`Product::does_not_pay`].
+    fn does_not_pay(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A kernel with its operands.
@@ -81,6 +85,10 @@ impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
         self.kernel.repack(x);
         self.kernel.multiply(alpha, x, beta, y);
         Ok(())
+    }
+
+    fn does_not_pay(&self) -> Option<&str> {
+        self.kernel.does_not_pay()
     }
 }
 

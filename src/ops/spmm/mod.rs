@@ -15,8 +15,10 @@ mod csr_cuda_thread;
 mod csr_cuda_warp;
 mod csr_cuda_warp_row;
 mod csr_cuda_windows;
+mod csr_ordered;
 mod csr_product;
 mod csr_serial;
+mod csr_threads_clustered;
 mod csr_threads_nnz;
 mod csr_threads_rows;
 mod csr_threads_sorted;
@@ -51,6 +53,7 @@ mod sell_cuda_slices;
 mod sell_cuda_teams;
 mod shape;
 mod sliced;
+mod single_product;
 mod stopwatch;
 mod span;
 mod stretch_kernel;
@@ -67,10 +70,12 @@ mod vector512;
 mod vector512_parts;
 #[cfg(feature = "wrong-variant")]
 mod wrong;
+mod x_fetches;
 
 pub use break_even::BreakEven;
-pub use plan::{Plan, UpdateError, multiply};
+pub use plan::{Plan, UpdateError};
 pub use replay::{Replay, Step};
+pub use single_product::multiply;
 
 use super::{
     Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Prepared, Reference, RunError, Variant, check_shape,
@@ -133,6 +138,11 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError>;
 
+    /// Why another variant would do as well, where preparing has found that out: `auto` then takes that one.
+    fn does_not_pay(&self) -> Option<&str> {
+        None
+    }
+
     /// Told where operands on the device lie before [`apply_on_device`](Self::apply_on_device) gets them.
     fn get_ready(&mut self, _x: DeviceView<'_, S>, _y: DeviceView<'_, S>) -> Result<(), RunError> {
         Ok(())
@@ -161,6 +171,7 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &ell_ragged_threads::EllRaggedThreads,
         &csr_threads_nnz::CsrThreadsNnz,
         &csr_threads_sorted::CsrThreadsSorted,
+        &csr_threads_clustered::CsrThreadsClustered,
         &groups_threads_rows::GroupsThreadsRows,
         &diagonals::DiagonalsThreadsChunks,
         &sell::SellThreadsSlices,

@@ -1,15 +1,15 @@
-//! The library calls: a plan for many products with one matrix, and a single product that converts nothing.
+//! The library call for many products with one matrix.
 
 use super::break_even::timed;
-use super::csr_product::multiply_chunks;
+use super::choose::choose;
+use super::choose_on_cpu::with_rows_as_they_stand;
 use super::overlapped::Overlapped;
-use super::row_chunks::RowChunks;
+use super::remembered::or_remembered;
 use super::{Product, Spmm, Subject, check_shapes};
 use crate::Scalar;
 use crate::machine::{Accelerator, Device, DeviceView, DeviceViewMut, LaunchReport, Machine, Refusal};
-use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut, FormatError};
+use crate::matrix::{Csr, DenseView, DenseViewMut, FormatError};
 use crate::ops::{Choice, Op, Phases, RunError};
-use std::ops::Mul;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,12 +75,18 @@ pub enum UpdateError {
 impl<S: Scalar> Plan<S> {
     /// The variant that `auto` chooses for this matrix and machine, or that was [tuned](Plan::tuned) for them: on the CPU,
     /// or, where the machine has an accelerator ([`Machine::with_accelerator`]), on that. Should it refuse (too large, say), the
-    /// one that converts nothing, or on a device stores the least, is taken.
+    /// one that converts nothing, or on a device stores the least, is taken; should it find, being prepared, that it does not pay,
+    /// the next best.
     pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         let subject = Subject { a: a.into(), triplets: None, k };
-        let choice = Spmm::choose(machine, &subject);
+        let mut measured = true;
+        let choice = or_remembered(machine, &subject, || {
+            measured = false;
+            choose(machine, &subject)
+        });
         let (name, plain) = (choice.variant, plain_variant(machine));
         match Plan::build(subject.clone(), choice, machine) {
+            Ok(plan) if !measured => plan.unless_it_does_not_pay(),
             Err(refusal) if name != plain => {
                 let reason = format!("{name} refuses: {refusal}");
                 // If this refuses too, the first refusal says more.
@@ -88,6 +94,14 @@ impl<S: Scalar> Plan<S> {
             }
             plan => plan,
         }
+    }
+
+    /// The next best plan, where preparing this one has shown that it would be as good.
+    fn unless_it_does_not_pay(self) -> Result<Self, Refusal> {
+        let Some(why) = self.product.does_not_pay() else { return Ok(self) };
+        let Choice { variant, reason } = with_rows_as_they_stand(&self.machine, &self.subject);
+        let reason = format!("{reason} ({} would not pay: {why})", self.choice.variant);
+        Plan::build(self.subject, Choice { variant, reason }, &self.machine)
     }
 
     /// The variant of that name.
@@ -228,54 +242,10 @@ impl<S: Scalar> Plan<S> {
     }
 }
 
-/// A single product Y = αAX + βY on borrowed arrays, on all cores: nothing is copied or converted.
-///
-/// ```
-/// use ordito::matrix::{CsrView, DenseView, DenseViewMut};
-/// let a = CsrView::from_parts(1, 2, &[0, 2], &[0, 1], &[1.0, 2.0])?;
-/// let mut y = [f64::NAN; 2];
-/// let x = DenseView::new(&[1.0, 2.0, 3.0, 4.0], 2, 2, 2)?;
-/// ordito::spmm::multiply(1.0, a, x, 0.0, DenseViewMut::new(&mut y, 1, 2, 2)?)?;
-/// assert_eq!(y, [7.0, 10.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn multiply<S: Scalar>(
-    alpha: S,
-    a: CsrView<'_, S>,
-    x: DenseView<'_, S>,
-    beta: S,
-    y: DenseViewMut<'_, S>,
-) -> Result<(), RunError> {
-    check_shapes((a.rows(), a.cols()), x.cols(), &x, (y.rows(), y.cols()))?;
-    let machine = Machine::whole()?;
-    let chunks = RowChunks::new(a.offsets(), x.cols(), machine.threads());
-    multiply_chunks(&machine, a, &chunks, 0, alpha, x, beta, y);
-    Ok(())
-}
-
-/// `&a * &x`.
-///
-/// # Panics
-/// When `x` does not have as many rows as `a` has columns; [`multiply`] returns an error instead.
-impl<S: Scalar> Mul<&Dense<S>> for &Csr<S> {
-    type Output = Dense<S>;
-
-    #[expect(clippy::panic, reason = "an operator has no other way to say so; documented above")]
-    fn mul(self, x: &Dense<S>) -> Dense<S> {
-        let product = || {
-            let mut y = Dense::filled(self.rows(), x.cols(), S::ZERO)?;
-            multiply(S::ONE, self.view(), x.view(), S::ZERO, y.view_mut())?;
-            Ok(y)
-        };
-        product().unwrap_or_else(|error: RunError| panic!("A·X: {error}"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::matrix::{Coo, Duplicates};
-    use crate::ops::spmm::choose::choose;
 
     fn identity(n: usize) -> Csr<f64> {
         let diagonal: Vec<u32> = (0..n as u32).collect();
@@ -293,12 +263,6 @@ mod tests {
         assert!(plan.update_values(vec![1.0]).is_err());
         let unknown = Plan::with_variant("csr-magic", identity(3), 2, &Machine::whole().unwrap());
         assert!(unknown.err().unwrap().to_string().contains("no variant `csr-magic`"));
-    }
-
-    #[test]
-    fn operator_and_plan_give_the_same_bits() {
-        let x = Dense::from_rows(3, 2, vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).unwrap();
-        assert_eq!(&identity(3) * &x, x);
     }
 
     #[test]
