@@ -124,6 +124,7 @@ fn the_number_of_threads_changes_no_bit() {
         for name in [
             "csr-threads-nnz",
             "csr-threads-sorted",
+            "csr-threads-clustered",
             "groups-threads-rows",
             "diagonals-threads-chunks",
             "sell-threads-slices",

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use ordito::matrix::{
-    Coo, Csr, DiagonalChunks, Duplicates, EllPadded, EllRagged, Order, OrderedCsr, RowClusters, RowGroups, Sell,
+    Coo, Csr, DiagonalChunks, Duplicates, EllPadded, EllRagged, Order, OrderedCsr, RowClusters, RowGroups,
+    Sell,
 };
 use proptest::prelude::*;
 

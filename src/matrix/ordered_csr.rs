@@ -39,7 +39,9 @@ impl<S: Scalar> OrderedCsr<S> {
     /// stay in order.
     pub fn by_length(a: CsrView<'_, S>) -> Result<Self, FormatError> {
         let mut order: Vec<u32> = (0..a.rows() as u32).collect(); // `check_dimensions` of the CSR matrix
-        order.par_chunks_mut(WINDOW).for_each(|window| window.sort_by_key(|&row| a.range(row as usize).len()));
+        order
+            .par_chunks_mut(WINDOW)
+            .for_each(|window| window.sort_by_key(|&row| a.range(row as usize).len()));
         OrderedCsr::gather(a, order)
     }
 
@@ -55,7 +57,9 @@ impl<S: Scalar> OrderedCsr<S> {
     /// Copies the rows, on the threads of the current rayon pool. `order` holds every row once.
     fn gather(a: CsrView<'_, S>, order: Vec<u32>) -> Result<Self, FormatError> {
         if u32::try_from(a.nonzeros()).is_err() {
-            return Err(FormatError::TooManyElements { what: "CSR in another order, with 32-bit row starts," });
+            return Err(FormatError::TooManyElements {
+                what: "CSR in another order, with 32-bit row starts,",
+            });
         }
         let mut starts = Vec::with_capacity(order.len() + 1);
         starts.push(0);

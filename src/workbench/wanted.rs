@@ -12,7 +12,7 @@ use crate::ops::{Op, Variant};
 /// let wanted = Wanted::variants(["csr-threads-*", "auto"]);
 /// let selected = select::<Spmm<f64>>(&wanted, Side::Cpu)?;
 /// let names: Vec<String> = selected.iter().map(Selected::name).collect();
-/// assert_eq!(names, ["csr-threads-rows", "csr-threads-nnz", "csr-threads-sorted", "auto"]);
+/// assert_eq!(names, ["csr-threads-rows", "csr-threads-nnz", "csr-threads-sorted", "csr-threads-clustered", "auto"]);
 /// # Ok::<(), ordito::workbench::SelectError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

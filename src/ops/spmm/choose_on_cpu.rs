@@ -36,7 +36,9 @@ pub(super) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choi
     let cache = Cache::of(machine, subject.k, size_of::<S>()).filter(|_| waits_for_x);
     let (variant, why) = match cache.and_then(|cache| cache.wasted(subject.a.view())) {
         Some(fetched) => {
-            let why = format!("{fetched:.2} rows of X are fetched for a nonzero: rows that share columns are put together");
+            let why = format!(
+                "{fetched:.2} rows of X and Y are fetched for a nonzero: rows that share columns are put together"
+            );
             ("csr-threads-clustered", why)
         }
         None => (variant, why),

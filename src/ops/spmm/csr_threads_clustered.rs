@@ -3,7 +3,7 @@
 //! Loses where rows are near their relatives already, where no order helps (random columns), and where X fits the cache.
 
 use super::csr_ordered::Kernel;
-use super::x_fetches::{Cache, WORTHWHILE};
+use super::x_fetches::Cache;
 use super::{Product, Spmm, Subject, ahead};
 use crate::Scalar;
 use crate::machine::{Machine, Refusal};
@@ -11,12 +11,9 @@ use crate::matrix::{OrderedCsr, RowClusters};
 use crate::ops::{Place, Variant};
 use std::sync::Arc;
 
-/// What a cluster touches of X: a part of the second-level cache, which also holds what goes by of A and Y. 64 KiB and 1 MiB were
-/// within 10 % of it, the former slower to grow.
+/// What a cluster touches of X: a part of the second-level cache, which also holds what goes by of A and Y. Measured at K = 8 to 64
+/// on meshes: with 64 KiB as fast and slower to grow, with 1 MiB up to 0.9 of the speed.
 const CLUSTER_BYTES: usize = 256 << 10;
-/// Bytes of a row of X up to which the ends of rows take more time than X: then rows of a cluster are sorted by length. Beyond, that
-/// would only undo their order (brack2, f64: 1.3 times as fast at K = 16, 0.96 at K = 64).
-const SHORT_X: usize = 128;
 
 pub(super) struct CsrThreadsClustered;
 
@@ -38,12 +35,11 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
         let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nonzeros());
         let growing = RowClusters::bytes_for(rows, cols, nonzeros);
         let kept = OrderedCsr::<S>::bytes_for(rows, nonzeros);
-        machine.check_memory("CSR in clusters of rows", growing.zip(kept).and_then(|(a, b)| a.checked_add(b)))?;
+        machine
+            .check_memory("CSR in clusters of rows", growing.zip(kept).and_then(|(a, b)| a.checked_add(b)))?;
         let x_row_bytes = k.saturating_mul(size_of::<S>()).max(1);
         let mut clusters = RowClusters::grow(a, CLUSTER_BYTES / x_row_bytes)?;
-        if x_row_bytes <= SHORT_X {
-            clusters.sort_by_length(a);
-        }
+        clusters.sort_by_length(a);
         let why_not = does_not_pay(machine, subject, clusters.order());
         let ahead = ahead::distance(machine, a, k);
         let a = machine.pool().install(|| OrderedCsr::in_clusters(a, clusters))?;
@@ -61,7 +57,65 @@ fn does_not_pay<S: Scalar>(machine: &Machine, subject: &Subject<S>, order: &[u32
         return Some("X fits the second-level cache".into());
     }
     let (before, after) = (cache.fetches(a, |row| row), cache.fetches(a, |place| order[place] as usize));
-    (Cache::gain(before, after) < WORTHWHILE).then(|| {
-        format!("{before:.2} rows of X are fetched for a nonzero as rows stand, {after:.2} in clusters of rows")
+    (!cache.worthwhile(before, after)).then(|| {
+        format!("{before:.2} rows of X and Y are fetched for a nonzero as rows stand, {after:.2} in clusters")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::{self, random_dense};
+    use crate::machine::{CpuInfo, Limits};
+    use crate::matrix::{Coo, Csr, Dense, Duplicates};
+    use crate::ops::spmm::Plan;
+
+    const K: usize = 64;
+
+    /// X of the matrices below has several times its cache.
+    fn machine() -> Arc<Machine> {
+        let cpu = CpuInfo { l2_bytes: Some(512 << 10), ..CpuInfo::default() };
+        Machine::new(cpu.clone(), 2, Limits::of(&cpu)).unwrap()
+    }
+
+    /// A mesh whose points have lost their order.
+    fn shuffled_mesh() -> Csr<f64> {
+        let mesh = io::load::<f64>("stencil5:61", &Default::default()).unwrap().coo;
+        let mut points: Vec<u64> = (0..mesh.rows() as u64).collect();
+        points.sort_by_key(|&point| (point * point * 7919 + point * 104_729) % 65_537);
+        let renumbered = |old: &[u32]| old.iter().map(|&point| points[point as usize] as u32).collect();
+        let (rows, cols) = (renumbered(mesh.row_indices()), renumbered(mesh.column_indices()));
+        let shuffled = Coo::new(mesh.rows(), mesh.cols(), rows, cols, mesh.values().to_vec()).unwrap();
+        Csr::from_coo(&shuffled, Duplicates::Sum)
+    }
+
+    #[test]
+    fn auto_puts_the_rows_of_a_shuffled_mesh_together_and_changes_no_bit() {
+        let (machine, a) = (machine(), Arc::new(shuffled_mesh()));
+        let x = random_dense(a.cols(), K, 1).unwrap();
+        let product = |mut plan: Plan<f64>| {
+            let mut y = Dense::filled(a.rows(), K, 0.5).unwrap();
+            plan.apply(2.0, x.view(), -1.0, y.view_mut()).unwrap();
+            y
+        };
+        let plan = Plan::new(a.clone(), K, &machine).unwrap();
+        assert_eq!(plan.choice().variant, "csr-threads-clustered");
+        let plain = Plan::with_variant("csr-threads-nnz", a.clone(), K, &machine).unwrap();
+        assert_eq!(product(plan), product(plain));
+    }
+
+    #[test]
+    fn auto_goes_back_where_no_order_helps_and_says_so() {
+        let a = io::load::<f64>("uniform:4000x8", &Default::default()).unwrap().coo;
+        let a = Arc::new(Csr::from_coo(&a, Duplicates::Sum));
+        let plan = Plan::new(a.clone(), K, &machine()).unwrap();
+        assert_eq!(plan.choice().variant, "csr-threads-nnz");
+        let reason = &plan.choice().reason;
+        assert!(reason.contains("csr-threads-clustered would not pay: 0."), "{reason}");
+        // Asked for by name it does as it is told.
+        assert_eq!(
+            Plan::with_variant("csr-threads-clustered", a, K, &machine()).unwrap().choice().variant,
+            "csr-threads-clustered"
+        );
+    }
 }
