@@ -6,6 +6,10 @@ use crate::Scalar;
 /// Columns with more entries than this lead to rows that have nothing else in common, and would make growing quadratic.
 const MOST_ENTRIES_OF_COLUMN: usize = 64;
 
+/// Clusters touch at least so many columns: what one leaves waiting (a quarter of that, and the entries of a column) stays in
+/// proportion to its entries.
+const LEAST_COLUMNS: usize = 64;
+
 /// Marks of a row: in no queue yet, or taken; else the number of the cluster in whose queue it is.
 const UNSEEN: u32 = 0;
 const TAKEN: u32 = u32::MAX;
@@ -30,12 +34,12 @@ pub struct RowClusters {
 }
 
 impl RowClusters {
-    /// Clusters that touch `columns` columns each, and at most a row more. Matrices with 2³² entries or more are refused.
+    /// Clusters that touch `columns` columns each (64, where that is less), and at most a row more. Matrices with 2³² entries or more are refused.
     pub fn grow<S: Scalar>(a: CsrView<'_, S>, columns: usize) -> Result<Self, FormatError> {
         if u32::try_from(a.nonzeros()).is_err() {
             return Err(FormatError::TooManyElements { what: "an order of rows in clusters" });
         }
-        Ok(Growing::new(a.cols(), a.offsets(), a.columns()).all(columns.max(1)))
+        Ok(Growing::new(a.cols(), a.offsets(), a.columns()).all(columns.max(LEAST_COLUMNS)))
     }
 
     /// Rows of a cluster in order of length, so that the processor foresees where they end, and equally long ones by number, so that
@@ -60,8 +64,9 @@ impl RowClusters {
 
     /// Bytes that growing takes, for a matrix of this shape; what is kept is part of it.
     pub fn bytes_for(rows: usize, cols: usize, nonzeros: usize) -> Option<u64> {
-        // Entries by column; of a column its start and mark; of a row its mark, its place, the queues and the borders.
-        let of_entries = (nonzeros as u64).checked_mul(4)?;
+        // Entries by column, and up to 1.25 rows waiting for each, in a list that doubles as it grows; of a column its start and
+        // mark; of a row its mark, its place, the queue and the borders.
+        let of_entries = (nonzeros as u64).checked_mul(4 + 10)?;
         of_entries.checked_add((cols as u64).checked_mul(8)?)?.checked_add((rows as u64).checked_mul(24)?)
     }
 }
@@ -179,11 +184,18 @@ fn transpose(cols: usize, offsets: &[usize], columns: &[u32]) -> (Vec<u32>, Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io;
     use crate::matrix::{Coo, Csr, Duplicates};
 
-    fn synthetic(name: &str) -> Csr<f64> {
-        Csr::from_coo(&io::load(name, &Default::default()).unwrap().coo, Duplicates::Sum)
+    fn matrix(rows: usize, cols: usize, places: impl Iterator<Item = (u32, u32)>) -> Csr<f64> {
+        let (of_rows, of_cols): (Vec<u32>, Vec<u32>) = places.unzip();
+        let values = vec![1.0; of_rows.len()];
+        Csr::from_coo(&Coo::new(rows, cols, of_rows, of_cols, values).unwrap(), Duplicates::Sum)
+    }
+
+    /// Rows of 0 to 8 entries, all over the place.
+    fn uneven() -> Csr<f64> {
+        let columns = |row: u32| (0..row * 7919 % 9).map(move |i| (row, (row * 31 + i * i * 97) % 300));
+        matrix(700, 300, (0..700).flat_map(columns))
     }
 
     /// Columns that each cluster touches.
@@ -201,13 +213,17 @@ mod tests {
 
     #[test]
     fn every_row_stands_once_whatever_the_pattern() {
-        let hub = (0..500u32).map(|row| (row, 0)).chain((0..500).map(|row| (row, 1 + row / 2)));
-        let (rows, cols) = hub.unzip();
-        let hub = Coo::new(500, 300, rows, cols, vec![1.0; 1000]).unwrap();
-        let hub = Csr::from_coo(&hub, Duplicates::Sum);
-        let names =
-            ["empty:0x0", "empty:5x7", "diagonal:9", "stencil5:20", "powerlaw:700x9", "uniform:300x5"];
-        for a in names.map(synthetic).iter().chain([&hub]) {
+        let path = |row: u32| [(row, row), (row, (row + 1) % 50)];
+        let hub = (0..500).flat_map(|row| [(row, 0), (row, 1 + row / 2)]);
+        let matrices = [
+            matrix(0, 0, std::iter::empty()),
+            matrix(5, 7, std::iter::empty()),
+            matrix(9, 9, (0..9).map(|i| (i, i))),
+            matrix(50, 50, (0..50).flat_map(path)),
+            matrix(500, 300, hub),
+            uneven(),
+        ];
+        for a in &matrices {
             for columns in [0, 1, 7, 100, usize::MAX] {
                 let mut clusters = RowClusters::grow(a.view(), columns).unwrap();
                 assert_eq!(clusters, RowClusters::grow(a.view(), columns).unwrap());
@@ -215,7 +231,7 @@ mod tests {
                 let mut order = clusters.order().to_vec();
                 order.sort_unstable();
                 assert!(order.into_iter().eq(0..a.rows() as u32), "{columns} columns");
-                let most = columns.max(1).saturating_add(a.longest_row());
+                let most = columns.max(LEAST_COLUMNS).saturating_add(a.longest_row());
                 assert!(touched(a, &clusters).into_iter().all(|columns| columns < most));
             }
         }
@@ -224,9 +240,7 @@ mod tests {
     #[test]
     fn rows_that_share_columns_find_each_other() {
         // Row r has columns r % 10 and r % 10 + 10: ten clusters of fifty rows, none of which knows another.
-        let rows: Vec<u32> = (0..500).flat_map(|row| [row, row]).collect();
-        let cols = (0..500).flat_map(|row| [row % 10, row % 10 + 10]).collect();
-        let a = Csr::from_coo(&Coo::new(500, 20, rows, cols, vec![1.0; 1000]).unwrap(), Duplicates::Sum);
+        let a = matrix(500, 20, (0..500).flat_map(|row| [(row, row % 10), (row, row % 10 + 10)]));
         let clusters = RowClusters::grow(a.view(), 100).unwrap();
         for (cluster, rows) in clusters.order().chunks(50).enumerate() {
             assert!(rows.iter().all(|&row| row as usize % 10 == cluster));
@@ -235,7 +249,7 @@ mod tests {
 
     #[test]
     fn lengths_rise_inside_a_cluster() {
-        let a = synthetic("powerlaw:700x9");
+        let a = uneven();
         let mut clusters = RowClusters::grow(a.view(), 50).unwrap();
         clusters.sort_by_length(a.view());
         let length = |&row: &u32| (a.view().range(row as usize).len(), row);

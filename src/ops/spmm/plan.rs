@@ -245,7 +245,7 @@ impl<S: Scalar> Plan<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::{Coo, Duplicates};
+    use crate::matrix::{Coo, Dense, Duplicates};
 
     fn identity(n: usize) -> Csr<f64> {
         let diagonal: Vec<u32> = (0..n as u32).collect();
