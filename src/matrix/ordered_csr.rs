@@ -1,13 +1,8 @@
-//! CSR whose rows stand in another order: by length inside windows, so that a loop over entries ends after as many steps as the
-//! one before and the processor foresees it; or in clusters, so that rows of X are found in the cache.
+//! CSR whose rows stand in another order: in clusters, so that rows of X are found in the cache.
 
 use super::{Coo, CsrView, FormatError, RowClusters, huge_pages};
 use crate::Scalar;
 use rayon::prelude::*;
-
-/// Rows in a window of [`OrderedCsr::by_length`]. Wide enough that neighbours have the same length, narrow enough that Y is still
-/// written nearly in order. Other widths were not measured.
-pub const WINDOW: usize = 512;
 
 /// Rows that are copied by one thread at a time.
 const ROWS_PER_TASK: usize = 1 << 12;
@@ -19,10 +14,10 @@ const ROWS_PER_TASK: usize = 1 << 12;
 /// Starts take 32 bits: a matrix with 2³² entries or more has no such form.
 ///
 /// ```
-/// use ordito::matrix::{CsrView, OrderedCsr};
-/// let a = CsrView::from_parts(2, 2, &[0, 2, 3], &[0, 1, 1], &[1.0, 2.0, 3.0])?;
-/// let sorted = OrderedCsr::by_length(a)?;
-/// assert_eq!((sorted.order(), sorted.starts()), (&[1, 0][..], &[0, 1, 3][..]));
+/// use ordito::matrix::{CsrView, OrderedCsr, RowClusters};
+/// let a = CsrView::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0, 2.0, 3.0, 4.0])?;
+/// let clustered = OrderedCsr::in_clusters(a, RowClusters::grow(a, 1)?)?;
+/// assert_eq!((clustered.order(), clustered.values()), (&[0, 2, 1, 3][..], &[1.0, 3.0, 2.0, 4.0][..]));
 /// # Ok::<(), ordito::matrix::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -35,16 +30,6 @@ pub struct OrderedCsr<S> {
 }
 
 impl<S: Scalar> OrderedCsr<S> {
-    /// Sorts the rows of every window of [`WINDOW`] rows by length, on the threads of the current rayon pool. Equally long rows
-    /// stay in order.
-    pub fn by_length(a: CsrView<'_, S>) -> Result<Self, FormatError> {
-        let mut order: Vec<u32> = (0..a.rows() as u32).collect(); // `check_dimensions` of the CSR matrix
-        order
-            .par_chunks_mut(WINDOW)
-            .for_each(|window| window.sort_by_key(|&row| a.range(row as usize).len()));
-        OrderedCsr::gather(a, order)
-    }
-
     /// Rows in clusters that were grown of the same matrix.
     pub fn in_clusters(a: CsrView<'_, S>, clusters: RowClusters) -> Result<Self, FormatError> {
         let (found, expected) = (clusters.order().len(), a.rows());
@@ -154,20 +139,6 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_sorted_and_hold_their_rows() {
-        let a = uneven();
-        let sorted = OrderedCsr::by_length(a.view()).unwrap();
-        assert_eq!(Csr::from_coo(&sorted.to_coo(), Duplicates::Keep), a);
-        let lengths: Vec<u32> = sorted.starts().windows(2).map(|pair| pair[1] - pair[0]).collect();
-        for (window, lengths) in lengths.chunks(WINDOW).enumerate() {
-            assert!(lengths.is_sorted());
-            let mut held = sorted.order()[window * WINDOW..][..lengths.len()].to_vec();
-            held.sort_unstable();
-            assert!(held.iter().zip(window * WINDOW..).all(|(&row, expected)| row as usize == expected));
-        }
-    }
-
-    #[test]
     fn clusters_keep_every_entry_and_must_fit() {
         let a = uneven();
         let clusters = RowClusters::grow(a.view(), 5).unwrap();
@@ -182,6 +153,7 @@ mod tests {
     #[test]
     fn nothing_is_fine() {
         let a = CsrView::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
-        assert_eq!(OrderedCsr::by_length(a).unwrap().starts(), [0]);
+        let clusters = RowClusters::grow(a, 1).unwrap();
+        assert_eq!(OrderedCsr::in_clusters(a, clusters).unwrap().starts(), [0]);
     }
 }

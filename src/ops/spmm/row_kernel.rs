@@ -106,13 +106,43 @@ impl<S: Scalar> Operands<S> {
     }
 }
 
-/// A times X for the rows `first..end`: a kernel to be run by `Machine::vectorized`.
+/// Rows of A, in the order in which they are stored.
+pub(super) trait RowList: Copy {
+    /// Where the entries of the `i`-th stored row begin; those of the last end where one more would begin.
+    ///
+    /// # Safety
+    /// `i` is at most the number of rows.
+    unsafe fn start(self, i: usize) -> usize;
+    /// Which row of Y that is.
+    ///
+    /// # Safety
+    /// `i` is below the number of rows.
+    unsafe fn row(self, i: usize) -> usize;
+}
+
+/// Stored in order: plain CSR.
+#[derive(Clone, Copy)]
+pub(super) struct InOrder(pub(super) *const usize);
+
+impl RowList for InOrder {
+    #[inline(always)]
+    unsafe fn start(self, i: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { *self.0.add(i) }
+    }
+    #[inline(always)]
+    unsafe fn row(self, i: usize) -> usize {
+        i
+    }
+}
+
+/// A times X for the stored rows `first..end`: a kernel to be run by `Machine::vectorized`.
 ///
-/// Whoever makes it promises that offsets, entries and operands are those of one product: offsets rise and stay
+/// Whoever makes it promises that the list, the entries and the operands are those of one product: starts rise and stay
 /// below the number of entries, columns are rows of X, and no other thread has these rows of Y.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<S> {
-    pub(super) offsets: *const usize,
+pub(super) struct Rows<S, R> {
+    pub(super) list: R,
     pub(super) first: usize,
     pub(super) end: usize,
     pub(super) columns: *const u32,
@@ -124,7 +154,7 @@ pub(super) struct Rows<S> {
     pub(super) ahead: usize,
 }
 
-impl<S: Scalar> Vectorized<S> for Rows<S> {
+impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
     #[inline(always)]
     unsafe fn run<V: Vectors<S>>(self) {
         let Operands { k, x_distance, writing, .. } = self.operands;
@@ -142,16 +172,16 @@ impl<S: Scalar> Vectorized<S> for Rows<S> {
     }
 }
 
-impl<S: Scalar> ForSpan<S> for Rows<S> {
+impl<S: Scalar, R: RowList> ForSpan<S> for Rows<S, R> {
     #[inline(always)]
     unsafe fn with<P: Span<S>, const CHAINS: usize>(&self, span: P, first_column: usize) {
         // A copy that nothing else points to: through a reference every store to Y would make the compiler read it again.
-        let Rows { offsets, first, end, columns, values, operands, ahead, .. } = *self;
+        let Rows { list, first, end, columns, values, operands, ahead, .. } = *self;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             let (x, distance) = (operands.x.wrapping_add(first_column), operands.x_distance);
-            let last = *offsets.add(end);
-            let (mut row, mut start) = (first, *offsets.add(first));
+            let last = list.start(end);
+            let (mut row, mut start) = (first, list.start(first));
             macro_rules! ask_ahead {
                 ($row_end:expr) => {
                     if ahead > 0 {
@@ -164,7 +194,7 @@ impl<S: Scalar> ForSpan<S> for Rows<S> {
             loop {
                 // Short rows in a loop of their own: it is small enough that all it needs stays in registers.
                 while row < end {
-                    let row_end = *offsets.add(row + 1);
+                    let row_end = list.start(row + 1);
                     if row_end - start >= SHORT {
                         break;
                     }
@@ -175,13 +205,13 @@ impl<S: Scalar> ForSpan<S> for Rows<S> {
                         sums = P::mul_add(*values.add(start), x, sums);
                         start += 1;
                     }
-                    operands.write(span, row, first_column, sums);
+                    operands.write(span, list.row(row), first_column, sums);
                     row += 1;
                 }
                 if row == end {
                     break;
                 }
-                let row_end = *offsets.add(row + 1);
+                let row_end = list.start(row + 1);
                 ask_ahead!(row_end);
                 let mut sums = P::zero();
                 while start < row_end {
@@ -191,7 +221,7 @@ impl<S: Scalar> ForSpan<S> for Rows<S> {
                     sums = P::add(sums, piece);
                     start += n;
                 }
-                operands.write(span, row, first_column, sums);
+                operands.write(span, list.row(row), first_column, sums);
                 row += 1;
             }
         }
@@ -244,23 +274,23 @@ pub(super) unsafe fn sum<S: Scalar, P: Span<S>, const CHAINS: usize>(
     }
 }
 
-impl<S: Scalar> Rows<S> {
+impl<S: Scalar, R: RowList> Rows<S, R> {
     /// K = 1: a register holds neighbouring entries of a row instead of columns of X.
     #[inline(always)]
     unsafe fn dot_products<V: Vectors<S>>(self) {
-        let Rows { offsets, first, end, operands, .. } = self;
+        let Rows { list, first, end, operands, .. } = self;
         let Operands { x, y, y_distance, alpha, beta, .. } = operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            let mut start = *offsets.add(first);
+            let mut start = list.start(first);
             for i in first..end {
-                let end = *offsets.add(i + 1);
+                let end = list.start(i + 1);
                 let mut sum = self.dot::<V>(start, (end - start).min(PIECE), x);
                 while end - start > PIECE {
                     start += PIECE;
                     sum += self.dot::<V>(start, (end - start).min(PIECE), x);
                 }
-                super::host::update(&mut *y.add(i * y_distance), alpha, sum, beta);
+                super::host::update(&mut *y.add(list.row(i) * y_distance), alpha, sum, beta);
                 start = end;
             }
         }
