@@ -1,7 +1,8 @@
 //! What `auto` takes on the CPU, as data: from what neighbouring rows have in common, K and the precision.
 //!
-//! Fitted to the yardstick beside MKL (`benches/spmm_beside_mkl`) on a Xeon with AVX-512, by looking at the times of all of its
-//! matrices, those that it names as held out too: their geometric mean is therefore no independent test of these thresholds.
+//! Fitted to the yardstick beside MKL (`benches/spmm_beside_mkl`) on a Xeon with AVX-512. The thresholds of sorted rows, of
+//! diagonals for several columns and of groups for few were set on the matrices that it does not hold out; the others, and which
+//! kernels there are at all, are older and were chosen with all of its matrices in view.
 
 use super::Subject;
 use super::neighbours::Neighbours;
@@ -9,22 +10,31 @@ use super::row_chunks::{SERIAL_BELOW, work};
 use super::x_fetches::Cache;
 use crate::Scalar;
 use crate::machine::{Machine, SimdLevel};
+use crate::matrix::Csr;
 use crate::ops::Choice;
 
-/// Nonzeros in rows with the columns of the row above, from which on rows are taken in groups; with many columns of X fewer do.
+/// Nonzeros in rows with the columns of the row above, from which on rows are taken in groups: with few columns of X, whose rival
+/// are sorted rows, with more, and with many.
+const ALIKE_FOR_FEW: f64 = 0.45;
 const ALIKE: f64 = 0.3;
 const ALIKE_FOR_MANY: f64 = 0.1;
 /// Groups gather few vectors at K = 1 where their columns lie together.
 const TOGETHER: f64 = 0.4;
-/// Places on diagonals that hold a nonzero, from which on rows are taken by diagonals: for few columns, for one (where gathering is
-/// the rival), and for many.
-const DIAGONAL_FEW: [f64; 2] = [0.33, 0.5];
+/// Places on diagonals that hold a nonzero, from which on rows are taken by diagonals: for few columns (f32, f64), for one (where
+/// gathering is the rival), for eight and for sixteen.
+const DIAGONAL_FEW: [f64; 2] = [0.55, 0.8];
 const DIAGONAL_ONE: f64 = 0.6;
+const DIAGONAL_EIGHT: f64 = 0.8;
 const DIAGONAL_MANY: f64 = 0.9;
-/// Rows as long as the row above are foreseen by the processor; from so many others on, rows are sorted by length.
-const LENGTHS_CHANGE: f64 = 0.3;
-/// Bytes of a row of X up to which the ends of rows are what takes the time.
+/// Bytes of a row of X below which eight rows in one loop beat one after the other, whatever their lengths; of a line, where rows
+/// are short or their lengths change; and up to which they do where lengths change (rows as long as the row above are foreseen by
+/// the processor).
+const NARROW_X: usize = 64;
 const SHORT_X: usize = 128;
+const LENGTHS_CHANGE: f64 = 0.3;
+const SHORT_ROW: f64 = 8.0;
+/// Bytes of a row of X that groups of rows gain little on.
+const FEW_X: usize = 32;
 /// Windows of rows that are looked at, at most, and multiply-adds for every nonzero in them: looking takes less time than the
 /// product.
 const WINDOWS: usize = 64;
@@ -55,7 +65,7 @@ pub(super) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Su
 fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (&'static str, String) {
     let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
     let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
-    by_neighbours(neighbours, machine.cpu().simd, subject.k, size_of::<S>())
+    by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, subject.k, size_of::<S>())
 }
 
 fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &'static str, why: &str) -> Choice {
@@ -70,11 +80,25 @@ fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &'static 
     Choice { variant, reason: format!("{why}; {threads}") }
 }
 
-fn by_neighbours(rows: Neighbours, simd: SimdLevel, k: usize, scalar_bytes: usize) -> (&'static str, String) {
+fn mean_length<S: Scalar>(a: &Csr<S>) -> f64 {
+    a.nonzeros() as f64 / a.rows().max(1) as f64
+}
+
+fn by_neighbours(
+    rows: Neighbours,
+    mean_length: f64,
+    simd: SimdLevel,
+    k: usize,
+    scalar_bytes: usize,
+) -> (&'static str, String) {
     let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
     let percent = |share: f64| (100.0 * share).round();
     let on_diagonals = if is_f64 { rows.diagonals_of_8 } else { rows.diagonals_of_16 };
-    let alike = if x_bytes >= SHORT_X { ALIKE_FOR_MANY } else { ALIKE };
+    let alike = match x_bytes {
+        SHORT_X.. => ALIKE_FOR_MANY,
+        ..=FEW_X if k > 1 => ALIKE_FOR_FEW,
+        _ => ALIKE,
+    };
     // With 16 registers groups of rows would have to read A again for every few columns.
     let groups_pay = simd == SimdLevel::Avx512 || x_bytes < SHORT_X;
     if rows.same_columns >= alike && groups_pay && (k != 1 || rows.diagonals_of_8 >= TOGETHER) {
@@ -87,7 +111,7 @@ fn by_neighbours(rows: Neighbours, simd: SimdLevel, k: usize, scalar_bytes: usiz
     let enough = match k {
         1 => DIAGONAL_ONE,
         2..=4 => DIAGONAL_FEW[usize::from(is_f64)],
-        8 if !is_f64 => DIAGONAL_ONE,
+        8 if !is_f64 => DIAGONAL_EIGHT,
         16 if !is_f64 => DIAGONAL_MANY,
         _ => f64::INFINITY,
     };
@@ -101,7 +125,11 @@ fn by_neighbours(rows: Neighbours, simd: SimdLevel, k: usize, scalar_bytes: usiz
     if k == 1 && simd == SimdLevel::Avx512 {
         return ("sell-threads-slices", "one column: rows side by side in the lanes of vectors".into());
     }
-    if rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X {
+    if k > 1 && (x_bytes < NARROW_X || (x_bytes == NARROW_X && mean_length < SHORT_ROW)) {
+        let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
+        return ("csr-threads-sorted", why.into());
+    }
+    if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X {
         let why = format!(
             "{} % of the rows are not as long as the row above: sorted by length, their ends are foreseen",
             percent(rows.length_changes)
@@ -115,7 +143,7 @@ fn by_neighbours(rows: Neighbours, simd: SimdLevel, k: usize, scalar_bytes: usiz
 mod tests {
     use super::*;
     use crate::io;
-    use crate::matrix::{Csr, Duplicates};
+    use crate::matrix::Duplicates;
     use crate::ops::Op;
     use crate::ops::spmm::Spmm;
     use std::sync::Arc;
@@ -124,7 +152,7 @@ mod tests {
         let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
         let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
-        by_neighbours(neighbours, SimdLevel::Avx512, k, size_of::<S>()).0
+        by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, k, size_of::<S>()).0
     }
 
     #[test]
@@ -135,7 +163,7 @@ mod tests {
         );
         assert_eq!(
             [1, 3, 8, 16].map(|k| chosen::<f64>("stencil5:60", k)),
-            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-nnz", "csr-threads-nnz"]
+            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-sorted", "csr-threads-nnz"]
         );
         assert_eq!(
             [8, 16, 32].map(|k| chosen::<f32>("stencil5:60", k)),
@@ -145,7 +173,8 @@ mod tests {
             [1, 4, 16, 64].map(|k| chosen::<f64>("powerlaw:3000x16", k)),
             ["sell-threads-slices", "csr-threads-sorted", "csr-threads-sorted", "csr-threads-nnz"]
         );
-        assert_eq!(chosen::<f32>("uniform:3000x16", 8), "csr-threads-nnz");
+        assert_eq!(chosen::<f32>("uniform:3000x16", 8), "csr-threads-sorted");
+        assert_eq!(chosen::<f32>("uniform:3000x16", 16), "csr-threads-nnz");
     }
 
     #[test]

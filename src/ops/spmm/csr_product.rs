@@ -3,7 +3,7 @@
 
 use super::host::update;
 use super::row_chunks::{Part, RowChunks};
-use super::row_kernel::{Operands, Rows};
+use super::row_kernel::{InOrder, Operands, Rows};
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{CsrView, DenseView, DenseViewMut};
@@ -32,8 +32,8 @@ pub(super) fn multiply_chunks<S: Scalar>(
     // The view keeps what the kernel relies on: offsets rise to the number of entries, columns are rows of X. A chunk has its
     // rows of Y, or its slots among the sums, to itself.
     let multiply = |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
-        let (offsets, columns, values) = (offsets.as_ptr(), columns.as_ptr(), values.as_ptr());
-        machine.vectorized(Rows { offsets, first, end, columns, values, operands, narrow_columns, ahead });
+        let (list, columns, values) = (InOrder(offsets.as_ptr()), columns.as_ptr(), values.as_ptr());
+        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
     };
     machine.team().run(chunks.count(), |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn writing_past_the_caches_and_asking_ahead_change_no_bit() {
-        [64, 67].map(writing_and_asking_change_no_bit::<f64>);
-        [128, 131].map(writing_and_asking_change_no_bit::<f32>);
+        [64, 67].into_iter().for_each(writing_and_asking_change_no_bit::<f64>);
+        [128, 131].into_iter().for_each(writing_and_asking_change_no_bit::<f32>);
     }
 }

@@ -42,7 +42,6 @@ pub(super) fn kernel(
 }
 
 pub(super) const PIECES: (&str, &str) = ("pieces.cuh", include_str!("pieces.cuh"));
-pub(super) const SLICE_ROW: (&str, &str) = ("slice_row.cuh", include_str!("slice_row.cuh"));
 pub(super) const FLAGS: (&str, &str) = ("flags.cuh", include_str!("flags.cuh"));
 
 /// As the list takes it.

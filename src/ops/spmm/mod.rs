@@ -50,7 +50,6 @@ mod row_kernel;
 mod rung;
 mod sell;
 mod sell_cuda_slices;
-mod sell_cuda_teams;
 mod shape;
 mod sliced;
 mod single_product;
@@ -195,7 +194,6 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &ell_cuda::RAGGED_LANES,
         &sell_cuda_slices::SLICES,
         &sell_cuda_slices::SORTED,
-        &sell_cuda_teams::TEAMS,
         &csr_cuda_rows::ROWS_8,
         &csr_cuda_rows::ROWS_8_SHUFFLED,
         &csr_cuda_rows::ROWS_32,

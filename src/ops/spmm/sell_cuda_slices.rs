@@ -1,13 +1,14 @@
 //! SELL with several lanes per row: rows of a warp lie column by column, LANES lanes read X for each.
 //! In their own order best where rows next to each other have about the same length, at any K: stencils, matrices without a
-//! structure. Sorted by their lengths, the long ones in parts: where lengths differ and rows of X are wide.
+//! structure. Sorted by their lengths, with teams of lanes for the long ones: where lengths differ.
 
 use super::Subject;
-use super::fast::{Fast, Listed, PIECES, SLICE_ROW, kernel};
+use super::fast::{Fast, Listed, PIECES, kernel};
 use super::parts::Parts;
 use super::pieces::Pieces;
 use super::shape::reuse;
 use super::sliced::Sliced;
+use super::teams::Teams;
 use super::tiled::Layout;
 use super::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::Scalar;
@@ -45,7 +46,7 @@ fn tiling<S: Scalar>(a: &Csr<S>, k: usize, l2_bytes: u64) -> Tiling {
 }
 
 /// Nonzeros that a lane has on their way, measured for both precisions on an H200.
-pub(super) fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
+fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
     let single = size_of::<S>() == 4;
     match (single, tiling.lanes, tiling.registers::<S>()) {
         (_, 1, ..=4) | (true, 4, _) | (false, ..=8, _) => 4,
@@ -53,14 +54,26 @@ pub(super) fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
     }
 }
 
-/// Nonzeros of a part of a long row: few where there are few in all, since a lane goes through them one after the other; more
-/// where X is wide, since every part is written and read once more.
+/// Sorted rows: do long ones have teams of lanes, which add up by shuffles? Where a row of X has one lane; wider ones cut long
+/// rows into parts, since the registers for shuffles slow them down. On an H200 teams instead of parts made `powerlaw` up to
+/// 5 % faster with one lane, cnr-2000 up to 13 %; with more lanes they made cnr-2000 up to a fifth slower.
+fn has_teams(tiling: Tiling) -> bool {
+    tiling.lanes == 1
+}
+
+/// Nonzeros of a lane of a team: few where there are few in all, since it goes through them one after the other.
+fn per_lane(nonzeros: usize) -> usize {
+    (nonzeros / NONZEROS_PER_STEP).clamp(16, 32)
+}
+/// Nonzeros of a part of a long row, likewise; longer where X is wide, since every part is written and read once more.
 fn part_length(nonzeros: usize, row_bytes: usize) -> usize {
     let of_lane = (nonzeros / NONZEROS_PER_STEP).clamp(8, 48);
     if row_bytes >= WIDE { 2 * of_lane } else { of_lane }
 }
 const NONZEROS_PER_STEP: usize = 1 << 17;
 const WIDE: usize = 256;
+/// Of a length as the kernel reads it: the place of the size of its team.
+const TEAM_BIT: u32 = 27;
 
 impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
     const NAME: &'static str = match ORDER {
@@ -69,7 +82,9 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
     };
     const ABOUT: &'static str = match ORDER {
         AS_THEY_ARE => "SELL, lanes side by side for the columns of X, the rows of a warp in one slice",
-        _ => "SELL, rows in the order of their lengths, long ones in parts, those of a warp in one slice",
+        _ => {
+            "SELL, rows in the order of their lengths, long ones by teams of lanes, those of a warp in one slice"
+        }
     };
     const TEXT: &'static str = include_str!("sell_cuda_slices.cu");
 
@@ -80,14 +95,15 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         // Single loads have more addresses to hold.
         let addresses = if loads.width == 1 && registers > 4 { 8 } else { 0 };
         let needed = 26 + addresses + registers + in_flight * (registers + words + 1);
-        let source =
-            kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[PIECES, SLICE_ROW]);
+        let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
         tiling
             .define::<S>(source, loads)
             .define("THREADS", THREADS)
             .define("IN_FLIGHT", in_flight)
             .define("ONCE", u32::from(tiling.lanes < KEEPS_A))
             .define("ORDERED", u32::from(ORDER != AS_THEY_ARE))
+            .define("TEAMS", u32::from(ORDER == BY_LENGTH && has_teams(tiling)))
+            .define("TEAM_BIT", TEAM_BIT)
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
     }
     fn tilings(&self) -> Vec<Tiling> {
@@ -101,11 +117,21 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(a, k, device.limits().l2_bytes);
         let (offsets, rows_per_slice) = (a.view().offsets(), WARP / tiling.lanes as usize);
-        let pieces = match ORDER {
-            AS_THEY_ARE => Pieces::in_order(offsets, 0..a.rows() as u32)?,
-            _ => Pieces::of_rows(offsets, part_length(a.nonzeros(), k.saturating_mul(size_of::<S>())))?,
+        let teams = match ORDER {
+            AS_THEY_ARE => {
+                Teams { pieces: Pieces::in_order(offsets, 0..a.rows() as u32)?, sizes: Vec::new() }
+            }
+            _ if has_teams(tiling) => Teams::new(offsets, per_lane(a.nonzeros()), rows_per_slice)?,
+            _ => {
+                let part = part_length(a.nonzeros(), k.saturating_mul(size_of::<S>()));
+                Teams { pieces: Pieces::of_rows(offsets, part)?, sizes: Vec::new() }
+            }
         };
-        let sliced = Sliced::new(machine, a, &pieces.list, rows_per_slice)?;
+        let Teams { pieces, sizes } = teams;
+        let mut sliced = Sliced::new(machine, a, &pieces.list, rows_per_slice)?;
+        for (length, &size) in sliced.lengths.iter_mut().zip(&sizes) {
+            *length |= u32::from(size) << TEAM_BIT;
+        }
         let targets: Vec<u32> = match ORDER {
             AS_THEY_ARE => Vec::new(), // the kernel does not look
             _ => pieces.list.iter().map(|piece| piece[3]).collect(),

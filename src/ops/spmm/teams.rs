@@ -1,5 +1,5 @@
-//! Rows in the order of their lengths, window by window: a lane has a short row, a team of lanes a long one, and only rows that
-//! are too long for a warp are cut into parts. Data, made on the host.
+//! Rows in the order of their lengths, for slices: a lane has a short row, a team of lanes a long one, and only rows that are
+//! too long for a warp are cut into parts. Data, made on the host.
 
 use super::pieces::{PART, Piece, Pieces, check_rows, length_class, piece};
 use crate::machine::Refusal;
@@ -7,19 +7,14 @@ use rayon::prelude::*;
 
 /// In the place of a row of Y: nothing, since no row was left for the last lanes of a warp.
 const NOTHING: u32 = u32::MAX;
-/// Rows that are sorted by themselves.
-pub(super) const WINDOW: usize = 512;
-/// Lanes of a warp.
-const LANES: usize = 32;
+/// Rows that are sorted by themselves: what is written of Y, and read of X by rows that share columns, stays together.
+const WINDOW: usize = 1 << 14;
 
 /// All of a matrix.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Teams {
-    /// A piece for each lane, those of a team one after the other and all to the same row, counted from the first of its window,
-    /// or part.
+    /// A piece for each lane, those of a team one after the other and all to the same row or part.
     pub(super) pieces: Pieces,
-    /// The first warp of each window, and the end of the last.
-    pub(super) first_warps: Vec<u32>,
     /// Of each piece: how many lanes its team has, as a power of two.
     pub(super) sizes: Vec<u8>,
 }
@@ -34,13 +29,13 @@ struct Task {
 }
 
 impl Teams {
-    /// At most `per_lane` nonzeros for a lane.
-    pub(super) fn new(starts: &[usize], per_lane: usize) -> Result<Self, Refusal> {
+    /// At most `per_lane` nonzeros for a lane, and `lanes` of them (a power of two) in a warp.
+    pub(super) fn new(starts: &[usize], per_lane: usize, lanes: usize) -> Result<Self, Refusal> {
         let rows = starts.len().saturating_sub(1);
         check_rows(rows + 1)?;
-        let mut teams = Teams { first_warps: vec![0], ..Teams::default() };
+        let mut teams = Teams::default();
         // Parts are numbered in the order of the rows, before windows are sorted side by side.
-        let longest = per_lane * LANES;
+        let longest = per_lane * lanes;
         let mut windows: Vec<Vec<Task>> = Vec::with_capacity(rows.div_ceil(WINDOW));
         for first in (0..rows).step_by(WINDOW) {
             let mut tasks = Vec::new();
@@ -50,7 +45,7 @@ impl Teams {
                     length.div_ceil(per_lane).max(1).next_power_of_two().trailing_zeros() as u8
                 };
                 if end - start <= longest {
-                    tasks.push(Task { start, end, to: (row - first) as u32, size: size(end - start) });
+                    tasks.push(Task { start, end, to: row as u32, size: size(end - start) });
                     continue;
                 }
                 let parts = (end - start).div_ceil(longest);
@@ -65,18 +60,18 @@ impl Teams {
             }
             windows.push(tasks);
         }
-        let sorted: Vec<(Vec<Piece>, Vec<u8>)> = windows.into_par_iter().map(pieces_of).collect();
+        let sorted: Vec<(Vec<Piece>, Vec<u8>)> =
+            windows.into_par_iter().map(|tasks| pieces_of(tasks, lanes)).collect();
         for (pieces, sizes) in sorted {
             teams.pieces.list.extend(pieces);
             teams.sizes.extend(sizes);
-            teams.first_warps.push((teams.sizes.len() / LANES) as u32);
         }
         Ok(teams)
     }
 }
 
 /// Large teams first, which keeps each inside a warp; of those of a size the longest first, so that lanes of a warp end together.
-fn pieces_of(mut tasks: Vec<Task>) -> (Vec<Piece>, Vec<u8>) {
+fn pieces_of(mut tasks: Vec<Task>, lanes: usize) -> (Vec<Piece>, Vec<u8>) {
     tasks.sort_by_key(|task| {
         let per_lane = (task.end - task.start).div_ceil(1 << task.size) as u32;
         std::cmp::Reverse((task.size, length_class(per_lane)))
@@ -88,7 +83,7 @@ fn pieces_of(mut tasks: Vec<Task>) -> (Vec<Piece>, Vec<u8>) {
         sizes.extend(std::iter::repeat_n(size, 1 << size));
     }
     // Windows fill whole warps, so that the next one's teams lie inside of theirs.
-    let count = pieces.len().next_multiple_of(LANES);
+    let count = pieces.len().next_multiple_of(lanes);
     pieces.resize(count, piece(0, 0, NOTHING));
     sizes.resize(count, 0);
     (pieces, sizes)
@@ -107,39 +102,40 @@ mod tests {
             starts.push(starts[starts.len() - 1] + length);
             starts
         });
-        for per_lane in [4, 16, 100] {
-            let Teams { pieces, first_warps, sizes } = Teams::new(&starts, per_lane).unwrap();
-            assert!(pieces.list.len() == sizes.len() && sizes.len() == first_warps[79] as usize * LANES);
-            assert_eq!(first_warps.len(), 1 + 40_000_usize.div_ceil(WINDOW));
+        for (per_lane, lanes) in [(4, 32), (16, 8), (128, 1)] {
+            let Teams { pieces, sizes } = Teams::new(&starts, per_lane, lanes).unwrap();
+            assert!(pieces.list.len() == sizes.len() && sizes.len().is_multiple_of(lanes));
             let mut seen = vec![0; starts[starts.len() - 1]];
             let mut rows = vec![0; lengths.len()];
-            for (place, (&size, piece)) in sizes.iter().zip(&pieces.list).enumerate() {
-                let (start, length) = (start_of(piece), piece[2] as usize);
+            for (place, (&size, team)) in sizes.iter().zip(&pieces.list).enumerate() {
+                let (start, length) = (start_of(team), team[2] as usize);
                 assert!(length <= per_lane);
                 (start..start + length).for_each(|at| seen[at] += 1);
                 let first = place >> size << size;
-                assert!(first / LANES == (first + (1 << size) - 1) / LANES, "inside of a warp");
-                assert_eq!((pieces.list[first][3], sizes[first]), (piece[3], size), "all of a team");
-                if first == place && piece[3] & PART == 0 {
-                    let window = first_warps.partition_point(|&warp| warp as usize <= place / LANES) - 1;
-                    rows[window * WINDOW + piece[3] as usize] += 1;
+                assert!(first / lanes == (first + (1 << size) - 1) / lanes, "inside of a warp");
+                assert_eq!((pieces.list[first][3], sizes[first]), (team[3], size), "all of a team");
+                if first == place && team[3] & PART == 0 {
+                    rows[team[3] as usize] += 1;
                 }
             }
             for &[row, first, end, _] in &pieces.cut {
-                assert!(first < end && lengths[row as usize] > per_lane * LANES);
+                assert!(first < end && lengths[row as usize] > per_lane * lanes);
                 rows[row as usize] += 1;
             }
             assert!(seen.iter().all(|&times| times == 1) && rows.iter().all(|&times| times == 1));
             assert_eq!(pieces.parts, pieces.cut.last().map_or(0, |cut| cut[2] as usize));
         }
-        assert_eq!(Teams::new(&[0], 8).unwrap(), Teams { first_warps: vec![0], ..Teams::default() });
+        assert_eq!(Teams::new(&[0], 8, 32).unwrap(), Teams::default());
     }
 
     #[test]
     fn long_rows_come_first_and_warps_are_filled_up() {
-        let teams = Teams::new(&[0, 1, 9, 11, 11], 4).unwrap();
+        let teams = Teams::new(&[0, 1, 9, 11, 11], 4, 4).unwrap();
         let lengths: Vec<[u32; 2]> = teams.pieces.list.iter().map(|piece| [piece[2], piece[3]]).collect();
-        assert_eq!(lengths[..6], [[4, 1], [4, 1], [2, 2], [1, 0], [0, 3], [0, NOTHING]]);
-        assert_eq!((lengths.len(), &teams.sizes[..3], teams.first_warps), (32, &[1, 1, 0][..], vec![0, 1]));
+        assert_eq!(
+            lengths,
+            [[4, 1], [4, 1], [2, 2], [1, 0], [0, 3], [0, NOTHING], [0, NOTHING], [0, NOTHING]]
+        );
+        assert_eq!(teams.sizes, [1, 1, 0, 0, 0, 0, 0, 0]);
     }
 }
