@@ -22,10 +22,10 @@ const STREAMED: f64 = 0.25;
 const OF_Y: f64 = 0.25;
 /// What a fetch costs beside a nonzero whose row of X is in the cache. Between 1.6 and 3 on meshes with shuffled rows, K = 16 to 64.
 const FETCH: f64 = 3.0;
-/// A gain from which on another order is worth its while; where a row of X is one line or less, A and Y take more of the time. Clusters
-/// that promise less were no faster (soc-Epinions1, GL7d25, p2p-Gnutella31; CONT-300 at K = 8).
+/// A gain from which on another order is worth its while; where rows of X are shorter than two lines, A and Y take more of the time.
+/// Clusters that promise less were no faster (soc-Epinions1, GL7d25, p2p-Gnutella31; CONT-300 at K = 8 and 12).
 const WORTHWHILE: f64 = 1.12;
-const WORTHWHILE_IN_A_LINE: f64 = 1.3;
+const WORTHWHILE_OF_SHORT_ROWS: f64 = 1.3;
 /// The same of the best that any order could gain, before one is grown.
 const PROMISING: f64 = 1.25;
 
@@ -34,8 +34,8 @@ const PROMISING: f64 = 1.25;
 pub(super) struct Cache {
     /// A line holds `2^rows_shift` rows of X, or a part of one.
     rows_shift: u32,
-    /// It holds at least one.
-    row_in_a_line: bool,
+    /// Rows of X are shorter than two lines.
+    short_rows: bool,
     /// Rows of X (where several lie in one line: lines) that it holds.
     places: usize,
 }
@@ -51,7 +51,7 @@ impl Cache {
         let places = usize::try_from(bytes).unwrap_or(usize::MAX) / row_bytes.max(LINE_BYTES);
         Cache {
             rows_shift: (LINE_BYTES / row_bytes).max(1).ilog2(),
-            row_in_a_line: row_bytes <= LINE_BYTES,
+            short_rows: row_bytes < 2 * LINE_BYTES,
             places,
         }
     }
@@ -105,7 +105,7 @@ impl Cache {
 
     /// Is it worth another order of rows that so many fetches become so few?
     pub(super) fn worthwhile(&self, before: f64, after: f64) -> bool {
-        Cache::gain(before, after) >= if self.row_in_a_line { WORTHWHILE_IN_A_LINE } else { WORTHWHILE }
+        Cache::gain(before, after) >= if self.short_rows { WORTHWHILE_OF_SHORT_ROWS } else { WORTHWHILE }
     }
 
     /// How many times as fast a product becomes when so many fetches become so few.
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn rows_of_x_share_lines_or_take_several() {
-        let cache = |rows_shift, row_in_a_line, places| Cache { rows_shift, row_in_a_line, places };
+        let cache = |rows_shift, short_rows, places| Cache { rows_shift, short_rows, places };
         assert_eq!(Cache::new(1 << 20, 64, 8), cache(0, false, 2048));
         assert_eq!(Cache::new(1 << 20, 8, 8), cache(0, true, 16_384));
         assert_eq!(Cache::new(1 << 20, 3, 8), cache(1, true, 16_384));
