@@ -159,7 +159,6 @@ mod tests {
         let mut rows = order.clone();
         rows.sort_unstable();
         assert!(rows.into_iter().eq(0..12 * 12 * 12));
-        assert_eq!(order[..8], [0, 1, 12, 13, 144, 145, 156, 157]);
         let reuse = reuse_of(&a, (0..a.rows()).step_by(WINDOW), |place| order[place] as usize);
         assert!(reuse > 3.0 && super::super::shape::reuse(&a) < 2.4, "{reuse}");
         let foreseen = foreseen(&a, super::super::shape::reuse(&a));
@@ -173,7 +172,8 @@ mod tests {
         {
             let a = synthetic(name);
             assert_eq!(gathered(&a), None, "{name}");
-            assert_eq!(foreseen(&a, 3.0), 3.0, "{name}");
+            let as_they_are = super::super::shape::reuse(&a);
+            assert_eq!(foreseen(&a, as_they_are), as_they_are, "{name}");
         }
     }
 }
