@@ -88,7 +88,6 @@ fn sort_buckets<S: Scalar>(
         columns.append(sorted_columns);
         values.append(sorted_values);
     });
-    drop(queue);
     (columns.into_vec(), values.into_vec())
 }
 

@@ -78,7 +78,7 @@ fn pieces_of(mut tasks: Vec<Task>, lanes: usize) -> (Vec<Piece>, Vec<u8>) {
     });
     let (mut pieces, mut sizes) = (Vec::new(), Vec::new());
     for Task { start, end, to, size } in tasks {
-        let place = |lane: usize| start + ((end - start) * lane >> size);
+        let place = |lane: usize| start + (((end - start) * lane) >> size);
         pieces.extend((0..1 << size).map(|lane| piece(place(lane), place(lane + 1), to)));
         sizes.extend(std::iter::repeat_n(size, 1 << size));
     }
