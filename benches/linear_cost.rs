@@ -12,7 +12,8 @@
 //! is read once, from the system's memory: disks are not measured.
 //!
 //! What comes out lies where the allocator puts it. glibc hands out again what is below 32 MB; larger results, those of 10⁷
-//! nonzeros, lie in new pages of the system every time, and pay for them. That is a cost of memory, but users have it too.
+//! nonzeros, lie in new pages of the system every time, and pay for them, as they do for users. That is not all of it: with
+//! memory that was handed out again converting 10⁷ nonzeros was still dearer for each of them, and why was not found out.
 //!
 //! Two kinds of matrices whose rows are alike and lie along the diagonal, so that rows of X are used again while they are in a
 //! cache, whatever the size: `stencil27` and `band`. In the third, `uniform`, a product jumps about in all of X, and the more of
