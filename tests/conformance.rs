@@ -114,7 +114,8 @@ fn spmm_every_width<S: Scalar>() {
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let (rows, cols) = (3000u32, 70_000u32);
-    let long = (0..cols).map(|col| (1500, col));
+    // The second one ends with a piece of seven entries, which has to be summed like the row that it is for other threads.
+    let long = (0..cols).map(|col| (1500, col)).chain((0..4 * 16 * 1024 + 7).map(|col| (640, col)));
     let places: Vec<(u32, u32)> =
         (0..rows).flat_map(|r| (0..r % 40).map(move |i| (r, i * 997 + r))).chain(long).collect();
     let shape =

@@ -58,7 +58,7 @@ impl<S: Scalar> SortedCsr<S> {
     pub fn from_csr(a: CsrView<'_, S>) -> Result<Self, FormatError> {
         if u32::try_from(a.nonzeros()).is_err() {
             return Err(FormatError::TooManyElements {
-                what: "CSR sorted by length, with 32-bit row starts,",
+                what: "CSR sorted by length, with 32-bit numbers of entries,",
             });
         }
         let mut order = vec![0; a.rows()];

@@ -47,7 +47,7 @@ pub(super) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choi
     let (variant, why) = match cache.and_then(|cache| cache.wasted(subject.a.view())) {
         Some(fetched) => {
             let why = format!(
-                "{fetched:.2} rows of X and Y are fetched for a nonzero: rows that share columns are put together"
+                "{fetched:.2} rows of X and Y are fetched for a nonzero: rows that share columns are put together, if that turns out to pay"
             );
             ("csr-threads-clustered", why)
         }

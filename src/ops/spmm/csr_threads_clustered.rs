@@ -34,6 +34,8 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
         let (a, k) = (subject.a.view(), subject.k);
         let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nonzeros());
         let growing = RowClusters::bytes_for(rows, cols, nonzeros);
+        // And the model of the cache, a number for every line of X.
+        let growing = growing.and_then(|bytes| bytes.checked_add((cols as u64).checked_mul(4)?));
         let kept = OrderedCsr::<S>::bytes_for(rows, nonzeros);
         machine
             .check_memory("CSR in clusters of rows", growing.zip(kept).and_then(|(a, b)| a.checked_add(b)))?;

@@ -101,7 +101,13 @@ impl<S: Scalar> Plan<S> {
         let Some(why) = self.product.does_not_pay() else { return Ok(self) };
         let Choice { variant, reason } = with_rows_as_they_stand(&self.machine, &self.subject);
         let reason = format!("{reason} ({} would not pay: {why})", self.choice.variant);
-        Plan::build(self.subject, Choice { variant, reason }, &self.machine)
+        let Plan { machine, subject, product, prepare_ns, .. } = self;
+        drop(product); // before another copy of A is made
+        let plain = Choice { variant: plain_variant(&machine), reason: reason.clone() };
+        let next = Plan::build(subject.clone(), Choice { variant, reason }, &machine)
+            .or_else(|_| Plan::build(subject, plain, &machine))?;
+        // What was prepared in vain was spent, too.
+        Ok(Plan { prepare_ns: next.prepare_ns + prepare_ns, ..next })
     }
 
     /// The variant of that name.

@@ -216,8 +216,12 @@ impl<S: Scalar, R: RowList> ForSpan<S> for Rows<S, R> {
                 let mut sums = P::zero();
                 while start < row_end {
                     let n = (row_end - start).min(PIECE);
-                    let piece =
-                        sum::<S, P, CHAINS>(span, columns.add(start), values.add(start), n, x, distance);
+                    let (columns, values) = (columns.add(start), values.add(start));
+                    // As if it were a row of its own, which it is where threads share the row.
+                    let piece = match n < SHORT {
+                        true => sum::<S, P, 1>(span, columns, values, n, x, distance),
+                        false => sum::<S, P, CHAINS>(span, columns, values, n, x, distance),
+                    };
                     sums = P::add(sums, piece);
                     start += n;
                 }

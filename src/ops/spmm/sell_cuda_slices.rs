@@ -83,7 +83,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
     const ABOUT: &'static str = match ORDER {
         AS_THEY_ARE => "SELL, lanes side by side for the columns of X, the rows of a warp in one slice",
         _ => {
-            "SELL, rows in the order of their lengths, long ones by teams of lanes, those of a warp in one slice"
+            "SELL, rows in the order of their lengths, long ones by teams of lanes or in parts, those of a warp in one slice"
         }
     };
     const TEXT: &'static str = include_str!("sell_cuda_slices.cu");

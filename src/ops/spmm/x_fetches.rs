@@ -68,7 +68,8 @@ impl Cache {
     /// Fetches for every nonzero with rows as they stand, if another order could save enough of them: each line fetched once, and
     /// that ahead of time.
     pub(super) fn wasted<S: Scalar>(&self, a: CsrView<'_, S>) -> Option<f64> {
-        if self.holds(a.cols()) {
+        // Of more lines than there are nonzeros little could be used again, and a model of them would take more memory than A.
+        if self.holds(a.cols()) || self.lines(a.cols()) > a.nonzeros() {
             return None;
         }
         let least = self.lines(a.cols()).min(a.nonzeros()) as f64 / a.nonzeros().max(1) as f64;
@@ -78,8 +79,8 @@ impl Cache {
 
     /// Fetches for every nonzero when row `row(i)` comes as the `i`-th; those that come ahead of time count less.
     ///
-    /// The cache is thought to forget everything whenever it is full: that needs no list of what was used last, and at worst
-    /// doubles the fetches.
+    /// The cache is thought to forget everything whenever it is full: that needs no list of what was used last. At most it
+    /// doubles the fetches of a cache of half the size that forgets what was used longest ago; bands just below its size look dear.
     pub(super) fn fetches<S: Scalar>(&self, a: CsrView<'_, S>, row: impl Fn(usize) -> usize) -> f64 {
         let last = vec![0; self.lines(a.cols())];
         let mut walk = Walk { cache: *self, last, now: 0, emptied: 0, held: 0, fetched: 0.0 };
