@@ -56,7 +56,7 @@ fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
 
 /// Sorted rows: do long ones have teams of lanes, which add up by shuffles? Where a row of X has one lane; wider ones cut long
 /// rows into parts, since the registers for shuffles slow them down. On an H200 teams instead of parts made `powerlaw` up to
-/// 5 % faster with one lane, cnr-2000 up to 13 %; with more lanes they made cnr-2000 up to a fifth slower.
+/// 5 % faster with one lane, cnr-2000 up to 13 %; with more lanes they made cnr-2000 up to a quarter slower.
 fn has_teams(tiling: Tiling) -> bool {
     tiling.lanes == 1
 }
