@@ -139,7 +139,7 @@ fn the_number_of_threads_changes_no_bit() {
                 ready.fetch().unwrap().data().iter().map(|y| y.to_bits()).collect()
             };
             let alone = product(1);
-            for threads in [2, 5] {
+            for threads in [2, 3, 5, 8] {
                 assert!(product(threads) == alone, "{name}, k = {k}, {threads} threads");
             }
         }

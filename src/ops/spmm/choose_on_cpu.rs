@@ -1,8 +1,9 @@
 //! What `auto` takes on the CPU, as data: from what neighbouring rows have in common, K and the precision.
 //!
 //! Fitted to the yardstick beside MKL (`benches/spmm_beside_mkl`) on a Xeon with AVX-512. The thresholds of sorted rows, of
-//! diagonals for several columns and of groups for few were set on the matrices that it does not hold out; the others, and which
-//! kernels there are at all, are older and were chosen with all of its matrices in view.
+//! diagonals for several columns and of groups for few were set by the times of matrices that it does not hold out, but after times
+//! of some held out had been seen when the kernel of sorted rows was made; the others are older and had all matrices in view. So
+//! the geometric mean of those held out is not an independent test.
 
 use super::Subject;
 use super::neighbours::Neighbours;
