@@ -149,7 +149,9 @@ fn same_bits_in_every_run<S: Scalar>(accelerator: Accelerator) {
                 Some(ready)
             };
             let Some(mut ready) = prepared() else { continue };
-            let cuts = variant.kernels().iter().any(|kernel| kernel.entry == ADDS_PARTS);
+            // Where a lane has a whole row of X, the last warp of a long row adds up its parts.
+            let in_place = variant.name() == "sell-cuda-sorted" && k * size_of::<S>() <= 32;
+            let cuts = !in_place && variant.kernels().iter().any(|kernel| kernel.entry == ADDS_PARTS);
             assert_eq!(ready.launches().iter().any(|launch| launch.kernel == ADDS_PARTS), cuts, "{what}");
             let first = bits_of_a_run(&mut *ready);
             assert!(first.iter().all(|&bits| f64::from_bits(bits).is_finite()), "{what} left something out");

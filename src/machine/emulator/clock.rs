@@ -19,8 +19,19 @@ pub(super) struct Clock {
     published: HashMap<u32, u64>,
     /// Each thread's last fence.
     fences: Vec<u64>,
+    /// Each thread's last atomic, and the fence before the last one that had one.
+    atomics: Vec<Atomic>,
     /// The present block's last atomic.
     last_atomic: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Atomic {
+    /// Of the last one.
+    time: u64,
+    /// What the thread did before this fence is published, since this time.
+    published: u64,
+    since: u64,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +46,7 @@ struct WarpClock {
 impl Clock {
     pub(super) fn new(threads: usize) -> Self {
         let warps = (0..threads.div_ceil(LANES)).map(|_| WarpClock::default()).collect();
-        let fences = vec![0; threads];
+        let (fences, atomics) = (vec![0; threads], vec![Atomic::default(); threads]);
         // Time 0 is never: records that are all zero are records of nothing.
         Clock {
             now: 1,
@@ -44,6 +55,7 @@ impl Clock {
             warps,
             published: HashMap::new(),
             fences,
+            atomics,
             last_atomic: 0,
         }
     }
@@ -67,6 +79,7 @@ impl Clock {
         self.block_start = self.now;
         self.last_atomic = 0;
         self.fences.fill(0);
+        self.atomics.fill(Atomic::default());
     }
 
     pub(super) fn block_barrier(&mut self) {
@@ -100,12 +113,16 @@ impl Clock {
         self.fences[thread] = self.now;
     }
 
-    /// An atomic operation on global memory: after a fence it publishes what the block wrote before the fence.
+    /// An atomic operation on global memory: after a fence it publishes what the block (to other blocks) and the thread (to
+    /// others of its block) wrote before the fence.
     pub(super) fn atomic(&mut self, block: u32, thread: usize) {
-        if self.fences[thread] != 0 {
-            self.published.insert(block, self.fences[thread]);
-        }
         self.now += 1;
+        let (fence, atomic) = (self.fences[thread], &mut self.atomics[thread]);
+        if fence != 0 {
+            self.published.insert(block, fence);
+            (atomic.published, atomic.since) = (fence, self.now);
+        }
+        atomic.time = self.now;
         self.last_atomic = self.now;
     }
 
@@ -114,12 +131,28 @@ impl Clock {
         if earlier == thread || self.last_barrier > time {
             return true;
         }
-        if earlier / LANES != thread / LANES {
-            return false;
+        match earlier / LANES == thread / LANES {
+            true => self.met(earlier, time, thread),
+            false => self.heard_of(earlier, time, thread),
         }
+    }
+
+    /// Two lanes of a warp have met since.
+    fn met(&self, earlier: usize, time: u64, thread: usize) -> bool {
         let warp = &self.warps[thread / LANES];
         let met = || warp.met.as_ref().is_some_and(|met| met[thread % LANES][earlier % LANES] > time);
         warp.all_met > time || met()
+    }
+
+    /// A thread of another warp published, and then this one did an atomic, or a lane that it has met since.
+    fn heard_of(&self, earlier: usize, time: u64, thread: usize) -> bool {
+        let Atomic { published, since, .. } = self.atomics[earlier];
+        let warp = thread / LANES * LANES..self.atomics.len().min((thread / LANES + 1) * LANES);
+        let hears = |lane: usize| {
+            let heard = self.atomics[lane].time;
+            heard > since && (lane == thread || self.met(lane, heard, thread))
+        };
+        published > time && warp.into_iter().any(hears)
     }
 
     /// The same for another block: it published, and then this block did an atomic and so could know.
@@ -158,6 +191,24 @@ mod tests {
         clock.warp_barrier(0, 0b0110, u32::MAX);
         assert!(clock.ordered(0, before, 2), "0 met 1, then 1 met 2");
         assert!(!clock.ordered(2, before, 0), "0 has met nobody since");
+    }
+
+    #[test]
+    fn a_fence_and_an_atomic_publish_to_other_warps() {
+        let mut clock = Clock::new(64);
+        clock.start_block();
+        let written = clock.now();
+        clock.atomic(7, 0);
+        clock.atomic(7, 40);
+        assert!(!clock.ordered(0, written, 40), "without a fence");
+        clock.fence(0);
+        clock.atomic(7, 0);
+        assert!(!clock.ordered(0, written, 40), "no atomic since");
+        clock.atomic(7, 40);
+        assert!(clock.ordered(0, written, 40) && !clock.ordered(0, written, 41));
+        assert!(!clock.ordered(0, clock.now(), 40) && !clock.ordered(1, written, 40));
+        clock.warp_barrier(1, u32::MAX, u32::MAX);
+        assert!(clock.ordered(0, written, 41), "40 knew and has met 41");
     }
 
     #[test]

@@ -34,9 +34,7 @@ const WINDOW_REUSE_F64: f64 = 4.0;
 const LOADS_FOR_WINDOWS_F64: usize = 32;
 /// Loads per row of X from which windows pay.
 const LOADS_FOR_WINDOWS: usize = 4;
-/// Where lengths differ: bytes of a row of X up to which equal shares of nonzeros pay (half of it in large matrices); of small
-/// matrices, whose longest rows end last, loads.
-const BYTES_FOR_SHARES: usize = 8;
+/// Where lengths differ: loads up to which equal shares of nonzeros pay, in small matrices, whose longest rows end last.
 const LOADS_FOR_SHARES_IF_SMALL: usize = 4;
 const SMALL: usize = 1_500_000;
 const LARGE: usize = 8_000_000;
@@ -76,11 +74,7 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
         );
     }
     if skewed {
-        let row_bytes = k.saturating_mul(scalar_bytes);
         return match loads {
-            _ if row_bytes <= if large { BYTES_FOR_SHARES / 2 } else { BYTES_FOR_SHARES } => {
-                choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
-            }
             ..=LOADS_FOR_SHARES_IF_SMALL if small => {
                 choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
             }
@@ -157,7 +151,7 @@ mod tests {
         let web = shape(325_557, 3_216_152, 2716, 2.0, 3.2);
         assert_eq!(
             [1, 8, 16, 128].map(|k| chosen(web, k, 4)),
-            ["csr-cuda-shares", "sell-cuda-sorted", "sell-cuda-sorted", "csr-cuda-rows8"]
+            ["sell-cuda-sorted", "sell-cuda-sorted", "sell-cuda-sorted", "csr-cuda-rows8"]
         );
         let social = shape(75_888, 508_837, 1801, 4.0, 1.3);
         assert_eq!(
@@ -165,10 +159,7 @@ mod tests {
             ["csr-cuda-shares", "csr-cuda-rows8-shuffled", "csr-cuda-rows8"]
         );
         let powerlaw = shape(1_000_000, 15_164_791, 50_000, 4.0, 1.1);
-        assert_eq!(
-            [1, 2, 128].map(|k| chosen(powerlaw, k, 4)),
-            ["csr-cuda-shares", "sell-cuda-sorted", "sell-cuda-sorted"]
-        );
+        assert_eq!([1, 2, 128].map(|k| chosen(powerlaw, k, 4)), ["sell-cuda-sorted"; 3]);
         let few_rows = shape(93_279, 652_246, 93_261, 8.0, 1.0);
         assert_eq!([16, 32].map(|k| chosen(few_rows, k, 4)), ["csr-cuda-shares", "csr-cuda-windows"]);
         let small = shape(10_974, 428_650, 150, 1.2, 4.4);

@@ -95,6 +95,15 @@ struct RowSums {
             *reinterpret_cast<Few*>(part + c * CHUNK) = few;
         }
     }
+    // A part that another warp of this launch has stored: not in this multiprocessor's cache.
+    __device__ __forceinline__ void add_stored(const SCALAR* part, const XRows& x) {
+#pragma unroll
+        for (u32 c = 0; c < CHUNKS; ++c) {
+            if (!x.has(c)) continue;
+#pragma unroll
+            for (u32 i = 0; i < VEC; ++i) of[c][i] += __ldcg(part + c * CHUNK + i);
+        }
+    }
 };
 
 // Numbers of blocks: tiles of columns change fastest, so that those of the same rows find A in the cache; or slowest, so that

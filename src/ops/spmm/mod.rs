@@ -40,6 +40,7 @@ mod neighbours;
 mod oracle;
 mod overlapped;
 mod parts;
+mod parts_in_place;
 mod pieces;
 mod plan;
 mod remembered;

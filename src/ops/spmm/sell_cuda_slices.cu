@@ -2,17 +2,33 @@
 // reads one nonzero of each of its rows, side by side, and the elements of X that rows next to each other mostly share.
 // Touches A coalesced and once per tile of columns, X by 16-byte loads, Y once. ONCE = 1: A makes room for X in the caches.
 // ORDERED = 1: rows come in the order of their lengths, too long ones in parts. TEAMS = 1: before that, a long one has a team of
-// lanes next to each other, whose sums are added by shuffles.
+// lanes next to each other, whose sums are added by shuffles; a part then has a whole warp, and the one that comes last adds up
+// all parts of its row, in a fixed order.
 // Loses where rows of a slice differ much in length: the padding is skipped, but its lanes wait.
 #include "pieces.cuh"
 
 constexpr u32 ROWS = WARP / LANES;
 
+#if TEAMS
+// The sums of a team in each of its lanes, which lie side by side and have all columns.
+__device__ __forceinline__ void add_up(RowSums& sums, u32 team) {
+#pragma unroll
+    for (u32 apart = 1; apart < WARP; apart *= 2)
+#pragma unroll
+        for (u32 c = 0; c < CHUNKS; ++c)
+#pragma unroll
+            for (u32 i = 0; i < VEC; ++i) {
+                const SCALAR other = __shfl_xor_sync(ALL, sums.of[c][i], int(apart));
+                if (apart < team) sums.of[c][i] += other;
+            }
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     sell_slices(u64 rows, u64 k, const u64* __restrict__ slice_starts, const u32* __restrict__ lengths,
                 const u32* __restrict__ columns, const SCALAR* __restrict__ values, const u32* __restrict__ targets,
-                SCALAR* parts, const SCALAR* __restrict__ x, u64 x_distance, SCALAR* y, u64 y_distance, SCALAR alpha,
-                SCALAR beta) {
+                const uint4* __restrict__ cuts, u32* arrived, SCALAR* parts, const SCALAR* __restrict__ x, u64 x_distance,
+                SCALAR* y, u64 y_distance, SCALAR alpha, SCALAR beta) {
     const Place place(k, true);
     u64 row = place.block * (THREADS / LANES) + threadIdx.x / LANES;
 #if TEAMS
@@ -74,22 +90,31 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
             if (j + u < length) sums.add(value[u], few[u]);
     }
 #if TEAMS
-    if (__any_sync(ALL, team > 1)) {
-#pragma unroll
-        for (u32 apart = 1; apart < ROWS; apart *= 2)
-#pragma unroll
-            for (u32 c = 0; c < CHUNKS; ++c)
-#pragma unroll
-                for (u32 i = 0; i < VEC; ++i) {
-                    const SCALAR other = __shfl_xor_sync(ALL, sums.of[c][i], int(apart * LANES));
-                    if (apart < team) sums.of[c][i] += other;
-                }
+    if (__any_sync(ALL, team > 1)) add_up(sums, team);
+    const u32 to = is_there ? __ldg(targets + row) : NOTHING;
+    if (to != NOTHING && to & PART) {  // the whole warp
+        // Of the part: the row, its first part, the end of its parts, and the counter of those that are done.
+        const uint4 cut = __ldg(cuts + (to & ~PART));
+        const u32 lane = threadIdx.x % WARP, last = cut.z - cut.y - 1;
+        u32 before = 0;
+        if (lane == 0) {
+            sums.store(parts + u64(to & ~PART) * k + first_col, of_x);
+            __threadfence();  // the part is there before the counter says so
+            before = atomicInc(arrived + cut.w, last);  // from the last one on 0, for the next run
+            __threadfence();  // and the parts of others are seen behind it
+        }
+        if (__shfl_sync(ALL, before, 0) != last) return;
+        __syncwarp();
+        sums.clear();
+        for (u32 part = cut.y + lane; part < cut.z; part += WARP) sums.add_stored(parts + u64(part) * k + first_col, of_x);
+        add_up(sums, WARP);
+        if (lane == 0) sums.update(y + u64(cut.x) * y_distance + first_col, of_x, alpha, beta);
+        return;
     }
-    if (!is_there || row % team != 0) return;
-#endif
-#if ORDERED
+    if (to == NOTHING || row % team != 0) return;
+    sums.update(y + u64(to) * y_distance + first_col, of_x, alpha, beta);
+#elif ORDERED
     const u32 to = __ldg(targets + row);
-    if (to == NOTHING) return;
     if (to & PART)
         sums.store(parts + u64(to & ~PART) * k + first_col, of_x);
     else

@@ -7,8 +7,6 @@ use rayon::prelude::*;
 
 /// In the place of a row of Y: nothing, since no row was left for the last lanes of a warp.
 const NOTHING: u32 = u32::MAX;
-/// Rows that are sorted by themselves: what is written of Y, and read of X by rows that share columns, stays together.
-const WINDOW: usize = 1 << 14;
 
 /// All of a matrix.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -29,17 +27,23 @@ struct Task {
 }
 
 impl Teams {
-    /// At most `per_lane` nonzeros for a lane, and `lanes` of them (a power of two) in a warp.
-    pub(super) fn new(starts: &[usize], per_lane: usize, lanes: usize) -> Result<Self, Refusal> {
+    /// At most `per_lane` nonzeros for a lane, and `lanes` of them (a power of two) in a warp; `window` rows are sorted by
+    /// themselves.
+    pub(super) fn new(
+        starts: &[usize],
+        window: usize,
+        per_lane: usize,
+        lanes: usize,
+    ) -> Result<Self, Refusal> {
         let rows = starts.len().saturating_sub(1);
         check_rows(rows + 1)?;
         let mut teams = Teams::default();
         // Parts are numbered in the order of the rows, before windows are sorted side by side.
         let longest = per_lane * lanes;
-        let mut windows: Vec<Vec<Task>> = Vec::with_capacity(rows.div_ceil(WINDOW));
-        for first in (0..rows).step_by(WINDOW) {
+        let mut windows: Vec<Vec<Task>> = Vec::with_capacity(rows.div_ceil(window.max(1)));
+        for first in (0..rows).step_by(window.max(1)) {
             let mut tasks = Vec::new();
-            for row in first..rows.min(first + WINDOW) {
+            for row in first..rows.min(first + window) {
                 let (start, end) = (starts[row], starts[row + 1]);
                 let size = |length: usize| {
                     length.div_ceil(per_lane).max(1).next_power_of_two().trailing_zeros() as u8
@@ -53,8 +57,9 @@ impl Teams {
                 let number = teams.pieces.parts;
                 teams.pieces.cut.push([row as u32, number as u32, (number + parts) as u32, 0]);
                 tasks.extend((0..parts).map(|part| {
-                    let (start, end) = (place(part), place(part + 1));
-                    Task { start, end, to: PART | (number + part) as u32, size: size(end - start) }
+                    let to = PART | (number + part) as u32;
+                    // A whole warp, which the kernel relies on.
+                    Task { start: place(part), end: place(part + 1), to, size: lanes.trailing_zeros() as u8 }
                 }));
                 teams.pieces.parts += parts;
             }
@@ -102,8 +107,8 @@ mod tests {
             starts.push(starts[starts.len() - 1] + length);
             starts
         });
-        for (per_lane, lanes) in [(4, 32), (16, 8), (128, 1)] {
-            let Teams { pieces, sizes } = Teams::new(&starts, per_lane, lanes).unwrap();
+        for (window, per_lane, lanes) in [(1 << 14, 4, 32), (40_000, 16, 8), (1000, 128, 1)] {
+            let Teams { pieces, sizes } = Teams::new(&starts, window, per_lane, lanes).unwrap();
             assert!(pieces.list.len() == sizes.len() && sizes.len().is_multiple_of(lanes));
             let mut seen = vec![0; starts[starts.len() - 1]];
             let mut rows = vec![0; lengths.len()];
@@ -114,6 +119,7 @@ mod tests {
                 let first = place >> size << size;
                 assert!(first / lanes == (first + (1 << size) - 1) / lanes, "inside of a warp");
                 assert_eq!((pieces.list[first][3], sizes[first]), (team[3], size), "all of a team");
+                assert!(team[3] & PART == 0 || team[3] == NOTHING || 1 << size == lanes, "a part has a warp");
                 if first == place && team[3] & PART == 0 {
                     rows[team[3] as usize] += 1;
                 }
@@ -125,12 +131,12 @@ mod tests {
             assert!(seen.iter().all(|&times| times == 1) && rows.iter().all(|&times| times == 1));
             assert_eq!(pieces.parts, pieces.cut.last().map_or(0, |cut| cut[2] as usize));
         }
-        assert_eq!(Teams::new(&[0], 8, 32).unwrap(), Teams::default());
+        assert_eq!(Teams::new(&[0], 0, 8, 32).unwrap(), Teams::default());
     }
 
     #[test]
     fn long_rows_come_first_and_warps_are_filled_up() {
-        let teams = Teams::new(&[0, 1, 9, 11, 11], 4, 4).unwrap();
+        let teams = Teams::new(&[0, 1, 9, 11, 11], 4, 4, 4).unwrap();
         let lengths: Vec<[u32; 2]> = teams.pieces.list.iter().map(|piece| [piece[2], piece[3]]).collect();
         assert_eq!(
             lengths,

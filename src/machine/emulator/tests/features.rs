@@ -293,6 +293,38 @@ extern "C" __global__ void k(u32* y) {
 }
 
 #[test]
+fn the_last_warp_may_read_what_all_warps_published() {
+    if no_compiler() {
+        return;
+    }
+    let body = r#"
+extern "C" __global__ void k(u32* y) {
+    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    u32 before = 0;
+    if (lane == 0) {
+        y[warp] = warp + 1;
+        __threadfence();
+        before = atomicInc(&y[8], 3);
+        __threadfence();
+    }
+    if (__shfl_sync(0xffffffff, before, 0) != 3) return;
+    __syncwarp();
+    u32 value = lane < 4 ? y[lane] : 0;
+    for (int apart = 1; apart < 4; apart *= 2) value += __shfl_xor_sync(0xffffffff, value, apart);
+    if (lane == 0) y[9] = value;
+}"#;
+    let block = plan([1, 1, 1], [128, 1, 1], 0);
+    assert_eq!(run(body, block, &[0_u32; 10]).unwrap()[8..], [0, 10]);
+    for forgotten in ["__threadfence();\n        before", "__syncwarp();"] {
+        let without = body.replace(forgotten, if forgotten.contains("before") { "before" } else { "" });
+        assert_says(
+            &fault_with(&without, block, &[0_u32; 10]),
+            &["data race on global memory: read of 4 bytes"],
+        );
+    }
+}
+
+#[test]
 fn vectors_caches_and_bits() {
     if no_compiler() {
         return;
