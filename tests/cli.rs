@@ -142,7 +142,7 @@ fn json_goes_to_standard_output_alone() {
 #[test]
 fn auto_says_what_it_chose_and_why() {
     let folder = tempfile::tempdir().unwrap();
-    let output = ordito(&folder, &["spmm", "stencil5:50", "--k", "16", "--variant", "auto", "--json"]);
+    let output = ordito(&folder, &["spmm", "stencil5:50", "--k", "32", "--variant", "auto", "--json"]);
     let record = &json_lines(&output)[0];
     assert_eq!(record["variant"], "auto");
     assert_eq!(record["chosen"], "csr-threads-nnz");
