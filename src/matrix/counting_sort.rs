@@ -9,14 +9,14 @@
 //!
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
+use super::bucket_queue::BucketQueue;
 use super::deal::{Dealt, deal};
 use super::in_order::{copy_in_order, is_in_order};
 use super::row_buckets::{RowBuckets, in_turn};
 use super::row_sort::BucketSort;
-use super::unwritten::{Left, Room, Stretch};
+use super::unwritten::Room;
 use super::{Coo, Duplicates};
 use crate::Scalar;
-use std::sync::{Mutex, PoisonError};
 
 /// Fewer entries are sorted before a second thread has woken up.
 pub const SORT_SERIALLY_BELOW: usize = 16 * 1024;
@@ -68,9 +68,10 @@ fn sort_buckets<S: Scalar>(
 ) -> (Vec<u32>, Vec<S>) {
     let shares = Shares::of(coo, buckets, threads);
     let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
-    let queue = Mutex::new(Queue { next: 0, columns: columns.take(), values: values.take() });
-    let tasks = buckets.split(lengths).enumerate();
+    let queue = BucketQueue::new(columns.take(), values.take());
+    let tasks = buckets.split(lengths).enumerate().take_while(|_| !queue.given_up());
     in_turn(threads, tasks, |(bucket, lengths), sort: &mut BucketSort<S>| {
+        let ticket = queue.ticket(bucket);
         let first_row = buckets.rows(bucket).start;
         let (sorted_columns, sorted_values) = match &shares {
             Shares::Stretches { coo, starts } => {
@@ -84,9 +85,11 @@ fn sort_buckets<S: Scalar>(
                 sort.entries(parts, first_row, lengths, duplicates)
             }
         };
-        let (mut columns, mut values) = Queue::wait(&queue, bucket, sorted_columns.len());
-        columns.append(sorted_columns);
-        values.append(sorted_values);
+        // Without a place another bucket has panicked, and `in_turn` does not return.
+        if let Some((mut columns, mut values)) = ticket.wait(sorted_columns.len()) {
+            columns.append(sorted_columns);
+            values.append(sorted_values);
+        }
     });
     (columns.into_vec(), values.into_vec())
 }
@@ -106,29 +109,6 @@ impl<'a, S: Scalar> Shares<'a, S> {
         match rows.is_sorted() {
             true => Shares::Stretches { coo, starts: buckets.starts(rows) },
             false => Shares::Dealt(deal(coo, buckets, threads)),
-        }
-    }
-}
-
-/// Buckets wait here for their place in the result.
-struct Queue<'a, S> {
-    next: usize,
-    columns: Left<'a, u32>,
-    values: Left<'a, S>,
-}
-
-impl<'a, S> Queue<'a, S> {
-    /// Memory for so many entries of a bucket, behind the buckets before it. They are about equally long and begun in turn, so
-    /// that hardly anything is waited for.
-    fn wait(queue: &Mutex<Self>, bucket: usize, count: usize) -> (Stretch<'a, u32>, Stretch<'a, S>) {
-        loop {
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            if queue.next == bucket {
-                queue.next += 1;
-                return (queue.columns.stretch(count), queue.values.stretch(count));
-            }
-            drop(queue);
-            std::thread::yield_now();
         }
     }
 }
