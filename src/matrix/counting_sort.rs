@@ -32,9 +32,12 @@ pub fn sort_entries<S: Scalar>(
     let mut offsets = vec![0; coo.rows() + 1];
     let (columns, values) = match copy_in_order(coo, &buckets, &mut offsets[1..], threads) {
         Some(copied) => copied,
-        None => sort_buckets(coo, &buckets, duplicates, &mut offsets[1..], threads),
+        None => {
+            let sorted = sort_buckets(coo, &buckets, duplicates, &mut offsets[1..], threads);
+            add_up(&mut offsets);
+            sorted
+        }
     };
-    add_up(&mut offsets);
     (offsets, columns, values)
 }
 
@@ -43,10 +46,7 @@ pub fn sort_entries<S: Scalar>(
 pub(super) fn offsets_if_in_order<S: Scalar>(coo: &Coo<S>, threads: usize) -> Option<Vec<usize>> {
     let mut offsets = vec![0; coo.rows() + 1];
     let buckets = RowBuckets::new(coo.rows(), coo.nonzeros());
-    is_in_order(coo, &buckets, &mut offsets[1..], threads).then(|| {
-        add_up(&mut offsets);
-        offsets
-    })
+    is_in_order(coo, &buckets, &mut offsets[1..], threads).then_some(offsets)
 }
 
 /// Lengths, behind a zero, become offsets.

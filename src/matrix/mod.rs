@@ -19,6 +19,7 @@ mod sorted_csr;
 pub(crate) mod huge_pages;
 mod deal;
 mod in_order;
+mod rising;
 mod row_buckets;
 mod ordered_csr;
 mod row_sort;

@@ -3,7 +3,6 @@
 
 use super::Duplicates;
 use super::deal::Entry;
-use super::in_order::lengths_of_sorted;
 use crate::Scalar;
 
 /// Rows up to this length are sorted by counting, for every entry, how many come before it: the square of the length in
@@ -79,6 +78,19 @@ fn grow<S: Scalar>(columns: &mut Vec<u32>, values: &mut Vec<S>, count: usize) {
     if columns.len() < count {
         columns.resize(count, 0);
         values.resize(count, S::ZERO);
+    }
+}
+
+/// Lengths of rows whose entries stand row by row.
+fn lengths_of_sorted(rows: &[u32], first_row: usize, lengths: &mut [usize]) {
+    // Where each row ends: the last entry to say so is right, and nothing has to be predicted.
+    lengths.fill(0);
+    for (entry, &row) in rows.iter().enumerate() {
+        lengths[row as usize - first_row] = entry + 1;
+    }
+    let mut start = 0;
+    for length in lengths.iter_mut().filter(|end| **end > 0) {
+        (start, *length) = (*length, *length - start);
     }
 }
 
@@ -191,6 +203,13 @@ fn merge_duplicates<S: Scalar>(columns: &mut [u32], values: &mut [S]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn empty_rows_have_no_length() {
+        let mut lengths = [9; 5];
+        lengths_of_sorted(&[11, 11, 13], 10, &mut lengths);
+        assert_eq!(lengths, [0, 2, 0, 1, 0]);
+    }
 
     #[test]
     fn rows_of_any_length_are_sorted_stably() {
