@@ -41,6 +41,7 @@ pub(super) fn copy_in_order<S: Scalar>(
         return None;
     }
     let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
+    let streams = columns.is_worth_streaming() && values.is_worth_streaming();
     let (mut columns_left, mut values_left) = (columns.take(), values.take());
     let tasks = tasks(buckets, &starts, ends).map(|task| {
         let length = task.entries.len();
@@ -48,9 +49,14 @@ pub(super) fn copy_in_order<S: Scalar>(
     });
     let copied = all(threads, tasks.collect(), |(mut task, mut columns, mut values)| {
         let holds = task.holds(coo);
-        if holds {
-            columns.append(&coo.column_indices()[task.entries.clone()]);
-            values.append(&coo.values()[task.entries]);
+        let (column_indices, copied) =
+            (&coo.column_indices()[task.entries.clone()], &coo.values()[task.entries]);
+        if holds && streams {
+            columns.append_streaming(column_indices);
+            values.append_streaming(copied);
+        } else if holds {
+            columns.append(column_indices);
+            values.append(copied);
         }
         holds
     });

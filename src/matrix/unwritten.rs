@@ -2,7 +2,7 @@
 //! all of it on one thread: that was 8 % of the time of COO → CSR.
 
 use super::huge_pages;
-use crate::scalar::lanes::prefetch;
+use crate::scalar::lanes::{copy_streaming, prefetch};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -35,6 +35,14 @@ impl<T: Copy> Room<T> {
         let mut elements = Vec::with_capacity(count);
         huge_pages::advise(elements.spare_capacity_mut());
         Room { elements, taken: 0, written: AtomicUsize::new(0) }
+    }
+
+    /// Does it pay to write past the caches? That saves the fetching of what is overwritten: a copy of 38 MB took 1.4 ms
+    /// instead of 2.2. But memory that the system zeroes for us is in a cache by then: 11.4 ms instead of 9.8.
+    pub(super) fn is_worth_streaming(&mut self) -> bool {
+        const LEAST_BYTES: usize = 1 << 20; // less is still in the cache for whoever reads it next
+        let slots = self.elements.spare_capacity_mut();
+        size_of_val(slots) >= LEAST_BYTES && huge_pages::was_touched(slots)
     }
 
     pub(super) fn take(&mut self) -> Left<'_, T> {
@@ -78,11 +86,24 @@ impl<T: Copy> Stretch<'_, T> {
     /// Writes the next elements.
     #[inline]
     pub(super) fn append(&mut self, elements: &[T]) {
-        let (slots, rest) = std::mem::take(&mut self.slots).split_at_mut(elements.len());
-        self.slots = rest;
+        let slots = self.next(elements.len());
         for (slot, &element) in slots.iter_mut().zip(elements) {
             slot.write(element);
         }
+    }
+
+    /// The same past the caches.
+    pub(super) fn append_streaming(&mut self, elements: &[T])
+    where
+        T: bytemuck::Pod,
+    {
+        copy_streaming(elements, self.next(elements.len()));
+    }
+
+    fn next(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
+        let (slots, rest) = std::mem::take(&mut self.slots).split_at_mut(count);
+        self.slots = rest;
+        slots
     }
 }
 

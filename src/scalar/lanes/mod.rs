@@ -16,6 +16,8 @@ pub use avx2::Avx2;
 pub use avx512::Avx512;
 pub use portable::Portable;
 
+use std::mem::MaybeUninit;
+
 /// An instruction set, as the registers of a scalar type that it has.
 pub trait Vectors<S>: 'static {
     /// The widest.
@@ -92,6 +94,40 @@ pub fn prefetch<T>(address: *const T) {
     let _ = address;
 }
 
+/// Copies past the caches, so that lines that are overwritten as a whole are not fetched before. Other threads may read it
+/// afterwards.
+pub fn copy_streaming<T: bytemuck::Pod>(from: &[T], to: &mut [MaybeUninit<T>]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        const REGISTER: usize = size_of::<__m128i>();
+        const { assert!(size_of::<T>() > 0 && REGISTER.is_multiple_of(size_of::<T>())) };
+        assert_eq!(from.len(), to.len());
+        // The instruction wants whole registers of memory.
+        let head = to.as_ptr().align_offset(REGISTER).min(to.len());
+        let (from_head, from) = from.split_at(head);
+        let (to_head, to) = to.split_at_mut(head);
+        copy(from_head, to_head);
+        let count = REGISTER / size_of::<T>();
+        let (mut from, mut to) = (from.chunks_exact(count), to.chunks_exact_mut(count));
+        for (from, to) in from.by_ref().zip(to.by_ref()) {
+            // SAFETY: both have the bytes of a register, those of `from` are initialized, and `to` is aligned. Every
+            // x86-64 has the instructions.
+            unsafe { _mm_stream_si128(to.as_mut_ptr().cast(), _mm_loadu_si128(from.as_ptr().cast())) };
+        }
+        copy(from.remainder(), to.into_remainder());
+        fence();
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    copy(from, to);
+}
+
+fn copy<T: Copy>(from: &[T], to: &mut [MaybeUninit<T>]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        to.write(from);
+    }
+}
+
 /// Makes what was streamed visible to other threads.
 #[inline(always)]
 pub fn fence() {
@@ -106,6 +142,21 @@ pub fn fence() {
 mod tests {
     use super::*;
     use crate::Scalar;
+
+    #[test]
+    fn streaming_copies_whatever_the_length_and_the_start() {
+        let from: Vec<u32> = (1..100).collect();
+        for (start, length) in [(0, 0), (0, 99), (1, 1), (1, 3), (2, 64), (3, 17), (5, 94)] {
+            let mut to = vec![MaybeUninit::new(0); 99];
+            copy_streaming(&from[start..start + length], &mut to[start..start + length]);
+            for (place, to) in to.into_iter().enumerate() {
+                let copied = (start..start + length).contains(&place);
+                // SAFETY: it was written above, or here.
+                let found = unsafe { to.assume_init() };
+                assert_eq!(found, if copied { from[place] } else { 0 }, "{start} {length}");
+            }
+        }
+    }
 
     /// Every operation against plain arithmetic, with neighbours that must stay as they are.
     ///
