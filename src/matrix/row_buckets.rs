@@ -6,6 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// About how many entries a bucket should hold: 16 K entries of 16 bytes are 256 KiB.
 pub(super) const ENTRIES_PER_BUCKET: usize = 16 * 1024;
+/// Small matrices have so many, of fewer entries each: with four, one thread waits for the other's last one. For 10⁵ entries
+/// that was a quarter of the time of both.
+const ENOUGH_BUCKETS: usize = 32;
+/// But not smaller ones.
+const FEWEST_ENTRIES_PER_BUCKET: usize = 2 * 1024;
 /// More buckets than this write to too many pages at once.
 const MOST_BUCKETS: usize = 2048;
 
@@ -19,7 +24,8 @@ pub(super) struct RowBuckets {
 impl RowBuckets {
     /// The smallest shift that leaves few enough of them.
     pub(super) fn new(rows: usize, entries: usize) -> Self {
-        let wanted = (entries / ENTRIES_PER_BUCKET).clamp(1, MOST_BUCKETS);
+        let enough = (entries / FEWEST_ENTRIES_PER_BUCKET).min(ENOUGH_BUCKETS);
+        let wanted = (entries / ENTRIES_PER_BUCKET).max(enough).clamp(1, MOST_BUCKETS);
         let last = rows.max(1) - 1;
         let shift = (0..32).find(|&shift| last >> shift < wanted).unwrap_or(32);
         RowBuckets { rows, shift, count: if rows == 0 { 0 } else { (last >> shift) + 1 } }
