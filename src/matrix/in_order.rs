@@ -9,6 +9,11 @@ use crate::Scalar;
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Columns and values of so many bytes are written past the caches: that saves the fetching of what is overwritten, a copy of
+/// 38 MB took 1.4 ms instead of 2.2. Less is still in a cache for whoever reads it next; and memory that the system zeroes first is
+/// in one by then, too: 11.4 ms instead of 9.8.
+const STREAM_FROM_BYTES: usize = 16 << 20;
+
 /// One bucket's entries and rows.
 struct Task<'a> {
     entries: Range<usize>,
@@ -41,7 +46,8 @@ pub(super) fn copy_in_order<S: Scalar>(
         return None;
     }
     let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
-    let streams = columns.is_worth_streaming() && values.is_worth_streaming();
+    let bytes = coo.nonzeros() * (size_of::<u32>() + size_of::<S>());
+    let streams = bytes >= STREAM_FROM_BYTES && columns.was_touched() && values.was_touched();
     let (mut columns_left, mut values_left) = (columns.take(), values.take());
     let tasks = tasks(buckets, &starts, ends).map(|task| {
         let length = task.entries.len();

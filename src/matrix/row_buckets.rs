@@ -9,7 +9,7 @@ pub(super) const ENTRIES_PER_BUCKET: usize = 16 * 1024;
 /// Small matrices have so many, of fewer entries each: with four, one thread waits for the other's last one. For 10⁵ entries
 /// that was a quarter of the time of both.
 const ENOUGH_BUCKETS: usize = 32;
-/// But not smaller ones.
+/// But not smaller ones: each costs something to begin (not measured by itself).
 const FEWEST_ENTRIES_PER_BUCKET: usize = 2 * 1024;
 /// More buckets than this write to too many pages at once.
 const MOST_BUCKETS: usize = 2048;

@@ -2,7 +2,7 @@
 //! multiplying it by zero, and give the same bits in every run.
 
 use crate::common::{Shape, Values, dense, fill};
-use crate::spmm::{SCALINGS, assert_exact, spmm_case};
+use crate::spmm::{SCALINGS, assert_exact, spmm_case, with_gaps};
 use crate::{bench, cuda_variants, prepare};
 use ordito::Scalar;
 use ordito::io::Random;
@@ -164,6 +164,37 @@ fn same_bits_in_every_run<S: Scalar>(accelerator: Accelerator) {
     }
 }
 
+/// Two rows of so many parts that they lie in several blocks, and that a warp which adds them up takes more than one step.
+fn parts_of_several_blocks<S: Scalar>(accelerator: Accelerator) {
+    const KS: [usize; 3] = [1, 3, 4];
+    const LENGTH: u32 = 17_000; // the kernel's parts have 512 nonzeros here, its blocks 8 or 16 warps
+    let Some(bench) = bench::<Spmm<S>>(accelerator, |_, _| KS.len()) else { return };
+    let long = [3, 4].into_iter().flat_map(|row| (row..row + LENGTH).map(move |col| (row, col)));
+    let short = (0..40).filter(|row| ![3, 4].contains(row)).map(|row| (row, 9 * row));
+    let places = short.chain(long).collect();
+    let shape = Shape { name: "two huge rows".into(), rows: 40, cols: LENGTH as usize + 4, places };
+    let variant =
+        fast_variants::<S>().into_iter().find(|variant| variant.name() == "sell-cuda-sorted").unwrap();
+    for k in KS {
+        let (subject, _) = spmm_case::<S>(&shape, Values::Integers, k);
+        let Some(mut ready) = prepare(&bench.machine, variant, &subject) else { continue };
+        let blocks = ready.launches()[0].plan.blocks();
+        assert!(blocks > 4, "{blocks} blocks hold all parts");
+        let what = format!("{}, {}, k = {k}, {}", variant.name(), shape.name, S::NAME);
+        assert_exact(&mut *ready, &subject, &with_gaps(&shape, k, SCALINGS[2]), &what);
+    }
+}
+
+#[test]
+fn emulator_parts_of_several_blocks() {
+    parts_of_several_blocks::<f32>(Accelerator::Emulator);
+    parts_of_several_blocks::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn gpu_parts_of_several_blocks() {
+    parts_of_several_blocks::<f32>(Accelerator::Cuda(0));
+    parts_of_several_blocks::<f64>(Accelerator::Cuda(0));
+}
 #[test]
 fn emulator_odd_numbers_stay_where_they_belong() {
     odd_numbers_stay_where_they_belong::<f32>(Accelerator::Emulator);

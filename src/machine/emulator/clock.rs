@@ -144,13 +144,14 @@ impl Clock {
         warp.all_met > time || met()
     }
 
-    /// A thread of another warp published, and then this one did an atomic, or a lane that it has met since.
+    /// A thread of another warp published, and then this one did an atomic and a fence, or a lane that it has met since. Which
+    /// counter the atomics were on is not asked.
     fn heard_of(&self, earlier: usize, time: u64, thread: usize) -> bool {
         let Atomic { published, since, .. } = self.atomics[earlier];
         let warp = thread / LANES * LANES..self.atomics.len().min((thread / LANES + 1) * LANES);
         let hears = |lane: usize| {
-            let heard = self.atomics[lane].time;
-            heard > since && (lane == thread || self.met(lane, heard, thread))
+            let (heard, fence) = (self.atomics[lane].time, self.fences[lane]);
+            heard > since && fence > heard && (lane == thread || self.met(lane, fence, thread))
         };
         published > time && warp.into_iter().any(hears)
     }
@@ -205,6 +206,8 @@ mod tests {
         clock.atomic(7, 0);
         assert!(!clock.ordered(0, written, 40), "no atomic since");
         clock.atomic(7, 40);
+        assert!(!clock.ordered(0, written, 40), "no fence behind the atomic");
+        clock.fence(40);
         assert!(clock.ordered(0, written, 40) && !clock.ordered(0, written, 41));
         assert!(!clock.ordered(0, clock.now(), 40) && !clock.ordered(1, written, 40));
         clock.warp_barrier(1, u32::MAX, u32::MAX);

@@ -34,15 +34,17 @@ const WINDOW_REUSE_F64: f64 = 4.0;
 const LOADS_FOR_WINDOWS_F64: usize = 32;
 /// Loads per row of X from which windows pay.
 const LOADS_FOR_WINDOWS: usize = 4;
-/// Where lengths differ: loads up to which equal shares of nonzeros pay, in small matrices, whose longest rows end last.
-const LOADS_FOR_SHARES_IF_SMALL: usize = 4;
+/// Where lengths differ: loads up to which equal shares of nonzeros pay, in small matrices and where a few rows have most of it:
+/// there the longest rows end last.
+const LOADS_FOR_SHARES: usize = 4;
 const SMALL: usize = 1_500_000;
 const LARGE: usize = 8_000_000;
 /// Loads up to which handing nonzeros round pays.
 const MOST_LOADS_TO_HAND_ROUND: usize = 16;
 /// In small matrices in f64, loads up to which reading nonzeros again is better than handing them round.
 const MOST_LOADS_TO_READ_AGAIN: usize = 8;
-/// The longest row has such a part of all nonzeros: windows, since there is much to share, however little neighbours do elsewhere.
+/// The longest row has such a part of all nonzeros: with more loads windows, since there is much to share, however little
+/// neighbours do elsewhere.
 const A_FEW_ROWS: usize = 16;
 /// In f64, loads for which rows that are gathered into windows pay, if they share so much.
 const GATHERED_LOADS: std::ops::RangeInclusive<usize> = 8..=32;
@@ -59,7 +61,7 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
     let (loads, is_f64) = (k.saturating_mul(scalar_bytes).div_ceil(LOAD), scalar_bytes == 8);
     let skewed = longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0);
     let (small, large) = (nonzeros < SMALL, nonzeros >= LARGE);
-    if skewed && longest >= nonzeros / A_FEW_ROWS && loads > LOADS_FOR_SHARES_IF_SMALL {
+    if skewed && longest >= nonzeros / A_FEW_ROWS && loads > LOADS_FOR_SHARES {
         return choice("csr-cuda-windows", "a few rows have most of it: what they share is read once");
     }
     let (least_reuse, least_loads) = match is_f64 {
@@ -75,7 +77,7 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
     }
     if skewed {
         return match loads {
-            ..=LOADS_FOR_SHARES_IF_SMALL if small => {
+            ..=LOADS_FOR_SHARES if small || longest >= nonzeros / A_FEW_ROWS => {
                 choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
             }
             _ if large || (!small && loads <= MOST_LOADS_TO_HAND_ROUND) => {

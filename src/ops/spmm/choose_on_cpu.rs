@@ -1,10 +1,10 @@
 //! What `auto` takes on the CPU, as data: from what neighbouring rows have in common, K and the precision.
 //!
-//! The thresholds below were fitted again, blind: to times of the yardstick's matrices (`benches/spmm_beside_mkl`) that it does not
-//! hold out, and of 62 made ones in each of which one property has a chosen value, on a Xeon with AVX-512. No time of a matrix held
-//! out was taken or looked up for it. Ratios to MKL of two were in sight, and compare no variants: west2021 in `row_chunks`, for sizes
-//! of chunks, and mdual at K = 1, of a prototype. What is older, and had all matrices in view: which kernels there are, which
-//! statistics are taken, and the order of the questions. When rows stand in clusters is decided in `x_fetches`.
+//! The thresholds below were fitted to times of the yardstick's matrices (`benches/spmm_beside_mkl`) that it does not hold out, and
+//! of 62 made ones in each of which one property has a chosen value, on a Xeon with AVX-512; no time of a matrix held out was taken
+//! or looked up for it. What had all matrices in view: which kernels there are and their own constants (`SHORT` of `row_kernel`,
+//! `AHEAD` of `sell`, chunks of rows), which statistics are taken, and the order of the questions. When rows stand in clusters is
+//! decided in `x_fetches`.
 //!
 //! Time of what is chosen over that of the fastest variant, in the geometric mean over 900 cases: 1.037 with the thresholds before,
 //! 1.028 with these, and 1.028 with those fitted without the matrix that is looked at: none hangs on one matrix.
@@ -18,8 +18,8 @@ use crate::machine::{Machine, SimdLevel};
 use crate::matrix::Csr;
 use crate::ops::Choice;
 
-/// Nonzeros of a row that lie in the columns of the row above, in the mean, from which on rows are taken in groups: a group costs as
-/// much as so many. Where it begins to pay moves with the length of rows just so (9 to 45 nonzeros). For one column gathering
+/// Nonzeros in rows with the columns of the row above, for every row of the matrix, from which on rows are taken in groups: a group
+/// costs as much as so many. Where it begins to pay moves with the length of rows just so (9 to 45 nonzeros). For one column gathering
 /// is the rival, which costs less for a row.
 const SHARED: f64 = 4.0;
 const SHARED_FOR_ONE: f64 = 8.0;
@@ -38,7 +38,7 @@ const NARROW_X: usize = 64;
 const SHORT_X: usize = 128;
 /// Rows that are not as long as the row above: 0.2 gains nothing, 0.4 gains; where between matters little.
 const LENGTHS_CHANGE: f64 = 0.3;
-/// Nonzeros of a row, in the mean: 9 gain up to a tenth, 13 lose a little. Up to 20 matters little.
+/// Nonzeros of a row, in the mean: 9 gain up to a tenth, 13 lose a little, so that any threshold from 6 to 20 does about as well.
 const SHORT_ROW: f64 = 10.0;
 /// Windows of rows that are looked at, at most, and multiply-adds for every nonzero in them: looking takes less time than the
 /// product.

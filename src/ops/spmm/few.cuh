@@ -95,7 +95,7 @@ struct RowSums {
             *reinterpret_cast<Few*>(part + c * CHUNK) = few;
         }
     }
-    // A part that another warp of this launch has stored: not in this multiprocessor's cache.
+    // A part that another warp of this launch has stored: the first-level cache here may hold what was there before.
     __device__ __forceinline__ void add_stored(const SCALAR* part, const XRows& x) {
 #pragma unroll
         for (u32 c = 0; c < CHUNKS; ++c) {

@@ -106,6 +106,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
         if (__shfl_sync(ALL, before, 0) != last) return;
         __syncwarp();
         sums.clear();
+        // So many are on their way at once.
+#pragma unroll 8
         for (u32 part = cut.y + lane; part < cut.z; part += WARP) sums.add_stored(parts + u64(part) * k + first_col, of_x);
         add_up(sums, WARP);
         if (lane == 0) sums.update(y + u64(cut.x) * y_distance + first_col, of_x, alpha, beta);

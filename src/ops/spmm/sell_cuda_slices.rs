@@ -27,8 +27,10 @@ pub(super) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed(Slices);
 pub(super) const SORTED: Listed<Slices<BY_LENGTH>> = Listed(Slices);
 
 const THREADS: u32 = 256;
-/// Of teams: 1 % less time than with 256 on an H200 (`powerlaw`, one column).
-const THREADS_OF_TEAMS: u32 = 512;
+/// Of teams with few registers: 1 % less time than with 256 on an H200 (`powerlaw`, one column). With more registers fewer warps
+/// would fit a multiprocessor: 5 to 13 % more time at K = 4 in f64.
+const MANY_THREADS: u32 = 512;
+const FEW_REGISTERS: u32 = 2;
 const WARP: usize = 32;
 /// Loads of X per lane and nonzero, for half as many lanes: A's part is then read for twice as many columns.
 const LOADS: u32 = 2;
@@ -66,8 +68,8 @@ fn has_teams(tiling: Tiling) -> bool {
 
 /// Rows that are sorted by themselves for teams. Where neighbours share columns: few, so that what is read of X and written of Y
 /// stays together. Otherwise all: rows that are equally long then run at the same time, and their first, second, … columns,
-/// which rise, lie closer to each other than those of any rows. On an H200 `powerlaw:1000000x16` took 7 % less time for one
-/// column so, but nothing less with windows of a quarter of its rows.
+/// which rise, lie closer to each other than those of any rows. On an H200 `powerlaw:1000000x16` took 6 % less time for one
+/// column so (122 µs instead of 130), but nothing less with windows of a quarter of its rows.
 fn window<S: Scalar>(a: &Csr<S>) -> usize {
     if reuse(a) < SCATTERED { a.rows() } else { WINDOW }
 }
@@ -91,8 +93,9 @@ impl<const ORDER: u8> Slices<ORDER> {
     fn teams(tiling: Tiling) -> bool {
         ORDER == BY_LENGTH && has_teams(tiling)
     }
-    fn threads(tiling: Tiling) -> u32 {
-        if Self::teams(tiling) { THREADS_OF_TEAMS } else { THREADS }
+    fn threads<S: Scalar>(tiling: Tiling) -> u32 {
+        let few = tiling.registers::<S>() <= FEW_REGISTERS;
+        if Self::teams(tiling) && few { MANY_THREADS } else { THREADS }
     }
 }
 
@@ -112,7 +115,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let in_flight = in_flight::<S>(tiling);
         let registers = tiling.registers::<S>();
-        let (teams, threads) = (Self::teams(tiling), Self::threads(tiling));
+        let (teams, threads) = (Self::teams(tiling), Self::threads::<S>(tiling));
         let words = (size_of::<S>() / 4) as u32;
         // Single loads have more addresses to hold.
         let addresses = if loads.width == 1 && registers > 4 { 8 } else { 0 };
@@ -149,7 +152,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
                 Teams { pieces: Pieces::of_rows(offsets, part)?, sizes: Vec::new() }
             }
         };
-        let (Teams { pieces, sizes }, threads) = (teams, Self::threads(tiling));
+        let (Teams { pieces, sizes }, threads) = (teams, Self::threads::<S>(tiling));
         let mut sliced = Sliced::new(machine, a, &pieces.list, rows_per_slice)?;
         for (length, &size) in sliced.lengths.iter_mut().zip(&sizes) {
             *length |= u32::from(size) << TEAM_BIT;

@@ -17,6 +17,9 @@ pub(super) struct Teams {
     pub(super) sizes: Vec<u8>,
 }
 
+/// Tasks that a thread makes pieces of at a time.
+const TASKS_AT_ONCE: usize = 4096;
+
 /// A row, or a part of one, for a team.
 struct Task {
     start: usize,
@@ -40,8 +43,9 @@ impl Teams {
         let mut teams = Teams::default();
         // Parts are numbered in the order of the rows, before windows are sorted side by side.
         let longest = per_lane * lanes;
-        let mut windows: Vec<Vec<Task>> = Vec::with_capacity(rows.div_ceil(window.max(1)));
-        for first in (0..rows).step_by(window.max(1)) {
+        let window = window.max(1);
+        let mut windows: Vec<Vec<Task>> = Vec::with_capacity(rows.div_ceil(window));
+        for first in (0..rows).step_by(window) {
             let mut tasks = Vec::new();
             for row in first..rows.min(first + window) {
                 let (start, end) = (starts[row], starts[row + 1]);
@@ -77,21 +81,26 @@ impl Teams {
 
 /// Large teams first, which keeps each inside a warp; of those of a size the longest first, so that lanes of a warp end together.
 fn pieces_of(mut tasks: Vec<Task>, lanes: usize) -> (Vec<Piece>, Vec<u8>) {
-    tasks.sort_by_key(|task| {
+    tasks.par_sort_by_key(|task| {
         let per_lane = (task.end - task.start).div_ceil(1 << task.size) as u32;
         std::cmp::Reverse((task.size, length_class(per_lane)))
     });
-    let (mut pieces, mut sizes) = (Vec::new(), Vec::new());
-    for Task { start, end, to, size } in tasks {
-        let place = |lane: usize| start + (((end - start) * lane) >> size);
-        pieces.extend((0..1 << size).map(|lane| piece(place(lane), place(lane + 1), to)));
-        sizes.extend(std::iter::repeat_n(size, 1 << size));
-    }
+    let (mut pieces, mut sizes): (Vec<Piece>, Vec<u8>) =
+        tasks.par_chunks(TASKS_AT_ONCE).flat_map_iter(|some| some.iter().flat_map(Task::lanes)).unzip();
     // Windows fill whole warps, so that the next one's teams lie inside of theirs.
     let count = pieces.len().next_multiple_of(lanes);
     pieces.resize(count, piece(0, 0, NOTHING));
     sizes.resize(count, 0);
     (pieces, sizes)
+}
+
+impl Task {
+    /// The piece of each lane, and the size of the team.
+    fn lanes(&self) -> impl Iterator<Item = (Piece, u8)> {
+        let &Task { start, end, to, size } = self;
+        let place = move |lane: usize| start + (((end - start) * lane) >> size);
+        (0..1 << size).map(move |lane| (piece(place(lane), place(lane + 1), to), size))
+    }
 }
 
 #[cfg(test)]

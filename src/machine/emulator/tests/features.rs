@@ -315,12 +315,14 @@ extern "C" __global__ void k(u32* y) {
 }"#;
     let block = plan([1, 1, 1], [128, 1, 1], 0);
     assert_eq!(run(body, block, &[0_u32; 10]).unwrap()[8..], [0, 10]);
-    for forgotten in ["__threadfence();\n        before", "__syncwarp();"] {
-        let without = body.replace(forgotten, if forgotten.contains("before") { "before" } else { "" });
-        assert_says(
-            &fault_with(&without, block, &[0_u32; 10]),
-            &["data race on global memory: read of 4 bytes"],
-        );
+    let forgotten = [
+        ("__threadfence();\n        before", "before"),
+        ("3);\n        __threadfence();", "3);"),
+        ("__syncwarp();", ""),
+    ];
+    for (with, without) in forgotten {
+        let fault = fault_with(&body.replace(with, without), block, &[0_u32; 10]);
+        assert_says(&fault, &["data race on global memory: read of 4 bytes"]);
     }
 }
 
