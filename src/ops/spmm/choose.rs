@@ -20,7 +20,7 @@ pub(super) fn choose<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choi
 }
 
 // Fitted to the yardstick (`bench spmm --suite gpu`) on an H200 (measurements/2026-11-16-h200/spmm-suite): within 10 % of the
-// best kernel in all of its 144 cases with the cache emptied, in 137 with a warm one.
+// best kernel in 142 of its 144 cases with the cache emptied, in 136 with a warm one.
 
 /// Longest rows of so many mean ones, and long in themselves: warps would wait for them.
 const SKEWED: f64 = 16.0;
