@@ -13,7 +13,7 @@
 //!
 //! What comes out lies where the allocator puts it. glibc hands out again what is below 32 MB; larger results, those of 10⁷
 //! nonzeros, lie in new pages of the system every time, and pay for them, as they do for users. In converting, most
-//! of what 10⁷ nonzeros cost more than fewer is the system's: 2 to 5 ns of both threads for a nonzero, but 7 to 15 there.
+//! of what 10⁷ nonzeros cost more than fewer is the system's, as the process's system time shows.
 //!
 //! Two kinds of matrices whose rows are alike and lie along the diagonal, so that rows of X are used again while they are in a
 //! cache, whatever the size: `stencil27` and `band`. In the third, `uniform`, a product jumps about in all of X, and the more of

@@ -35,7 +35,7 @@ const LOADS_FOR_WINDOWS_F64: usize = 32;
 /// Loads per row of X from which windows pay.
 const LOADS_FOR_WINDOWS: usize = 4;
 /// Where lengths differ: loads up to which equal shares of nonzeros pay, in small matrices and where a few rows have most of it:
-/// there the longest rows end last.
+/// there the longest rows end last. One row of 10⁷ nonzeros, f64: 69 µs instead of 151 sorted at K = 1, 220 instead of 257 at K = 4.
 const LOADS_FOR_SHARES: usize = 4;
 const SMALL: usize = 1_500_000;
 const LARGE: usize = 8_000_000;

@@ -6,8 +6,9 @@
 //! `AHEAD` of `sell`, chunks of rows), which statistics are taken, and the order of the questions. When rows stand in clusters is
 //! decided in `x_fetches`.
 //!
-//! Time of what is chosen over that of the fastest variant, in the geometric mean over 900 cases: 1.037 with the thresholds before,
-//! 1.028 with these, and 1.028 with those fitted without the matrix that is looked at: none hangs on one matrix.
+//! Time of what is chosen over that of the fastest variant (`spmm_beside_mkl --variants …`), in the geometric mean over 900 cases:
+//! 1.037 with the thresholds before, 1.028 with these, and 1.028 with those fitted without the matrix that is looked at: none hangs
+//! on one matrix.
 
 use super::Subject;
 use super::neighbours::Neighbours;
