@@ -3,9 +3,9 @@
 //! 1. Entries that already stand in order, as those of files mostly do, are only copied ([`super::in_order`]).
 //! 2. Others are cut into one contiguous part per thread, and each thread deals its part into buckets of neighbouring rows
 //!    ([`super::deal`]). Entries that stand row by row need no dealing: a bucket is a stretch of them.
-//! 3. Each bucket (about 16 K entries: they fit the L2 cache) gathers its share of every part, in order, groups it by row and
-//!    sorts each row by column ([`super::row_sort`]). Then it waits until the buckets before it know how many entries are
-//!    left of theirs, and writes its own behind them: duplicates leave no gaps.
+//! 3. Each bucket (about 16 K entries: they fit the L2 cache) is grouped by row, and each row sorted by column, in memory of the
+//!    thread's ([`super::row_sort`]). Then it waits until the buckets before it know how many entries are left of theirs, and
+//!    is written behind them ([`super::bucket_queue`]): duplicates leave no gaps.
 //!
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
@@ -66,50 +66,49 @@ fn sort_buckets<S: Scalar>(
     lengths: &mut [usize],
     threads: usize,
 ) -> (Vec<u32>, Vec<S>) {
-    let shares = Shares::of(coo, buckets, threads);
-    let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
-    let queue = BucketQueue::new(columns.take(), values.take());
-    let tasks = buckets.split(lengths).enumerate().take_while(|_| !queue.given_up());
-    in_turn(threads, tasks, |(bucket, lengths), sort: &mut BucketSort<S>| {
-        let ticket = queue.ticket(bucket);
-        let first_row = buckets.rows(bucket).start;
-        let (sorted_columns, sorted_values) = match &shares {
-            Shares::Stretches { coo, starts } => {
-                let entries = starts[bucket]..starts[bucket + 1];
+    let mut shares = Shares::of(coo, buckets, threads);
+    let mut queue = BucketQueue::new(&shares.starts, shares.columns.take_again(), shares.values.take_again());
+    let tasks = buckets.split(lengths).zip(queue.tickets()).enumerate();
+    in_turn(threads, tasks, |(bucket, (lengths, ticket)), sort: &mut BucketSort<S>| {
+        let entries = ticket.entries();
+        let (columns, values) = match &shares.rows {
+            Some(rows) => sort.entries(&rows[entries], ticket.dealt(), lengths, duplicates),
+            None => {
                 let rows = &coo.row_indices()[entries.clone()];
-                let found = (&coo.column_indices()[entries.clone()], &coo.values()[entries]);
-                sort.rows_in_order(rows, found, first_row, lengths, duplicates)
-            }
-            Shares::Dealt(parts) => {
-                let parts = || parts.iter().map(|part| part.bucket(bucket));
-                sort.entries(parts, first_row, lengths, duplicates)
+                let listed = (&coo.column_indices()[entries.clone()], &coo.values()[entries]);
+                sort.rows_in_order(rows, listed, buckets.rows(bucket).start, lengths, duplicates)
             }
         };
         // Without a place another bucket has panicked, and `in_turn` does not return.
-        if let Some((mut columns, mut values)) = ticket.wait(sorted_columns.len()) {
-            columns.append(sorted_columns);
-            values.append(sorted_values);
+        if let Some(mut place) = ticket.wait(columns.len()) {
+            place.columns.append(columns);
+            place.values.append(values);
         }
     });
-    (columns.into_vec(), values.into_vec())
+    (shares.columns.into_vec(), shares.values.into_vec())
 }
 
 /// The entries by bucket.
-enum Shares<'a, S> {
-    /// Row by row already: bucket `b` is entries `starts[b]..starts[b + 1]` as they stand.
-    Stretches { coo: &'a Coo<S>, starts: Vec<usize> },
-    /// Dealt out by each thread.
-    Dealt(Vec<Dealt<S>>),
+struct Shares<S> {
+    /// Bucket `b` is entries `starts[b]..starts[b + 1]`.
+    starts: Vec<usize>,
+    /// Rows, in their bucket, of entries that were dealt. `None`: the matrix lists them row by row already.
+    rows: Option<Vec<u16>>,
+    /// Memory of the result, where the rest of what was dealt is.
+    columns: Room<u32>,
+    values: Room<S>,
 }
 
-impl<'a, S: Scalar> Shares<'a, S> {
-    fn of(coo: &'a Coo<S>, buckets: &RowBuckets, threads: usize) -> Self {
+impl<S: Scalar> Shares<S> {
+    fn of(coo: &Coo<S>, buckets: &RowBuckets, threads: usize) -> Self {
         let rows = coo.row_indices();
         // Unless they stand by row this soon ends.
-        match rows.is_sorted() {
-            true => Shares::Stretches { coo, starts: buckets.starts(rows) },
-            false => Shares::Dealt(deal(coo, buckets, threads)),
+        if rows.is_sorted() {
+            let (columns, values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
+            return Shares { starts: buckets.starts(rows), rows: None, columns, values };
         }
+        let Dealt { starts, rows, columns, values } = deal(coo, buckets, threads);
+        Shares { starts, rows: Some(rows), columns, values }
     }
 }
 

@@ -1,88 +1,161 @@
-//! Triplets dealt into buckets of neighbouring rows, by several threads, each its part in memory of its own.
+//! Triplets dealt into buckets of neighbouring rows, by several threads. Columns and values go where the result will be, so that
+//! only their rows take memory besides: new memory has to be zeroed by the system, and of large matrices that was most of what
+//! a nonzero cost more than one of small matrices.
 
 use super::Coo;
 use super::row_buckets::{ENTRIES_PER_BUCKET, RowBuckets};
-use super::unwritten::{Room, Stretch};
+use super::unwritten::{Left, Room, Stretch};
 use crate::Scalar;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Entries that are put together before they go to their bucket: two lines of a cache. One by one, every entry would be
-/// written to another page than the one before it. Where the next of them go is asked for as soon as these are gone: with
-/// that, dealing takes half the time.
+/// Entries that are put together before they go to their bucket: one by one, each would be written to another page than the one
+/// before it. Where the next of them go is asked for as soon as these are gone: with that, dealing takes half the time. 16 at
+/// once are no faster.
 const ENTRIES_AT_ONCE: usize = 8;
 
-/// A triplet.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Entry<S> {
-    pub(super) row: u32,
-    pub(super) column: u32,
-    pub(super) value: S,
-}
-
-/// One thread's entries: bucket `b` is `starts[b]..starts[b + 1]`, in the order in which they stood.
+/// Entries by bucket: bucket `b` is `starts[b]..starts[b + 1]`, in the order in which they stood.
 pub(super) struct Dealt<S> {
-    starts: Vec<usize>,
-    entries: Vec<Entry<S>>,
+    pub(super) starts: Vec<usize>,
+    /// Of the bucket.
+    pub(super) rows: Vec<u16>,
+    pub(super) columns: Room<u32>,
+    pub(super) values: Room<S>,
 }
 
-impl<S> Dealt<S> {
-    pub(super) fn bucket(&self, bucket: usize) -> &[Entry<S>] {
-        &self.entries[self.starts[bucket]..self.starts[bucket + 1]]
-    }
-}
-
-/// Contiguous parts of the entries, one after the other, each dealt out.
-pub(super) fn deal<S: Scalar>(coo: &Coo<S>, buckets: &RowBuckets, threads: usize) -> Vec<Dealt<S>> {
+/// Every thread deals a contiguous part of the entries; in a bucket those of the first part come first.
+pub(super) fn deal<S: Scalar>(coo: &Coo<S>, buckets: &RowBuckets, threads: usize) -> Dealt<S> {
     let nonzeros = coo.nonzeros();
-    let parts = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
-    let part = |part: usize| deal_part(coo, nonzeros * part / parts..nonzeros * (part + 1) / parts, buckets);
-    match parts {
-        1 => vec![part(0)],
-        _ => (0..parts).into_par_iter().map(part).collect(),
+    let count = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
+    let parts = (0..count).map(|part| nonzeros * part / count..nonzeros * (part + 1) / count).collect();
+    let counts = of_each(parts, |part| (count_by_bucket(&coo.row_indices()[part.clone()], buckets), part));
+
+    let mut rows = Room::for_most(nonzeros);
+    let (mut columns, mut values) = (Room::for_most(nonzeros), Room::for_most(nonzeros));
+    let mut starts = vec![0];
+    let mut hands: Vec<Hand<'_, S>> = counts.iter().map(|(_, part)| Hand::new(part, buckets)).collect();
+    let mut left = (rows.take(), columns.take(), values.take());
+    let mut end = 0;
+    for bucket in 0..buckets.count() {
+        for (hand, (counts, _)) in hands.iter_mut().zip(&counts) {
+            hand.piles.push(Pile::new(&mut left, counts[bucket]));
+            end += counts[bucket];
+        }
+        starts.push(end);
+    }
+    of_each(hands, |hand| hand.deal(coo, buckets));
+    Dealt { starts, rows: rows.into_vec(), columns, values }
+}
+
+/// On as many threads as there are parts.
+fn of_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Send + Sync) -> Vec<T> {
+    match parts.len() {
+        ..=1 => parts.into_iter().map(work).collect(),
+        _ => parts.into_par_iter().map(work).collect(),
     }
 }
 
-/// A bucket's memory, and the entries on the way there.
-struct Open<'a, S> {
-    stretch: Stretch<'a, Entry<S>>,
-    waiting: usize,
-    entries: [Entry<S>; ENTRIES_AT_ONCE],
-}
-
-/// Counting sort by bucket.
-fn deal_part<S: Scalar>(coo: &Coo<S>, part: Range<usize>, buckets: &RowBuckets) -> Dealt<S> {
-    let rows = &coo.row_indices()[part.clone()];
+fn count_by_bucket(rows: &[u32], buckets: &RowBuckets) -> Vec<usize> {
     let mut counts = vec![0; buckets.count()];
     for &row in rows {
         counts[buckets.of_row(row)] += 1;
     }
-    let mut room = Room::for_most(rows.len());
-    let mut left = room.take();
-    let open = |&count: &usize| Open {
-        stretch: left.stretch(count),
-        waiting: 0,
-        entries: [Entry::default(); ENTRIES_AT_ONCE],
-    };
-    let mut open: Vec<Open<'_, S>> = counts.iter().map(open).collect();
-    let entries = rows.iter().zip(&coo.column_indices()[part.clone()]).zip(&coo.values()[part]);
-    for ((&row, &column), &value) in entries {
-        let bucket = &mut open[buckets.of_row(row)];
-        bucket.entries[bucket.waiting] = Entry { row, column, value };
-        bucket.waiting += 1;
-        if bucket.waiting == ENTRIES_AT_ONCE {
-            bucket.stretch.append(&bucket.entries);
-            bucket.stretch.ask_for(ENTRIES_AT_ONCE);
-            bucket.waiting = 0;
+    counts
+}
+
+/// A part of the entries, and where they go: a pile for every bucket.
+struct Hand<'a, S> {
+    entries: Range<usize>,
+    piles: Vec<Pile<'a, S>>,
+}
+
+/// Memory of a bucket, and the entries on the way there.
+struct Pile<'a, S> {
+    waiting: usize,
+    rows: [u16; ENTRIES_AT_ONCE],
+    columns: [u32; ENTRIES_AT_ONCE],
+    values: [S; ENTRIES_AT_ONCE],
+    dealt_rows: Stretch<'a, u16>,
+    dealt_columns: Stretch<'a, u32>,
+    dealt_values: Stretch<'a, S>,
+}
+
+impl<'a, S: Scalar> Hand<'a, S> {
+    fn new(entries: &Range<usize>, buckets: &RowBuckets) -> Self {
+        Hand { entries: entries.clone(), piles: Vec::with_capacity(buckets.count()) }
+    }
+
+    fn deal(mut self, coo: &Coo<S>, buckets: &RowBuckets) {
+        let entries = self.entries;
+        let places = coo.row_indices()[entries.clone()].iter().zip(&coo.column_indices()[entries.clone()]);
+        for ((&row, &column), &value) in places.zip(&coo.values()[entries]) {
+            self.piles[buckets.of_row(row)].put(buckets.row_in_bucket(row), column, value);
+        }
+        self.piles.iter_mut().for_each(Pile::end);
+    }
+}
+
+impl<'a, S: Scalar> Pile<'a, S> {
+    fn new(left: &mut (Left<'a, u16>, Left<'a, u32>, Left<'a, S>), count: usize) -> Self {
+        Pile {
+            waiting: 0,
+            rows: [0; ENTRIES_AT_ONCE],
+            columns: [0; ENTRIES_AT_ONCE],
+            values: [S::ZERO; ENTRIES_AT_ONCE],
+            dealt_rows: left.0.stretch(count),
+            dealt_columns: left.1.stretch(count),
+            dealt_values: left.2.stretch(count),
         }
     }
-    for bucket in &mut open {
-        bucket.stretch.append(&bucket.entries[..bucket.waiting]);
+
+    #[inline]
+    fn put(&mut self, row: u16, column: u32, value: S) {
+        let entry = self.waiting;
+        (self.rows[entry], self.columns[entry], self.values[entry]) = (row, column, value);
+        self.waiting += 1;
+        if self.waiting == ENTRIES_AT_ONCE {
+            self.dealt_rows.append_all(&self.rows);
+            self.dealt_columns.append_all(&self.columns);
+            self.dealt_values.append_all(&self.values);
+            self.waiting = 0;
+        }
     }
-    drop(open);
-    let ends = counts.iter().scan(0, |end, count| {
-        *end += count;
-        Some(*end)
-    });
-    Dealt { starts: std::iter::once(0).chain(ends).collect(), entries: room.into_vec() }
+
+    fn end(&mut self) {
+        self.dealt_rows.append(&self.rows[..self.waiting]);
+        self.dealt_columns.append(&self.columns[..self.waiting]);
+        self.dealt_values.append(&self.values[..self.waiting]);
+    }
+}
+
+impl<T: Copy> Stretch<'_, T> {
+    #[inline]
+    fn append_all(&mut self, elements: &[T; ENTRIES_AT_ONCE]) {
+        self.append(elements);
+        self.ask_for(ENTRIES_AT_ONCE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_keep_the_order_of_their_entries() {
+        let rows: Vec<u32> = (0..70_000u32).map(|entry| entry.wrapping_mul(2_654_435_761) % 3000).collect();
+        let (columns, values) = (0..70_000).map(|entry| (entry, f64::from(entry))).unzip();
+        let coo = Coo::new(3000, 70_000, rows, columns, values).unwrap();
+        let buckets = &RowBuckets::new(3000, 70_000);
+        for threads in [1, 2, 5] {
+            let Dealt { starts, rows, columns, values } = deal(&coo, buckets, threads);
+            let (columns, values) = (columns.into_vec(), values.into_vec());
+            for bucket in 0..buckets.count() {
+                let first_row = buckets.rows(bucket).start as u32;
+                let found = (starts[bucket]..starts[bucket + 1])
+                    .map(|entry| (first_row + u32::from(rows[entry]), columns[entry], values[entry]));
+                let expected = coo.entries().filter(|&(row, ..)| buckets.of_row(row) == bucket);
+                assert!(found.eq(expected), "bucket {bucket}, {threads} threads");
+            }
+        }
+    }
 }

@@ -2,7 +2,6 @@
 //! columns.
 
 use super::Duplicates;
-use super::deal::Entry;
 use crate::Scalar;
 
 /// Rows up to this length are sorted by counting, for every entry, how many come before it: the square of the length in
@@ -22,20 +21,18 @@ pub(super) struct BucketSort<S> {
 }
 
 impl<S: Scalar> BucketSort<S> {
-    /// Of entries in several parts; leaves the lengths of rows in `lengths`.
-    pub(super) fn entries<'a, I: Iterator<Item = &'a [Entry<S>]>>(
+    /// Of entries in any order; leaves the lengths of rows in `lengths`.
+    pub(super) fn entries(
         &mut self,
-        parts: impl Fn() -> I,
-        first_row: usize,
+        rows: &[u16],
+        (columns, values): (&[u32], &[S]),
         lengths: &mut [usize],
         duplicates: Duplicates,
     ) -> (&[u32], &[S]) {
         // Counting sort by row.
         lengths.fill(0);
-        for part in parts() {
-            for entry in part {
-                lengths[entry.row as usize - first_row] += 1;
-            }
+        for &row in rows {
+            lengths[usize::from(row)] += 1;
         }
         let mut count = 0;
         self.cursors.clear();
@@ -45,12 +42,10 @@ impl<S: Scalar> BucketSort<S> {
             start
         }));
         grow(&mut self.columns, &mut self.values, count);
-        for part in parts() {
-            for entry in part {
-                let cursor = &mut self.cursors[entry.row as usize - first_row];
-                (self.columns[*cursor], self.values[*cursor]) = (entry.column, entry.value);
-                *cursor += 1;
-            }
+        for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
+            let cursor = &mut self.cursors[usize::from(row)];
+            (self.columns[*cursor], self.values[*cursor]) = (column, value);
+            *cursor += 1;
         }
         grow(&mut self.sorted_columns, &mut self.sorted_values, count);
         let sorted = (&mut self.sorted_columns[..], &mut self.sorted_values[..]);
