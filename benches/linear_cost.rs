@@ -53,7 +53,7 @@ const K: usize = 8;
 /// The slowest size may take so many times as long for a nonzero as the fastest.
 const GOAL: f64 = 1.5;
 /// Of which the median is taken.
-const RUNS: usize = 7;
+const RUNS: usize = 15;
 /// Nonzeros of all copies of a matrix together.
 const TOGETHER: usize = 10_000_000;
 

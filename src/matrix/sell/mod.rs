@@ -79,11 +79,22 @@ pub struct Piece {
     pub entries: Range<usize>,
 }
 
-/// One window, to read.
+/// A place between two slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Border {
+    /// Slices before it.
+    slice: usize,
+    /// Entries of those slices.
+    entry: usize,
+}
+
+/// One window, or some of its slices, to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a, S> {
-    /// Its first row.
+    /// The window's first row.
     pub first_row: usize,
+    /// Rows of the slices; the last one may have more lanes.
+    pub rows: usize,
     /// To be added to 16-bit columns; 0 with 32 bits.
     pub base: usize,
     /// Its slices.
@@ -165,27 +176,49 @@ impl<S: Scalar> Sell<S> {
     pub fn nonzeros(&self) -> usize {
         self.values.len() + self.piece_values.len()
     }
-    /// Number of windows.
-    pub fn windows(&self) -> usize {
-        self.windows.len() - 1
+    /// Number of slices.
+    pub fn slices(&self) -> usize {
+        self.slices.len()
     }
-    /// Entries in the windows before this one.
-    pub fn nonzeros_before(&self, window: usize) -> usize {
-        self.windows[window].value
+    /// Entries of the slices before this one, and rows.
+    pub fn before(&self, slice: usize) -> (usize, usize) {
+        (self.border(slice).entry, (slice * lanes::<S>()).min(self.rows))
     }
-    /// One window.
-    pub fn window(&self, window: usize) -> Window<'_, S> {
-        let (from, to) = (self.windows[window], self.windows[window + 1]);
-        let lanes = from.slice * lanes::<S>()..to.slice * lanes::<S>();
+    /// The place before a slice.
+    pub fn border(&self, slice: usize) -> Border {
+        let window = &self.windows[slice * lanes::<S>() / WINDOW];
+        let lanes = window.slice * lanes::<S>()..slice * lanes::<S>();
+        let inside: usize = self.lengths[lanes].iter().map(|&length| length as usize).sum();
+        Border { slice, entry: window.value + inside }
+    }
+    /// The slices from one border to another, window by window.
+    pub fn between(&self, from: Border, to: Border) -> impl Iterator<Item = Window<'_, S>> {
+        let per_window = WINDOW / lanes::<S>();
+        (from.slice / per_window..to.slice.div_ceil(per_window)).map(move |window| {
+            let first = if window * per_window < from.slice { from } else { self.start(window) };
+            let last = if (window + 1) * per_window > to.slice { to } else { self.start(window + 1) };
+            self.part(window, first, last)
+        })
+    }
+    fn start(&self, window: usize) -> Border {
+        let WindowStart { slice, value, .. } = self.windows[window];
+        Border { slice, entry: value }
+    }
+    fn part(&self, window: usize, first: Border, last: Border) -> Window<'_, S> {
+        let from = &self.windows[window];
+        let lanes = first.slice * lanes::<S>()..last.slice * lanes::<S>();
+        let halves = if from.wide { 2 } else { 1 };
+        let column = |border: Border| from.column + halves * (border.entry - from.value);
         Window {
             first_row: window * WINDOW,
+            rows: lanes.len().min(self.rows - lanes.start),
             base: from.base as usize,
-            slices: &self.slices[from.slice..to.slice],
+            slices: &self.slices[first.slice..last.slice],
             places: &self.places[lanes.clone()],
             lengths: &self.lengths[lanes],
-            columns: &self.columns[from.column..to.column],
+            columns: &self.columns[column(first)..column(last)],
             wide: from.wide,
-            values: &self.values[from.value..to.value],
+            values: &self.values[first.entry..last.entry],
         }
     }
     /// The pieces of long rows, those of a row one after the other.
@@ -201,8 +234,8 @@ impl<S: Scalar> Sell<S> {
     /// The same matrix by rows.
     pub fn to_csr(&self) -> Result<Csr<S>, FormatError> {
         let mut rows = vec![Vec::new(); self.rows];
-        for window in 0..self.windows() {
-            self.window(window).entries(|row, col, value| rows[row].push((col, value)));
+        for window in self.between(self.border(0), self.border(self.slices())) {
+            window.entries(|row, col, value| rows[row].push((col, value)));
         }
         for (index, piece) in self.pieces.iter().enumerate() {
             let (columns, values) = self.piece(index);
@@ -270,13 +303,46 @@ mod tests {
         Csr::from_parts(lengths.len(), 100_000, offsets, columns, values).unwrap()
     }
 
+    fn first_window(sell: &Sell<f32>) -> Window<'_, f32> {
+        sell.between(sell.border(0), sell.border(sell.slices())).next().unwrap()
+    }
+
+    /// Wherever it is cut, in the middle of a window or at its end: every entry once, in the same order.
+    #[test]
+    fn slices_may_be_cut_anywhere() {
+        for distance in [3, 2003] {
+            let a = rows_of(&(0..1100).map(|row| row * 7919 % 50).collect::<Vec<_>>(), distance);
+            let sell = Sell::from_csr(&a);
+            let entries = |borders: &[usize]| {
+                let (mut found, mut rows) = (Vec::new(), 0);
+                for pair in borders.windows(2) {
+                    for window in sell.between(sell.border(pair[0]), sell.border(pair[1])) {
+                        window.entries(|row, column, value| found.push((row, column, value)));
+                        rows += window.rows;
+                    }
+                }
+                assert_eq!(rows, 1100);
+                found
+            };
+            let whole = entries(&[0, 69]);
+            assert_eq!((sell.slices(), whole.len()), (69, a.nonzeros()));
+            for borders in
+                [&[0, 1, 2, 69][..], &[0, 32, 64, 69], &[0, 31, 33, 68, 69], &[0, 0, 40, 40, 69, 69]]
+            {
+                assert!(entries(borders) == whole, "{borders:?}");
+            }
+        }
+        let empty = Sell::from_csr(&rows_of(&[], 1));
+        assert_eq!(empty.between(empty.border(0), empty.border(0)).count(), 0);
+    }
+
     #[test]
     fn equal_rows_stay_in_order_with_short_columns() {
         let a = rows_of(&[4; 1000], 3);
         let sell = Sell::from_csr(&a);
-        let window = sell.window(0);
+        let window = first_window(&sell);
         assert!(window.slices.iter().all(|s| s.consecutive && (s.shortest, s.longest) == (4, 4)));
-        assert!(!window.wide && sell.pieces().is_empty() && sell.windows() == 2);
+        assert!(!window.wide && sell.pieces().is_empty() && sell.windows.len() == 3);
         assert_eq!(sell.to_csr().unwrap(), a);
     }
 
@@ -286,7 +352,7 @@ mod tests {
         lengths[300] = 2 * PIECE + 5;
         let a = rows_of(&lengths, 2003);
         let sell = Sell::from_csr(&a);
-        let window = sell.window(0);
+        let window = first_window(&sell);
         assert!(window.wide && window.slices.iter().all(|slice| !slice.consecutive));
         assert!(window.slices.windows(2).all(|pair| pair[0].shortest >= pair[1].longest));
         let pieces: Vec<_> = sell.pieces().iter().map(|piece| (piece.row, piece.entries.len())).collect();

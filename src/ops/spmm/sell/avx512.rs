@@ -11,30 +11,19 @@ use crate::scalar::lanes::prefetch;
 /// 0.85 (soc-Epinions1) and 1.12 on smaller ones, on a machine where single figures vary by as much.
 const AHEAD: usize = 4096;
 
-/// The rows of a window.
+/// The rows of a window's slices.
 ///
 /// # Safety
 /// The processor has AVX-512; X has a number for every column of the matrix, of which there are at most 2³¹; no other thread
 /// writes these rows of Y.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
-pub(super) unsafe fn multiply<S: Scalar>(window: Window<'_, S>, rows: usize, x: *const S, y: Target<'_, S>) {
+pub(super) unsafe fn multiply<S: Scalar>(window: Window<'_, S>, x: *const S, y: Target<'_, S>) {
     // SAFETY: the caller's promise; the window says how wide its columns are.
-    unsafe {
-        if window.wide {
-            slices::<S, true>(window, rows, x, y)
-        } else {
-            slices::<S, false>(window, rows, x, y)
-        }
-    }
+    unsafe { if window.wide { slices::<S, true>(window, x, y) } else { slices::<S, false>(window, x, y) } }
 }
 
 #[inline(always)]
-unsafe fn slices<S: Scalar, const WIDE: bool>(
-    window: Window<'_, S>,
-    rows: usize,
-    x: *const S,
-    y: Target<'_, S>,
-) {
+unsafe fn slices<S: Scalar, const WIDE: bool>(window: Window<'_, S>, x: *const S, y: Target<'_, S>) {
     let lanes = Vector::<S>::LANES;
     let (mut column, mut value) = (window.columns.as_ptr(), window.values.as_ptr());
     // SAFETY: entries of a slice follow each other as its lengths say; base and column together are below the number of
@@ -75,7 +64,7 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(
             } else {
                 let mut numbers = [S::ZERO; 16];
                 sums.store(numbers.as_mut_ptr());
-                for (lane, &sum) in numbers.iter().enumerate().take(lanes.min(rows - index * lanes)) {
+                for (lane, &sum) in numbers.iter().enumerate().take(lanes.min(window.rows - index * lanes)) {
                     y.write_element(window.first_row + *places.add(lane) as usize, 0, sum);
                 }
             }

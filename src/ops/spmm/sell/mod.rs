@@ -1,4 +1,4 @@
-//! SELL-C-σ for one column of X: threads take windows of 512 rows; the rows of a slice, of about the same length, are the lanes
+//! SELL-C-σ for one column of X: threads take stretches of slices; the rows of a slice, of about the same length, are the lanes
 //! of a vector, and every step gathers a number of X for each: no row is too short to fill a vector, none ends with a misprediction.
 //! Loses where diagonals or rows of one pattern need no gathers at all. For more columns of X: CSR, as `csr-threads-nnz`.
 
@@ -13,7 +13,7 @@ use super::target::Target;
 use super::{Product, Spmm, Subject};
 use crate::Scalar;
 use crate::machine::{Machine, Refusal, SimdLevel};
-use crate::matrix::{Csr, DenseView, DenseViewMut, SELL_WINDOW, Sell};
+use crate::matrix::{Border, Csr, DenseView, DenseViewMut, Sell, Window};
 use crate::ops::{Place, Variant};
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ pub(super) struct SellThreadsSlices;
 struct Kernel<S> {
     a: Sell<S>,
     machine: Arc<Machine>,
-    /// Windows at which what a thread takes at a time begins and ends.
-    borders: Vec<usize>,
+    /// Where what a thread takes at a time begins and ends.
+    borders: Vec<Border>,
     /// The sum of every piece of a long row.
     piece_sums: Vec<S>,
 }
@@ -41,8 +41,8 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
                     unsafe { sums.write_element(task, 0, piece_sum(simd, a, task, x)) };
                 } else {
                     let share = task - pieces;
-                    let windows = borders[share]..borders[share + 1];
-                    windows.for_each(|window| multiply_window(simd, a, window, x, y));
+                    let windows = a.between(borders[share], borders[share + 1]);
+                    windows.for_each(|window| multiply_window(simd, window, gathers(a, x), x, y));
                 }
             });
         }
@@ -62,22 +62,20 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 /// The kernel for the processor.
 fn multiply_window<S: Scalar>(
     simd: SimdLevel,
-    a: &Sell<S>,
-    window: usize,
+    window: Window<'_, S>,
+    gathers: bool,
     x: DenseView<'_, S>,
     y: Target<'_, S>,
 ) {
-    let window = a.window(window);
-    let rows = SELL_WINDOW.min(a.rows() - window.first_row);
     match simd {
         // SAFETY: a machine's level never exceeds what the processor has; shapes have been checked: X has a row for every
-        // column of the matrix. Windows are disjoint: nobody else writes their rows.
+        // column of the matrix. Slices are disjoint: nobody else writes their rows.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 if gathers(a, x) => unsafe { avx512::multiply(window, rows, x.data().as_ptr(), y) },
+        SimdLevel::Avx512 if gathers => unsafe { avx512::multiply(window, x.data().as_ptr(), y) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { portable::multiply_avx2(window, rows, x, y) },
-        _ => portable::multiply_portable(window, rows, x, y),
+        SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { portable::multiply_avx2(window, x, y) },
+        _ => portable::multiply_portable(window, x, y),
     }
 }
 
@@ -119,9 +117,13 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
         machine.check_memory("SELL-C-σ", needed)?;
         let a = machine.pool().install(|| Sell::from_csr(&subject.a));
         // A row counts as two nonzeros: writing it is work too.
-        let work = |window: usize| a.nonzeros_before(window) + 2 * (window * SELL_WINDOW).min(rows);
-        let chunks = chunk_count(machine.threads(), work(a.windows()));
-        let borders = even_borders(a.windows(), chunks, work);
+        let work = |slice: usize| {
+            let (nonzeros, rows) = a.before(slice);
+            nonzeros + 2 * rows
+        };
+        let chunks = chunk_count(machine.threads(), work(a.slices()));
+        let borders =
+            even_borders(a.slices(), chunks, work).into_iter().map(|slice| a.border(slice)).collect();
         let piece_sums = vec![S::ZERO; a.pieces().len()];
         let shape = (rows, a.cols());
         Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders, piece_sums }, shape, 1))

@@ -4,35 +4,20 @@ use super::Target;
 use crate::Scalar;
 use crate::matrix::{DenseView, Window};
 
-/// The rows of a window, compiled for AVX2.
+/// The rows of a window's slices, compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
-pub(super) fn multiply_avx2<S: Scalar>(
-    window: Window<'_, S>,
-    rows: usize,
-    x: DenseView<'_, S>,
-    y: Target<'_, S>,
-) {
-    multiply::<S, true>(window, rows, x, y);
+pub(super) fn multiply_avx2<S: Scalar>(window: Window<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
+    multiply::<S, true>(window, x, y);
 }
 
-/// The rows of a window.
-pub(super) fn multiply_portable<S: Scalar>(
-    window: Window<'_, S>,
-    rows: usize,
-    x: DenseView<'_, S>,
-    y: Target<'_, S>,
-) {
-    multiply::<S, false>(window, rows, x, y);
+/// The rows of a window's slices.
+pub(super) fn multiply_portable<S: Scalar>(window: Window<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
+    multiply::<S, false>(window, x, y);
 }
 
 #[inline(always)]
-fn multiply<S: Scalar, const FUSED: bool>(
-    window: Window<'_, S>,
-    rows: usize,
-    x: DenseView<'_, S>,
-    y: Target<'_, S>,
-) {
+fn multiply<S: Scalar, const FUSED: bool>(window: Window<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
     let lanes = 64 / size_of::<S>();
     let mut entry = 0;
     for (index, slice) in window.slices.iter().enumerate() {
@@ -51,7 +36,7 @@ fn multiply<S: Scalar, const FUSED: bool>(
                 entry += 1;
             }
         }
-        for (place, &at) in places.iter().enumerate().take(lanes.min(rows - index * lanes)) {
+        for (place, &at) in places.iter().enumerate().take(lanes.min(window.rows - index * lanes)) {
             let (row, lane) = if slice.consecutive {
                 (slice.first_row as usize + place, at as usize)
             } else {
