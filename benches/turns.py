@@ -67,15 +67,15 @@ PAUSE_SECONDS = 0.25
 
 
 def take_turns(turns, rounds):
-    """Median seconds of each; every one once in each round, after a round that does not count."""
+    """Median seconds of each. In every round everyone has two turns, of which the second counts: after the pause threads are
+    asleep and clocks low."""
     taken = {name: [] for name in turns}
-    for number in range(rounds + 1):
+    for _ in range(rounds):
         for name, turn in turns.items():
             time.sleep(PAUSE_SECONDS)
-            turn()  # after the pause threads are asleep and clocks low, which took up to 4 of 10 ms; the next turn counts
+            turn()
             seconds = turn()
-            if number > 0:
-                taken[name].append(seconds)
+            taken[name].append(seconds)
     return {name: statistics.median(seconds) for name, seconds in taken.items()}
 
 

@@ -110,39 +110,73 @@ fn spmm_every_width<S: Scalar>() {
     }
 }
 
-/// Real numbers, one row so long that threads share it: the same bits on any number of threads.
+/// Those that `auto` may choose, or that cut rows.
+const SHARED_BY_THREADS: [&str; 6] = [
+    "csr-threads-nnz",
+    "csr-threads-sorted",
+    "csr-threads-clustered",
+    "groups-threads-rows",
+    "diagonals-threads-chunks",
+    "sell-threads-slices",
+];
+
+/// Real numbers: the same bits on any number of threads.
+fn threads_change_no_bit<S: Scalar>(shape: &common::Shape, k: usize, simd: SimdLevel) {
+    let cpu = CpuInfo { simd, ..CpuInfo::detect() };
+    let (subject, inputs) = spmm_case::<S>(shape, Values::Reals, k);
+    for variant in SHARED_BY_THREADS.map(|name| Spmm::<S>::variant(name).unwrap()) {
+        let product = |threads: usize| -> Vec<u64> {
+            let machine = Machine::new(cpu.clone(), threads, Limits::of(&cpu)).unwrap();
+            let mut ready = variant.prepare(&machine, &subject).unwrap();
+            ready.load(&inputs).unwrap();
+            ready.reset().unwrap();
+            ready.run().unwrap();
+            ready.fetch().unwrap().data().iter().map(|y| y.to_f64().to_bits()).collect()
+        };
+        let alone = product(1);
+        for threads in [2, 3, 5, 8, 40] {
+            let what = format!("{}, {}, k = {k}, {simd}, {threads} threads", variant.name(), shape.name);
+            assert!(product(threads) == alone, "{what}");
+        }
+    }
+}
+
+/// One row is so long that threads share it. The second such row ends with a piece of seven entries, which has to be summed like
+/// the row that it is for other threads.
 #[test]
-fn the_number_of_threads_changes_no_bit() {
+fn threads_may_share_a_row() {
     let (rows, cols) = (3000u32, 70_000u32);
-    // The second one ends with a piece of seven entries, which has to be summed like the row that it is for other threads.
     let long = (0..cols).map(|col| (1500, col)).chain((0..4 * 16 * 1024 + 7).map(|col| (640, col)));
     let places: Vec<(u32, u32)> =
         (0..rows).flat_map(|r| (0..r % 40).map(move |i| (r, i * 997 + r))).chain(long).collect();
     let shape =
         common::Shape { name: "one long row".into(), rows: rows as usize, cols: cols as usize, places };
     for k in [1, 3, 8, 16] {
-        let (subject, inputs) = spmm_case::<f64>(&shape, Values::Reals, k);
-        for name in [
-            "csr-threads-nnz",
-            "csr-threads-sorted",
-            "csr-threads-clustered",
-            "groups-threads-rows",
-            "diagonals-threads-chunks",
-            "sell-threads-slices",
-        ] {
-            let variant = Spmm::<f64>::variant(name).unwrap();
-            let product = |threads: usize| -> Vec<u64> {
-                let mut ready = variant.prepare(&Machine::with_threads(threads).unwrap(), &subject).unwrap();
-                ready.load(&inputs).unwrap();
-                ready.reset().unwrap();
-                ready.run().unwrap();
-                ready.fetch().unwrap().data().iter().map(|y| y.to_bits()).collect()
-            };
-            let alone = product(1);
-            for threads in [2, 3, 5, 8] {
-                assert!(product(threads) == alone, "{name}, k = {k}, {threads} threads");
-            }
-        }
+        threads_change_no_bit::<f64>(&shape, k, SimdLevel::Avx512);
+    }
+}
+
+/// Few rows, but work for several threads: less than a window or a chunk of them for each, or nothing at all.
+#[test]
+fn threads_may_share_a_few_rows() {
+    let rows_of = |name: &str, lengths: &[u32], cols: u32, distance: u32| {
+        let row = |(row, &length): (usize, &u32)| {
+            (0..length).map(move |i| (row as u32, (i * distance + row as u32) % cols)).collect::<Vec<_>>()
+        };
+        let places = lengths.iter().enumerate().flat_map(row).collect();
+        common::Shape { name: name.into(), rows: lengths.len(), cols: cols as usize, places }
+    };
+    let lengths: Vec<u32> = (0..300).map(|row| 80 + row * 7919 % 50).collect();
+    let mut nine = [1500; 9];
+    nine[8] = 16_000;
+    let shapes = [
+        rows_of("300 rows, near columns", &lengths, 400, 3),
+        rows_of("300 rows, far columns", &lengths, 99_991, 997),
+        rows_of("nine rows", &nine, 16_001, 1),
+    ];
+    for (shape, simd) in shapes.iter().flat_map(|shape| SimdLevel::ALL.map(|simd| (shape, simd))) {
+        threads_change_no_bit::<f32>(shape, 1, simd);
+        threads_change_no_bit::<f64>(shape, 1, simd);
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct BucketQueue<'a, S> {
 }
 
 struct State {
+    /// Buckets that have their ticket.
+    begun: usize,
     /// The bucket whose turn it is, and the end of those before it.
     next: usize,
     end: usize,
@@ -40,19 +42,25 @@ pub(super) struct Place<'q, S> {
 impl<'a, S> BucketQueue<'a, S> {
     pub(super) fn new(starts: &'a [usize], columns: Again<'a, u32>, values: Again<'a, S>) -> Self {
         assert!(starts.is_sorted());
-        BucketQueue { starts, columns, values, state: Mutex::new(State { next: 0, end: 0, given_up: false }) }
+        BucketQueue {
+            starts,
+            columns,
+            values,
+            state: Mutex::new(State { begun: 0, next: 0, end: 0, given_up: false }),
+        }
     }
 
-    /// One for every bucket, once. They end when some bucket will never come: then the others need not be sorted.
-    pub(super) fn tickets<'q>(&'q mut self) -> impl Iterator<Item = Ticket<'q, S>>
-    where
-        'a: 'q,
-    {
-        let queue: &'q BucketQueue<'q, S> = self;
-        (1..queue.starts.len()).take_while(|_| !queue.state().given_up).map(|end| Ticket {
-            queue,
-            bucket: end - 1,
-            used: false,
+    /// Of every bucket that has none yet, in their order. They end when some bucket will never come: then the others need not
+    /// be sorted.
+    pub(super) fn tickets(&self) -> impl Iterator<Item = Ticket<'_, S>> {
+        std::iter::from_fn(|| {
+            let mut state = self.state();
+            let bucket = state.begun;
+            if state.given_up || bucket + 1 >= self.starts.len() {
+                return None;
+            }
+            state.begun += 1;
+            Some(Ticket { queue: self, bucket, used: false })
         })
     }
 
@@ -132,7 +140,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             let (mut columns, mut values) = (Room::<u32>::for_most(9), Room::<f64>::for_most(9));
             let starts: Vec<usize> = (0..10).collect();
-            let mut queue = BucketQueue::new(&starts, columns.take_again(), values.take_again());
+            let queue = BucketQueue::new(&starts, columns.take_again(), values.take_again());
             let sort = |ticket: Ticket<'_, f64>, _: &mut ()| {
                 let bucket = ticket.entries().start;
                 // Those behind it are waiting by now.
@@ -161,7 +169,7 @@ mod tests {
         columns.take().stretch(4000).append(&numbers);
         values.take().stretch(4000).append(&numbers);
         let starts: Vec<usize> = (0..=4000).step_by(4).collect();
-        let mut queue = BucketQueue::new(&starts, columns.take_again(), values.take_again());
+        let queue = BucketQueue::new(&starts, columns.take_again(), values.take_again());
         let halve = |ticket: Ticket<'_, u32>, _: &mut ()| {
             let (columns, values) = ticket.dealt();
             let (columns, values) = ([columns[1], columns[3]], [values[0], values[2]]);
@@ -178,7 +186,7 @@ mod tests {
     #[should_panic(expected = "grown")]
     fn a_bucket_gets_no_more_than_it_had() {
         let (mut columns, mut values) = (Room::<u32>::for_most(9), Room::<f64>::for_most(9));
-        let mut queue = BucketQueue::new(&[0, 3, 9], columns.take_again(), values.take_again());
+        let queue = BucketQueue::new(&[0, 3, 9], columns.take_again(), values.take_again());
         queue.tickets().next().unwrap().wait(4);
     }
 }

@@ -67,7 +67,7 @@ fn sort_buckets<S: Scalar>(
     threads: usize,
 ) -> (Vec<u32>, Vec<S>) {
     let mut shares = Shares::of(coo, buckets, threads);
-    let mut queue = BucketQueue::new(&shares.starts, shares.columns.take_again(), shares.values.take_again());
+    let queue = BucketQueue::new(&shares.starts, shares.columns.take_again(), shares.values.take_again());
     let tasks = buckets.split(lengths).zip(queue.tickets()).enumerate();
     in_turn(threads, tasks, |(bucket, (lengths, ticket)), sort: &mut BucketSort<S>| {
         let entries = ticket.entries();
@@ -135,33 +135,42 @@ mod tests {
         entries
     }
 
-    #[test]
-    fn equals_a_stable_sort_for_any_number_of_threads() {
-        let coo = scrambled(5000, 40, 100_000);
-        let mut by_row: Vec<_> = coo.entries().collect();
-        by_row.sort_by_key(|&(row, _, _)| row);
-        let (rows, rest): (Vec<u32>, Vec<(u32, f64)>) = by_row.iter().map(|&(r, c, v)| (r, (c, v))).unzip();
-        let (cols, values) = rest.into_iter().unzip();
-        let by_row = Coo::new(5000, 40, rows, cols, values).unwrap();
-        for (threads, coo) in [1, 2, 3, 8].into_iter().flat_map(|t| [(t, &coo), (t, &by_row)]) {
+    /// Whatever the number of threads, with and without adding up.
+    fn check(coo: &Coo<f64>) {
+        let mut sums: Vec<(u32, u32, f64)> = Vec::new();
+        for (row, col, value) in expected(coo) {
+            match sums.last_mut().filter(|last| (last.0, last.1) == (row, col)) {
+                Some(last) => last.2 += value,
+                None => sums.push((row, col, value)),
+            }
+        }
+        for threads in [1, 2, 3, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let (offsets, columns, values) = pool.install(|| sort_entries(coo, Duplicates::Keep, threads));
-            let rows = (0..5000u32).flat_map(|r| vec![r; offsets[r as usize + 1] - offsets[r as usize]]);
-            let found: Vec<_> = rows.zip(columns).zip(values).map(|((r, c), v)| (r, c, v)).collect();
-            assert_eq!(found, expected(coo), "{threads} threads");
+            for (duplicates, expected) in [(Duplicates::Keep, &expected(coo)), (Duplicates::Sum, &sums)] {
+                let (offsets, columns, values) = pool.install(|| sort_entries(coo, duplicates, threads));
+                let rows = (0..coo.rows())
+                    .flat_map(|row| std::iter::repeat_n(row as u32, offsets[row + 1] - offsets[row]));
+                let found = rows.zip(columns).zip(values).map(|((row, col), value)| (row, col, value));
+                assert!(found.eq(expected.iter().copied()), "{duplicates:?}, {threads} threads");
+            }
         }
     }
 
     #[test]
-    fn summing_closes_every_gap() {
+    fn equals_a_stable_sort_for_any_number_of_threads() {
         let coo = scrambled(5000, 40, 100_000); // 20 entries per row over 40 columns: many repeat
-        let mut sums = std::collections::BTreeMap::new();
-        for (row, col, value) in coo.entries() {
-            *sums.entry((row, col)).or_insert(0.0) += value;
-        }
-        let (offsets, columns, values) = sort_entries(&coo, Duplicates::Sum, 2);
-        assert_eq!(*offsets.last().unwrap(), sums.len());
-        assert_eq!(columns, sums.keys().map(|&(_, col)| col).collect::<Vec<_>>());
-        assert_eq!(values, sums.into_values().collect::<Vec<_>>());
+        check(&coo);
+        let mut by_row: Vec<_> = coo.entries().collect();
+        by_row.sort_by_key(|&(row, _, _)| row);
+        let (rows, rest): (Vec<u32>, Vec<(u32, f64)>) = by_row.iter().map(|&(r, c, v)| (r, (c, v))).unzip();
+        let (cols, values) = rest.into_iter().unzip();
+        check(&Coo::new(5000, 40, rows, cols, values).unwrap());
+    }
+
+    /// Buckets of as many rows as two bytes number, most of them empty; and a single row for all threads.
+    #[test]
+    fn few_entries_in_many_rows_and_many_in_one() {
+        check(&scrambled(1_000_000, 7, 20_000));
+        check(&scrambled(1, 100_000, 100_000));
     }
 }

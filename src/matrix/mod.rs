@@ -38,7 +38,7 @@ pub use ell::{EllPadded, EllRagged, RaggedRow};
 pub use ordered_csr::OrderedCsr;
 pub use row_clusters::RowClusters;
 pub use row_groups::{Group, MOST_ROWS, Order, RowGroups};
-pub use sell::{Border, Piece, SELL_WINDOW, Sell, Slice, Window};
+pub use sell::{Border, Piece, Sell, Slice, Window};
 pub use sorted_csr::{SIDE_BY_SIDE, SortedCsr, Stretch, WINDOW};
 pub use spy::Spy;
 pub use statistics::{LengthBin, Statistics};

@@ -9,7 +9,7 @@ use make::Made;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A sparse matrix in windows of [`SELL_WINDOW`] rows and, inside them, slices of as many rows as a vector of 64 bytes has lanes
+/// A sparse matrix in windows of 512 rows and, inside them, slices of as many rows as a vector of 64 bytes has lanes
 /// (8 of f64, 16 of f32): the first entries of a slice's rows stand side by side, then the second ones, and so on. The longest
 /// row of a slice is in its first lane, so that the rows which have an entry left are always its first lanes: nothing is
 /// padded. Rows are sorted by length inside a window where that saves steps; where not, a slice holds consecutive rows.
@@ -36,8 +36,7 @@ pub struct Sell<S> {
 }
 
 /// Rows among which those of a slice are chosen. A multiple of every number of lanes.
-pub const SELL_WINDOW: usize = 512;
-const WINDOW: usize = SELL_WINDOW;
+const WINDOW: usize = 512;
 /// Entries of a piece of a long row. A fixed number, so that sums do not depend on the number of threads.
 const PIECE: usize = 16 * 1024;
 /// A row is long with more entries than this, and than [`LONGER_THAN_MEAN`] times the mean: its slice would be one lane.
@@ -211,7 +210,7 @@ impl<S: Scalar> Sell<S> {
         let column = |border: Border| from.column + halves * (border.entry - from.value);
         Window {
             first_row: window * WINDOW,
-            rows: lanes.len().min(self.rows - lanes.start),
+            rows: lanes.end.min(self.rows) - lanes.start.min(self.rows),
             base: from.base as usize,
             slices: &self.slices[first.slice..last.slice],
             places: &self.places[lanes.clone()],

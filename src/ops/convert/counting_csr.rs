@@ -1,5 +1,5 @@
 //! Ours, and what the library uses (`Csr::from_coo`): entries are dealt into buckets of neighbouring rows, then each
-//! bucket is counted, placed and its rows sorted. No locks, the same result for any number of threads, sorted columns.
+//! bucket is counted, placed and its rows sorted. The same result for any number of threads, sorted columns.
 //! Touches every entry in two passes over memory, the second in pieces that fit the L2 cache. Loses to the serial cursor,
 //! which leaves rows unsorted, on a single thread.
 
@@ -24,7 +24,7 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         if self.place == Place::Serial { "csr-serial-counting" } else { "csr-threads-counting" }
     }
     fn about(&self) -> &'static str {
-        "CSR: counting sort by row buckets, no locks, deterministic, sorted columns"
+        "CSR: counting sort by row buckets, deterministic, sorted columns"
     }
     fn place(&self) -> Place {
         self.place
@@ -34,6 +34,10 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
             include_str!("counting_csr.rs"),
             "\n",
             include_str!("../../matrix/counting_sort.rs"),
+            "\n",
+            include_str!("../../matrix/deal.rs"),
+            "\n",
+            include_str!("../../matrix/bucket_queue.rs"),
             "\n",
             include_str!("../../matrix/row_sort.rs")
         )
