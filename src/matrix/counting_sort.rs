@@ -3,13 +3,13 @@
 //! 1. Entries that already stand in order, as those of files mostly do, are only copied ([`super::in_order`]).
 //! 2. Others are cut into one contiguous part per thread, and each thread deals its part into buckets of neighbouring rows
 //!    ([`super::deal`]). Entries that stand row by row need no dealing: a bucket is a stretch of them.
-//! 3. Each bucket (about 16 K entries: they fit the L2 cache) is grouped by row, and each row sorted by column, in memory of the
-//!    thread's ([`super::row_sort`]). Then it waits until the buckets before it know how many entries are left of theirs, and
-//!    is written behind them ([`super::bucket_queue`]): duplicates leave no gaps.
+//! 3. Each bucket (about 16 K entries: they fit the L2 cache) is grouped by row, and each row sorted by column
+//!    ([`super::row_sort`]), where it stands.
+//! 4. Where duplicates were added up, what is left of the buckets is moved together. (Buckets that waited for those before them, to
+//!    be written behind them at once: 1.05 of the speed with a sixth of the entries duplicates, 0.93 to 0.95 without any.)
 //!
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
-use super::bucket_queue::BucketQueue;
 use super::deal::{Dealt, deal};
 use super::in_order::{copy_in_order, is_in_order};
 use super::row_buckets::{RowBuckets, in_turn};
@@ -66,50 +66,97 @@ fn sort_buckets<S: Scalar>(
     lengths: &mut [usize],
     threads: usize,
 ) -> (Vec<u32>, Vec<S>) {
-    let mut shares = Shares::of(coo, buckets, threads);
-    let queue = BucketQueue::new(&shares.starts, shares.columns.take_again(), shares.values.take_again());
-    let tasks = buckets.split(lengths).zip(queue.tickets()).enumerate();
-    in_turn(threads, tasks, |(bucket, (lengths, ticket)), sort: &mut BucketSort<S>| {
-        let entries = ticket.entries();
-        let (columns, values) = match &shares.rows {
-            Some(rows) => sort.entries(&rows[entries], ticket.dealt(), lengths, duplicates),
-            None => {
-                let rows = &coo.row_indices()[entries.clone()];
-                let listed = (&coo.column_indices()[entries.clone()], &coo.values()[entries]);
-                sort.rows_in_order(rows, listed, buckets.rows(bucket).start, lengths, duplicates)
-            }
-        };
-        // Without a place another bucket has panicked, and `in_turn` does not return.
-        if let Some(mut place) = ticket.wait(columns.len()) {
-            place.columns.append(columns);
-            place.values.append(values);
-        }
-    });
-    (shares.columns.into_vec(), shares.values.into_vec())
+    // Unless they stand by row this soon ends.
+    let sorted = match coo.row_indices().is_sorted() {
+        true => sort_stretches(coo, buckets, duplicates, lengths, threads),
+        false => sort_dealt(coo, buckets, duplicates, lengths, threads),
+    };
+    let left: Vec<usize> = buckets.split(lengths).map(|lengths| lengths.iter().sum()).collect();
+    sorted.move_together(&left, threads)
 }
 
-/// The entries by bucket.
-struct Shares<S> {
-    /// Bucket `b` is entries `starts[b]..starts[b + 1]`.
+/// Every bucket sorted: bucket `b` begins at `starts[b]`. It may have become shorter.
+struct Sorted<S> {
     starts: Vec<usize>,
-    /// Rows, in their bucket, of entries that were dealt. `None`: the matrix lists them row by row already.
-    rows: Option<Vec<u16>>,
-    /// Memory of the result, where the rest of what was dealt is.
-    columns: Room<u32>,
-    values: Room<S>,
+    columns: Vec<u32>,
+    values: Vec<S>,
 }
 
-impl<S: Scalar> Shares<S> {
-    fn of(coo: &Coo<S>, buckets: &RowBuckets, threads: usize) -> Self {
-        let rows = coo.row_indices();
-        // Unless they stand by row this soon ends.
-        if rows.is_sorted() {
-            let (columns, values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
-            return Shares { starts: buckets.starts(rows), rows: None, columns, values };
-        }
-        let Dealt { starts, rows, columns, values } = deal(coo, buckets, threads);
-        Shares { starts, rows: Some(rows), columns, values }
+/// Entries in any order.
+fn sort_dealt<S: Scalar>(
+    coo: &Coo<S>,
+    buckets: &RowBuckets,
+    duplicates: Duplicates,
+    lengths: &mut [usize],
+    threads: usize,
+) -> Sorted<S> {
+    let Dealt { starts, rows, mut columns, mut values } = deal(coo, buckets, threads);
+    let rows = starts.windows(2).map(|bounds| &rows[bounds[0]..bounds[1]]);
+    let entries = split_at(&starts, &mut columns).zip(split_at(&starts, &mut values));
+    let tasks = buckets.split(lengths).zip(rows).zip(entries);
+    in_turn(threads, tasks, |((lengths, rows), entries), sort: &mut BucketSort<S>| {
+        sort.entries(rows, entries, lengths, duplicates);
+    });
+    Sorted { starts, columns, values }
+}
+
+/// Entries that stand row by row: a bucket is a stretch of them.
+fn sort_stretches<S: Scalar>(
+    coo: &Coo<S>,
+    buckets: &RowBuckets,
+    duplicates: Duplicates,
+    lengths: &mut [usize],
+    threads: usize,
+) -> Sorted<S> {
+    let starts = buckets.starts(coo.row_indices());
+    let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
+    let (mut columns_left, mut values_left) = (columns.take(), values.take());
+    let tasks = buckets.split(lengths).enumerate().map(|(bucket, lengths)| {
+        let entries = starts[bucket]..starts[bucket + 1];
+        let room = (columns_left.stretch(entries.len()), values_left.stretch(entries.len()));
+        (buckets.rows(bucket).start, lengths, entries, room)
+    });
+    in_turn(threads, tasks, |(first_row, lengths, entries, mut room), sort: &mut BucketSort<S>| {
+        let rows = &coo.row_indices()[entries.clone()];
+        let listed = (&coo.column_indices()[entries.clone()], &coo.values()[entries]);
+        let (columns, values) = sort.rows_in_order(rows, listed, first_row, lengths, duplicates);
+        room.0.append(columns);
+        room.1.append(values);
+    });
+    Sorted { columns: columns.into_vec(), values: values.into_vec(), starts }
+}
+
+/// What every bucket has.
+fn split_at<'a, T>(starts: &[usize], mut rest: &'a mut [T]) -> impl Iterator<Item = &'a mut [T]> {
+    starts.windows(2).map(move |bounds| {
+        let (bucket, behind) = std::mem::take(&mut rest).split_at_mut(bounds[1] - bounds[0]);
+        rest = behind;
+        bucket
+    })
+}
+
+impl<S: Scalar> Sorted<S> {
+    /// The first so many entries of every bucket, without gaps.
+    fn move_together(mut self, left: &[usize], threads: usize) -> (Vec<u32>, Vec<S>) {
+        let Sorted { starts, columns, values } = &mut self;
+        match threads {
+            ..=1 => (close_gaps(columns, starts, left), close_gaps(values, starts, left)),
+            _ => rayon::join(|| close_gaps(columns, starts, left), || close_gaps(values, starts, left)),
+        };
+        (self.columns, self.values)
     }
+}
+
+fn close_gaps<T: Copy>(elements: &mut Vec<T>, starts: &[usize], left: &[usize]) {
+    let mut end = 0;
+    for (&start, &left) in starts.iter().zip(left) {
+        if start != end {
+            elements.copy_within(start..start + left, end);
+        }
+        end += left;
+    }
+    elements.truncate(end);
+    elements.shrink_to_fit();
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ pub(super) struct Dealt<S> {
     pub(super) starts: Vec<usize>,
     /// Counted from the bucket's first.
     pub(super) rows: Vec<u16>,
-    pub(super) columns: Room<u32>,
-    pub(super) values: Room<S>,
+    pub(super) columns: Vec<u32>,
+    pub(super) values: Vec<S>,
 }
 
 /// Every thread deals a contiguous part of the entries; in a bucket those of the first part come first.
@@ -44,7 +44,7 @@ pub(super) fn deal<S: Scalar>(coo: &Coo<S>, buckets: &RowBuckets, threads: usize
         starts.push(end);
     }
     of_each(hands, |hand| hand.deal(coo, buckets));
-    Dealt { starts, rows: rows.into_vec(), columns, values }
+    Dealt { starts, rows: rows.into_vec(), columns: columns.into_vec(), values: values.into_vec() }
 }
 
 /// On as many threads as there are parts.
@@ -159,7 +159,6 @@ mod tests {
         let buckets = &RowBuckets::new(3000, 70_000);
         for threads in [1, 2, 5] {
             let Dealt { starts, rows, columns, values } = deal(&coo, buckets, threads);
-            let (columns, values) = (columns.into_vec(), values.into_vec());
             for bucket in 0..buckets.count() {
                 let first_row = buckets.rows(bucket).start as u32;
                 let found = (starts[bucket]..starts[bucket + 1])

@@ -4,7 +4,6 @@
 //! Row and column indices are `u32`, offsets into the nonzeros are 64 bits wide: more than 2³² nonzeros
 //! overflow nothing, only memory limits them.
 
-mod bucket_queue;
 mod concat;
 mod coo;
 mod counting_sort;

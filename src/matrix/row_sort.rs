@@ -12,23 +12,20 @@ const LONGEST_RANKED: usize = 48;
 #[derive(Default)]
 pub(super) struct BucketSort<S> {
     cursors: Vec<usize>,
-    /// Grouped by row.
     columns: Vec<u32>,
     values: Vec<S>,
-    /// Sorted.
-    sorted_columns: Vec<u32>,
-    sorted_values: Vec<S>,
 }
 
 impl<S: Scalar> BucketSort<S> {
-    /// Of entries in any order; leaves the lengths of rows in `lengths`.
+    /// Of entries in any order, in their place, with rows counted from the bucket's first; leaves the lengths of rows in `lengths`.
+    /// Behind what duplicates leave stands anything.
     pub(super) fn entries(
         &mut self,
         rows: &[u16],
-        (columns, values): (&[u32], &[S]),
+        (columns, values): (&mut [u32], &mut [S]),
         lengths: &mut [usize],
         duplicates: Duplicates,
-    ) -> (&[u32], &[S]) {
+    ) {
         // Counting sort by row.
         lengths.fill(0);
         for &row in rows {
@@ -42,17 +39,17 @@ impl<S: Scalar> BucketSort<S> {
             start
         }));
         grow(&mut self.columns, &mut self.values, count);
-        for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
+        for ((&row, &column), &value) in rows.iter().zip(&*columns).zip(&*values) {
             let cursor = &mut self.cursors[usize::from(row)];
             (self.columns[*cursor], self.values[*cursor]) = (column, value);
             *cursor += 1;
         }
-        grow(&mut self.sorted_columns, &mut self.sorted_values, count);
-        let sorted = (&mut self.sorted_columns[..], &mut self.sorted_values[..]);
-        sort_rows((&self.columns[..count], &self.values[..count]), sorted, lengths, duplicates)
+        let by_row = (&self.columns[..count], &self.values[..count]);
+        sort_rows(by_row, (columns, values), lengths, duplicates);
     }
 
-    /// Of entries that stand row by row; leaves the lengths of rows in `lengths`.
+    /// Of entries that stand row by row; leaves the lengths of rows in `lengths`. As many as there were: behind what duplicates
+    /// leave stands anything.
     pub(super) fn rows_in_order(
         &mut self,
         rows: &[u32],
@@ -62,9 +59,10 @@ impl<S: Scalar> BucketSort<S> {
         duplicates: Duplicates,
     ) -> (&[u32], &[S]) {
         lengths_of_sorted(rows, first_row, lengths);
-        grow(&mut self.sorted_columns, &mut self.sorted_values, rows.len());
-        let sorted = (&mut self.sorted_columns[..], &mut self.sorted_values[..]);
-        sort_rows(entries, sorted, lengths, duplicates)
+        grow(&mut self.columns, &mut self.values, rows.len());
+        let (columns, values) = (&mut self.columns[..rows.len()], &mut self.values[..rows.len()]);
+        sort_rows(entries, (&mut *columns, &mut *values), lengths, duplicates);
+        (columns, values)
     }
 }
 
@@ -90,12 +88,12 @@ fn lengths_of_sorted(rows: &[u32], first_row: usize, lengths: &mut [usize]) {
 }
 
 /// Sorts every row by column, and leaves in `lengths` what duplicates leave of them.
-fn sort_rows<'a, S: Scalar>(
+fn sort_rows<S: Scalar>(
     (columns, values): (&[u32], &[S]),
-    (sorted_columns, sorted_values): (&'a mut [u32], &'a mut [S]),
+    (sorted_columns, sorted_values): (&mut [u32], &mut [S]),
     lengths: &mut [usize],
     duplicates: Duplicates,
-) -> (&'a [u32], &'a [S]) {
+) {
     let (mut read, mut written) = (0, 0);
     for length in lengths {
         let row = read..read + *length;
@@ -108,7 +106,6 @@ fn sort_rows<'a, S: Scalar>(
         }
         written += *length;
     }
-    (&sorted_columns[..written], &sorted_values[..written])
 }
 
 /// Writes a row sorted by column.

@@ -37,8 +37,6 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
             "\n",
             include_str!("../../matrix/deal.rs"),
             "\n",
-            include_str!("../../matrix/bucket_queue.rs"),
-            "\n",
             include_str!("../../matrix/row_sort.rs")
         )
     }
