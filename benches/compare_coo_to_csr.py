@@ -6,8 +6,8 @@
 
 Every file three times: its entries as they stand, shuffled, and shuffled with every fifth entry twice. Ours is
 `Csr::from_coo` with duplicates summed (benches/turns.rs); theirs are `coo.tocsr()`, which sums and sorts too, and
-`mkl_sparse_d_create_coo`, `mkl_sparse_convert_csr` and `mkl_sparse_order`, which sort and keep duplicates. They take turns;
-the table shows medians and the ratio of each to ours: above 1 we are faster. Our result is compared with scipy's bit by
+`mkl_sparse_d_create_coo`, `mkl_sparse_convert_csr` and `mkl_sparse_order`, which sort and keep duplicates. They take turns,
+two at a time of which the second counts; the table shows medians and the ratio of each to ours: above 1 we are faster. Our result is compared with scipy's bit by
 bit. Without MKL its columns stay empty.
 """
 import argparse

@@ -5,7 +5,7 @@
     venv/bin/python benches/compare_matrix_market.py [--ordito target/release/ordito] A.mtx ... [--rounds 7] [--threads 2]
 
 Ours is the library call `read_matrix_market` (benches/turns.rs), theirs are `fast_matrix_market.read_coo` and
-`scipy.io.mmread`, all with `--threads` threads. They take turns; the file is in the system's cache; the table shows medians
+`scipy.io.mmread`, all with `--threads` threads. They take turns, two at a time of which the second counts; the file is in the system's cache; the table shows medians
 and the ratio of each to ours: above 1 we are faster. Triplets are compared with fast_matrix_market's bit by bit (exit
 code 1 where they differ). With `--ordito`, the whole command `ordito info FILE --json` is timed too, from start to exit, and
 compared with the library call of fast_matrix_market.

@@ -1,4 +1,4 @@
-//! Memory that is written once, by several threads, and never zeroed before. The allocator zeroes what it hands out again,
+//! Memory that several threads fill, and that is never zeroed before. The allocator zeroes what it hands out again,
 //! all of it on one thread: that was 8 % of the time of COO → CSR.
 
 use super::huge_pages;
@@ -18,6 +18,7 @@ pub(super) struct Room<T> {
 
 /// What was written, in several numbers: a single one would be fought over by all threads, each of which has thousands of
 /// stretches where entries are dealt. Stretches that are taken one after the other count in turn.
+#[derive(Default)]
 struct Counters(Vec<Apart>);
 
 /// In a pair of cache lines of its own: two are fetched together.
@@ -59,7 +60,7 @@ impl<T: Copy> Room<T> {
     pub(super) fn for_most(count: usize) -> Self {
         let mut elements = Vec::with_capacity(count);
         huge_pages::advise(elements.spare_capacity_mut());
-        Room { elements, taken: 0, written: Counters::new() }
+        Room { elements, taken: 0, written: Counters::default() }
     }
 
     /// Whoever had the memory before has touched it: nothing has to be zeroed by the system.
@@ -126,6 +127,8 @@ impl<T: Copy> Stretch<'_, T> {
     }
 
     fn next(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
+        // Before the slots are taken out: `drop` counts those that are gone.
+        assert!(count <= self.slots.len(), "a stretch has no such room");
         let (slots, rest) = std::mem::take(&mut self.slots).split_at_mut(count);
         self.slots = rest;
         slots
@@ -179,5 +182,16 @@ mod tests {
         second.append(&[1, 2, 3]);
         drop(second);
         room.into_vec();
+    }
+
+    #[test]
+    fn too_much_for_a_stretch_does_not_count_as_written() {
+        let mut room = Room::for_most(3);
+        let mut left = room.take();
+        let mut stretch = left.stretch(2);
+        let overlong = std::panic::AssertUnwindSafe(|| stretch.append(&[1, 2, 3]));
+        assert!(std::panic::catch_unwind(overlong).is_err());
+        drop(stretch);
+        assert_eq!((room.taken, room.written.sum()), (2, 0));
     }
 }

@@ -50,7 +50,7 @@ impl<S: Scalar> Matrix<S> {
             return;
         }
         let machine = &session.request().machine;
-        // To see whether it is symmetric a matrix is transposed: triplets, the result, and less than as much while it is made.
+        // To see whether it is symmetric a matrix is transposed: triplets, the result, and about as much while it is made.
         let needed = nonzeros.checked_mul(3).and_then(|entries| Csr::<S>::bytes_for(rows.max(cols), entries));
         if machine.check_memory("looking at the matrix", needed).is_err() {
             return;

@@ -42,6 +42,7 @@ const PIECE: usize = 16 * 1024;
 /// A row is long with more entries than this, and than [`LONGER_THAN_MEAN`] times the mean: its slice would be one lane.
 const LONG_ROW: usize = 256;
 const LONGER_THAN_MEAN: usize = 16;
+
 /// What comes before a window.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct WindowStart {

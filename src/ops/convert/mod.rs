@@ -72,7 +72,8 @@ impl<S: Scalar> Op for Convert<S> {
         } else if nonzeros < SORT_SERIALLY_BELOW {
             ("csr-serial-counting", format!("{nonzeros} entries are too few to wake a second thread"))
         } else {
-            let reason = format!("{nonzeros} entries over {threads} threads: any order, sorted columns");
+            let reason =
+                format!("{nonzeros} entries in any order, over {threads} threads; columns come out sorted");
             ("csr-threads-counting", reason)
         };
         Choice { variant, reason }

@@ -27,7 +27,7 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(window: Window<'_, S>, x: *const S
     let lanes = Vector::<S>::LANES;
     let (mut column, mut value) = (window.columns.as_ptr(), window.values.as_ptr());
     // SAFETY: entries of a slice follow each other as its lengths say; base and column together are below the number of
-    // columns. Lanes of a slice are rows of the window.
+    // columns. Lanes of a slice are rows of these slices.
     unsafe {
         let x = x.add(window.base);
         let halves = if WIDE { 2 } else { 1 };

@@ -42,7 +42,7 @@ fn multiply<S: Scalar, const FUSED: bool>(window: Window<'_, S>, x: DenseView<'_
             } else {
                 (at as usize, place)
             };
-            // SAFETY: a row of this window, which no other thread writes.
+            // SAFETY: a row of these slices, which no other thread writes.
             unsafe { y.write_element(window.first_row + row, 0, sums[lane]) };
         }
     }
