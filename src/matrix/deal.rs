@@ -1,6 +1,6 @@
 //! Triplets dealt into buckets of neighbouring rows, by several threads. Columns and values go where the result will be, so that
-//! only rows take memory besides. With memory of their own for all of it, which the system has to zero, a nonzero of 10⁷ took 1.5
-//! times as long as one of 10⁵; it takes 1.3 times as long now.
+//! only rows take memory besides. With memory of their own for all of it, which the system has to zero, a nonzero of 10⁷ took 1.4 to 1.6
+//! times as long as one of 10⁵; now it takes 1.1 to 1.3 times as long (`benches/linear_cost.rs`).
 
 use super::Coo;
 use super::row_buckets::{ENTRIES_PER_BUCKET, RowBuckets};
