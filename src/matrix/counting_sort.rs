@@ -7,7 +7,7 @@
 //!    ([`super::row_sort`]), where it stands.
 //! 4. Where duplicates were added up, what is left of the buckets is moved together, columns by one thread and values by another.
 //!    (Buckets that waited for those before them, to be written behind them at once, had 1.05 of the speed on shuffled entries of
-//!    `uniform:200000x16` with every fifth twice, and 0.93 to 0.96 without duplicates, on a two-core Xeon.)
+//!    `uniform:200000x16` with every fifth twice, and 0.92 to 0.96 without duplicates, there and on `stencil27:58`, on a two-core Xeon.)
 //!
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
