@@ -30,7 +30,8 @@ use ordito::io::{ReadOptions, load, random_dense, read_matrix_market, write_matr
 use ordito::machine::Machine;
 use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 use ordito::report::chart::{Axis, Figure, Plot, Point, Scale, Series};
-use ordito::report::{figures::Named, figures::Section, plots};
+use ordito::report::plots;
+use ordito::report::sections::{Named, Section};
 use ordito::sample::CacheFlush;
 use ordito::spmm::Plan;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What can go wrong with files and names, each a sentence on one line.
 
+use super::write_error::printable;
 use crate::units;
-use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -142,67 +142,6 @@ pub enum ReadError {
     },
 }
 
-/// Why a file was not written. Nothing is left behind: the old file, if there was one, is still there.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The system refused.
-    #[error("cannot write {}: {reason}", printable(.path))]
-    Io {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// A file of only the lower triangle was asked for, but the upper one differs.
-    #[error("cannot write {} as symmetric: entry ({row}, {col}), counted from 1, differs from its mirror image", printable(.path))]
-    NotSymmetric {
-        /// Which file.
-        path: PathBuf,
-        /// Row of the first such entry, counted from 1.
-        row: u64,
-        /// Its column, counted from 1.
-        col: u64,
-    },
-    /// Only square matrices can be symmetric.
-    #[error("cannot write {} as symmetric: {rows} × {cols} is not square", printable(.path))]
-    NotSquare {
-        /// Which file.
-        path: PathBuf,
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        cols: usize,
-    },
-    /// A dense file has one number per place.
-    #[error("cannot write {} as array: several entries at ({row}, {col}), counted from 1; sum them first", printable(.path))]
-    Duplicate {
-        /// Which file.
-        path: PathBuf,
-        /// Row, counted from 1.
-        row: u64,
-        /// Column, counted from 1.
-        col: u64,
-    },
-    /// A dense file of this matrix would be absurdly large.
-    #[error("cannot write {} as array: {rows} × {cols} is more than {limit} numbers", printable(.path))]
-    TooManyElements {
-        /// Which file.
-        path: PathBuf,
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        cols: usize,
-        /// The most that is written.
-        limit: u64,
-    },
-}
-
-/// The path as the user typed it, or quoted and escaped where it would not stay on one line.
-pub(super) fn printable(path: &Path) -> Cow<'_, str> {
-    let text = path.to_string_lossy();
-    if text.chars().any(char::is_control) { Cow::Owned(format!("{text:?}")) } else { text }
-}
-
 /// Most characters of a file that an error repeats.
 const QUOTED_CHARACTERS: usize = 40;
 
@@ -256,11 +195,5 @@ mod tests {
         assert_eq!(ticked(b"1.2.3"), "`1.2.3`");
         assert_eq!(ticked(b"a\x00\"b"), r#"`a\0\"b`"#);
         assert_eq!(ticked(&[b'7'; 1000]), format!("`{}`…", "7".repeat(40)));
-    }
-
-    #[test]
-    fn paths_stay_on_one_line() {
-        assert_eq!(printable(Path::new("a b.mtx")), "a b.mtx");
-        assert_eq!(printable(Path::new("a\nb.mtx")), "\"a\\nb.mtx\"");
     }
 }

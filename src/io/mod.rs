@@ -16,12 +16,14 @@ pub mod random;
 #[cfg(target_arch = "x86_64")]
 mod simd_wish;
 mod source;
+mod write_error;
 pub mod synthetic;
 pub mod text_matrix;
 
 pub use crate::matrix::Duplicates;
 pub use atomic_file::{remove_unfinished_files, write_atomically};
-pub use error::{ReadError, WriteError};
+pub use error::ReadError;
+pub use write_error::WriteError;
 pub use load::{Loaded, MATRICES_VARIABLE, Origin, load};
 pub use matrix_market::{read_matrix_market, read_matrix_market_from, write_matrix_market};
 pub(crate) use nearest::nearest;

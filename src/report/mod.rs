@@ -17,6 +17,7 @@ pub mod outcome;
 pub mod peers;
 pub mod plots;
 pub mod record;
+pub mod sections;
 pub mod setting;
 pub mod speed_up;
 pub mod table;

@@ -1,7 +1,7 @@
 //! The figures of a report as files, for papers and slides.
 
 use super::chart::{paper, png};
-use super::figures::{Named, Section};
+use super::sections::{Named, Section};
 use crate::io::{WriteError, write_atomically};
 use png::PngError;
 use rayon::prelude::*;

@@ -12,7 +12,7 @@ pub(super) use chosen::{chosen_sensors, latencies};
 
 use super::head::Head;
 use super::{Analysis, Wave};
-use crate::report::figures::{Section, named};
+use crate::report::sections::{Section, named};
 
 /// All sections that have anything to show.
 pub fn sections(analysis: &Analysis) -> Vec<Section> {

@@ -8,7 +8,7 @@ use super::figures;
 use super::{Analysis, Stages};
 use crate::io::{WriteError, write_atomically};
 use crate::report::chart::{Bar, Bars, Figure, page};
-use crate::report::html::drawn;
+use crate::report::sections::drawn;
 use crate::report::html::frame::{Additions, Contents, page_with};
 use crate::report::markup::escape;
 use crate::units;

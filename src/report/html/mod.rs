@@ -12,8 +12,8 @@ mod peers;
 mod results;
 mod summary;
 
-use super::chart::page;
-use super::figures::{self, Section};
+use super::figures;
+use super::sections::drawn;
 use super::markup::escape;
 use super::{MatrixFacts, Run, labels};
 use crate::io::{WriteError, write_atomically};
@@ -65,15 +65,6 @@ pub fn render_matrices(matrices: &[MatrixFacts]) -> String {
 fn shortly_named(runs: &[Run]) -> Vec<Run> {
     let labels = labels::shortened(runs.iter().map(|run| run.label.as_str()));
     runs.iter().zip(labels).map(|(run, label)| Run { label, ..run.clone() }).collect()
-}
-
-/// The figures of a section, after what a reader should know.
-pub(crate) fn drawn(section: &Section) -> String {
-    let mut html = format!("<p>{}</p>\n<div class=\"charts\">\n", escape(section.intro));
-    for named in &section.figures {
-        html.push_str(&page::render(&named.figure, &named.file));
-    }
-    html + "</div>\n"
 }
 
 fn commands(runs: &[Run]) -> String {
