@@ -1,0 +1,7 @@
+//! BENCH
+pub mod check;
+pub mod convert;
+pub mod report;
+pub mod sample;
+pub mod transfer;
+pub mod workbench;

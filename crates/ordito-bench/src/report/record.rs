@@ -1,0 +1,391 @@
+//! The flat record: one variant on one input with one setting. Units stand in the names of the fields.
+
+use crate::report::outcome::{Outcome, Param};
+use crate::sample::{StopReason, Summary};
+use ordito::device::LaunchReport;
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// Version of the fields below. Readers ignore what they do not know, so it only rises when a field changes
+/// its meaning.
+pub const SCHEMA: u32 = 1;
+
+fn not_finite(value: &Option<f64>) -> bool {
+    !value.is_some_and(f64::is_finite)
+}
+fn is_false(value: &bool) -> bool {
+    !value
+}
+fn finite_params<S: Serializer>(params: &BTreeMap<String, Param>, serializer: S) -> Result<S::Ok, S::Error> {
+    let finite = |value: &Param| !matches!(value, Param::Number(number) if !number.is_finite());
+    serializer.collect_map(params.iter().filter(|(_, value)| finite(value)))
+}
+
+/// Declares the struct and, from the same lines, the list of its field names in order: the columns of the
+/// CSV file can then never drift from the fields of the JSON file.
+macro_rules! record {
+    ($($(#[$attribute:meta])* $field:ident as $name:literal: $type:ty,)*) => {
+        /// One result. Absent is what does not apply; a number that is not finite is absent too.
+        ///
+        /// ```
+        /// use ordito_bench::report::{Outcome, Record};
+        /// let mut record = Record::new("spmm", "csr-serial", Outcome::Passed);
+        /// record.k = Some(8);
+        /// record.gflops = Some(f64::NAN); // never written
+        /// let line = serde_json::to_string(&record)?;
+        /// assert_eq!(line, r#"{"schema":1,"op":"spmm","variant":"csr-serial","k":8,"outcome":"passed"}"#);
+        /// # Ok::<(), serde_json::Error>(())
+        /// ```
+        #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+        pub struct Record {
+            $($(#[$attribute])* #[serde(rename = $name)] pub $field: $type,)*
+        }
+
+        /// Names of all fields, in the order in which they are written.
+        pub const FIELDS: &[&str] = &[$($name),*];
+    };
+}
+
+record! {
+    /// [`SCHEMA`].
+    schema as "schema": u32,
+    /// The operation: `spmm`, `gemm`, …
+    op as "op": String,
+    /// The variant's name.
+    variant as "variant": String,
+    /// Where it runs: `cpu`, `cuda`, `emulator`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    place as "where": String,
+    /// The input's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix as "matrix": Option<String>,
+    /// Rows of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows as "rows": Option<u64>,
+    /// Columns of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cols as "cols": Option<u64>,
+    /// Its stored entries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nnz as "nnz": Option<u64>,
+    /// Columns of X.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    k as "k": Option<u64>,
+    /// gemm: rows of A and C.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n as "n": Option<u64>,
+    /// gemm: columns of A, rows of B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    m as "m": Option<u64>,
+    /// gemm: columns of B and C.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p as "p": Option<u64>,
+    /// transfer: bytes copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes as "bytes": Option<u64>,
+    /// `f32` or `f64`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    dtype as "dtype": String,
+    /// CPU threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads as "threads": Option<u64>,
+    /// How it ended.
+    outcome as "outcome": Outcome,
+    /// Why it was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal as "refusal": Option<String>,
+    /// What went wrong and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error as "error": Option<String>,
+    /// Folder that the failing case was written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dump as "dump": Option<String>,
+    /// The variant's parameters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "finite_params")]
+    params as "params": BTreeMap<String, Param>,
+    /// Kernel launches of a run: blocks, threads, registers, shared memory, occupancy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    launches as "launches": Vec<LaunchReport>,
+    /// What `auto` took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen as "chosen": Option<String>,
+    /// Why it took that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason as "reason": Option<String>,
+    /// Seed of the random operands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed as "seed": Option<u64>,
+    /// Was only a sample of the rows checked in full?
+    #[serde(default, skip_serializing_if = "is_false")]
+    sampled as "sampled": bool,
+    /// What of the result was computed and checked, where that is not all: `mean only`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial as "partial": Option<String>,
+    /// Largest relative error of an element.
+    #[serde(skip_serializing_if = "not_finite")]
+    max_rel_err as "max_rel_err": Option<f64>,
+    /// Mean relative error of the elements.
+    #[serde(skip_serializing_if = "not_finite")]
+    mean_rel_err as "mean_rel_err": Option<f64>,
+    /// `max_rel_err` in multiples of the dtype's ε.
+    #[serde(skip_serializing_if = "not_finite")]
+    max_err_eps as "max_err_eps": Option<f64>,
+    /// `mean_rel_err` in multiples of the dtype's ε.
+    #[serde(skip_serializing_if = "not_finite")]
+    mean_err_eps as "mean_err_eps": Option<f64>,
+    /// Largest error over the allowed one: above 1 is incorrect.
+    #[serde(skip_serializing_if = "not_finite")]
+    bound_ratio as "bound_ratio": Option<f64>,
+    /// How many runs were timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples as "samples": Option<u64>,
+    /// Why there are no more: `samples`, `precise`, `time`, `max-samples`, `interrupted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason as "stop_reason": Option<String>,
+    /// Were the caches emptied before each run?
+    #[serde(default, skip_serializing_if = "is_false")]
+    cold as "cold": bool,
+    /// Median time of a run.
+    #[serde(skip_serializing_if = "not_finite")]
+    median_ns as "median_ns": Option<f64>,
+    /// Mean time.
+    #[serde(skip_serializing_if = "not_finite")]
+    mean_ns as "mean_ns": Option<f64>,
+    /// Standard deviation of the times.
+    #[serde(skip_serializing_if = "not_finite")]
+    stddev_ns as "stddev_ns": Option<f64>,
+    /// Shortest time.
+    #[serde(skip_serializing_if = "not_finite")]
+    min_ns as "min_ns": Option<f64>,
+    /// Five percent were faster.
+    #[serde(skip_serializing_if = "not_finite")]
+    p05_ns as "p05_ns": Option<f64>,
+    /// Five percent were slower.
+    #[serde(skip_serializing_if = "not_finite")]
+    p95_ns as "p95_ns": Option<f64>,
+    /// The median lies above, with a confidence of 95 % (together with the next); absent for few samples.
+    #[serde(skip_serializing_if = "not_finite")]
+    median_low_ns as "median_low_ns": Option<f64>,
+    /// The median lies below.
+    #[serde(skip_serializing_if = "not_finite")]
+    median_high_ns as "median_high_ns": Option<f64>,
+    /// From the median time.
+    #[serde(skip_serializing_if = "not_finite")]
+    gflops as "gflops": Option<f64>,
+    /// Mean of every sample's GFLOP/s.
+    #[serde(skip_serializing_if = "not_finite")]
+    gflops_mean as "gflops_mean": Option<f64>,
+    /// Standard deviation of every sample's GFLOP/s.
+    #[serde(skip_serializing_if = "not_finite")]
+    gflops_stddev as "gflops_stddev": Option<f64>,
+    /// Least bytes that must move over the median time.
+    #[serde(skip_serializing_if = "not_finite")]
+    gbytes_per_s as "gbytes_per_s": Option<f64>,
+    /// The machine's floor as a percentage of the median time.
+    #[serde(skip_serializing_if = "not_finite")]
+    percent_of_ceiling as "percent_of_ceiling": Option<f64>,
+    /// On a GPU: median time with its cache emptied before each run, where `median_ns` is with a warm one.
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_median_ns as "flushed_median_ns": Option<f64>,
+    /// That median lies above, with a confidence of 95 % (together with the next).
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_median_low_ns as "flushed_median_low_ns": Option<f64>,
+    /// That median lies below.
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_median_high_ns as "flushed_median_high_ns": Option<f64>,
+    /// The machine's floor as a percentage of that median.
+    #[serde(skip_serializing_if = "not_finite")]
+    flushed_percent_of_ceiling as "flushed_percent_of_ceiling": Option<f64>,
+    /// Converting the matrix, compiling, taking it to the device: once per matrix.
+    #[serde(skip_serializing_if = "not_finite")]
+    prepare_ns as "prepare_ns": Option<f64>,
+    /// That part of it that compiled kernels or loaded compiled ones.
+    #[serde(skip_serializing_if = "not_finite")]
+    prepare_compile_ns as "prepare_compile_ns": Option<f64>,
+    /// That part of it that took the matrix to the device. What is left is the host's: conversion and row plan.
+    #[serde(skip_serializing_if = "not_finite")]
+    prepare_upload_ns as "prepare_upload_ns": Option<f64>,
+    /// Rearranging X: part of every run, shown apart too.
+    #[serde(skip_serializing_if = "not_finite")]
+    repack_ns as "repack_ns": Option<f64>,
+    /// X to the device (and Y, where it is read): once per product, never part of a run.
+    #[serde(skip_serializing_if = "not_finite")]
+    upload_ns as "upload_ns": Option<f64>,
+    /// Y to the host: once per product, never part of a run.
+    #[serde(skip_serializing_if = "not_finite")]
+    download_ns as "download_ns": Option<f64>,
+}
+
+impl Record {
+    /// A record of which only this is known.
+    pub fn new(op: &str, variant: &str, outcome: Outcome) -> Self {
+        Record::default().of(op, variant, outcome)
+    }
+
+    /// The same input and setting for another operation, variant and outcome.
+    pub fn of(self, op: &str, variant: &str, outcome: Outcome) -> Self {
+        Record { schema: SCHEMA, op: op.to_owned(), variant: variant.to_owned(), outcome, ..self }
+    }
+
+    /// Takes over the numbers of a series of runs.
+    pub fn set_times(&mut self, summary: &Summary, stop_reason: StopReason, cold: bool) {
+        self.samples = Some(summary.samples as u64);
+        self.stop_reason = Some(stop_reason.name().to_owned());
+        self.cold = cold;
+        self.median_ns = Some(summary.median_ns);
+        self.mean_ns = Some(summary.mean_ns);
+        self.stddev_ns = summary.stddev_ns;
+        self.min_ns = Some(summary.min_ns);
+        self.p05_ns = Some(summary.p05_ns);
+        self.p95_ns = Some(summary.p95_ns);
+        (self.median_low_ns, self.median_high_ns) = (summary.median_low_ns, summary.median_high_ns);
+        self.gflops = summary.gflops;
+        self.gflops_mean = summary.gflops_mean;
+        self.gflops_stddev = summary.gflops_stddev;
+        self.gbytes_per_s = summary.gbytes_per_s;
+    }
+
+    /// Takes over the errors, also in multiples of ε.
+    pub fn set_errors(&mut self, max_rel_err: f64, mean_rel_err: f64, epsilon: f64) {
+        self.max_rel_err = Some(max_rel_err);
+        self.mean_rel_err = Some(mean_rel_err);
+        self.max_err_eps = Some(max_rel_err / epsilon);
+        self.mean_err_eps = Some(mean_rel_err / epsilon);
+    }
+
+    /// `lanes=4;tile=16`, or nothing.
+    pub fn params_text(&self) -> String {
+        let pairs: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(";")
+    }
+
+    /// The launches as text, or nothing.
+    pub fn launches_text(&self) -> String {
+        self.launches.iter().map(LaunchReport::to_string).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What a reader should know beyond the numbers: why it was refused, what went wrong, what `auto` took.
+    pub fn note(&self) -> String {
+        let chosen = self.chosen.as_ref().map(|chosen| match &self.reason {
+            Some(reason) => format!("chose {chosen}: {reason}"),
+            None => format!("chose {chosen}"),
+        });
+        let emulated = self.place == "emulator" && self.samples.is_some();
+        let flags = [
+            (self.sampled, "rows sampled"),
+            (self.cold, "cold caches"),
+            (emulated, "emulated: the time is no measure of a GPU"),
+        ];
+        let flags = flags.into_iter().filter(|(on, _)| *on).map(|(_, text)| text.to_owned());
+        let dump = self.dump.as_ref().map(|folder| format!("written to {folder}"));
+        let texts = [self.refusal.clone(), self.error.clone(), dump, chosen, self.partial.clone()];
+        texts.into_iter().flatten().chain(flags).collect::<Vec<_>>().join("; ")
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use ordito::device::{KernelAttributes, LaunchPlan};
+
+    /// A record in which nothing is absent.
+    pub(crate) fn full() -> Record {
+        let mut record = Record::new("spmm", "csr-cuda-sub-warp", Outcome::Passed);
+        (record.place, record.dtype) = ("cuda".to_owned(), "f64".to_owned());
+        record.matrix = Some("stencil27:10".to_owned());
+        (record.rows, record.cols, record.nnz, record.k) = (Some(1000), Some(1000), Some(21_952), Some(8));
+        (record.n, record.m, record.p, record.bytes) = (Some(1), Some(2), Some(3), Some(4));
+        (record.threads, record.seed) = (Some(2), Some(42));
+        (record.refusal, record.error) = (Some("too large".to_owned()), Some("row 3".to_owned()));
+        record.dump = Some("failing/case".to_owned());
+        (record.chosen, record.reason) = (Some("csr".to_owned()), Some("short rows".to_owned()));
+        record.params =
+            [("lanes".to_owned(), Param::from(4)), ("kind".to_owned(), Param::from("a,b"))].into();
+        let plan = LaunchPlan { grid: [9, 1, 1], block: [512, 1, 1], shared_bytes: 0 };
+        let attributes =
+            KernelAttributes { registers: Some(32), static_shared_bytes: Some(0), local_bytes: Some(0) };
+        record.launches = vec![LaunchReport {
+            kernel: "csr_sub_warp".to_owned(),
+            plan,
+            attributes,
+            blocks_per_multiprocessor: Some(4),
+            occupancy_percent: Some(100.0),
+        }];
+        (record.sampled, record.partial) = (true, Some("mean only".to_owned()));
+        record.set_errors(4.44e-16, 2.22e-16, 2.22e-16);
+        record.bound_ratio = Some(0.1);
+        let summary = Summary {
+            samples: 12,
+            mean_ns: 1010.0,
+            stddev_ns: Some(20.0),
+            min_ns: 980.0,
+            max_ns: 1100.0,
+            median_ns: 1000.0,
+            p05_ns: 985.0,
+            p95_ns: 1090.0,
+            median_low_ns: Some(990.0),
+            median_high_ns: Some(1020.0),
+            gflops: Some(351.2),
+            gflops_mean: Some(350.0),
+            gflops_stddev: Some(5.0),
+            gbytes_per_s: Some(99.5),
+        };
+        record.set_times(&summary, StopReason::Precise, true);
+        record.percent_of_ceiling = Some(71.0);
+        (record.flushed_median_ns, record.flushed_percent_of_ceiling) = (Some(1500.0), Some(47.0));
+        (record.flushed_median_low_ns, record.flushed_median_high_ns) = (Some(1450.0), Some(1550.0));
+        (record.prepare_ns, record.repack_ns) = (Some(2e6), Some(300.0));
+        (record.prepare_compile_ns, record.prepare_upload_ns) = (Some(1e6), Some(5e5));
+        (record.upload_ns, record.download_ns) = (Some(5e5), Some(4e5));
+        record
+    }
+
+    #[test]
+    fn a_full_record_has_exactly_the_fields_in_order() {
+        let line = serde_json::to_string(&full()).unwrap();
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&line).unwrap();
+        assert_eq!(object.len(), FIELDS.len());
+        let mut end = 0;
+        for field in FIELDS {
+            let at = line[end..].find(&format!("\"{field}\":"));
+            end += at.unwrap_or_else(|| panic!("{field} is missing or out of order in {line}"));
+        }
+    }
+
+    #[test]
+    fn records_come_back() {
+        for record in [full(), Record::new("gemm", "x", Outcome::NotVerified)] {
+            let line = serde_json::to_string(&record).unwrap();
+            assert_eq!(serde_json::from_str::<Record>(&line).unwrap(), record);
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_is_absent() {
+        let mut record = full();
+        record.set_errors(f64::INFINITY, f64::NAN, 2.22e-16);
+        record.gflops = Some(f64::NAN);
+        record.params = [("bad".to_owned(), Param::from(f64::NAN)), ("good".to_owned(), 1.5.into())].into();
+        let line = serde_json::to_string(&record).unwrap();
+        assert!(!line.contains("null") && !line.contains("max_rel_err") && !line.contains("\"gflops\""));
+        assert!(line.contains(r#""params":{"good":1.5}"#), "{line}");
+        assert_eq!(serde_json::from_str::<Record>(&line).unwrap().max_err_eps, None);
+    }
+
+    #[test]
+    fn other_versions_can_be_read() {
+        let line = r#"{"schema":7,"op":"spmm","variant":"v","outcome":"failed","new_thing":[1,2]}"#;
+        let record: Record = serde_json::from_str(line).unwrap();
+        assert_eq!((record.schema, record.outcome, record.cold), (7, Outcome::Failed, false));
+        assert!(serde_json::from_str::<Record>(r#"{"op":"spmm"}"#).is_err());
+    }
+
+    #[test]
+    fn notes_say_what_matters() {
+        assert_eq!(
+            full().note(),
+            "too large; row 3; written to failing/case; chose csr: short rows; mean only; rows sampled; cold caches"
+        );
+        assert_eq!(Record::new("a", "b", Outcome::Passed).note(), "");
+    }
+}

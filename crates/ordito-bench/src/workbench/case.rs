@@ -1,0 +1,81 @@
+//! One set of operands with its oracle.
+
+use crate::check::Precision;
+use crate::report::{Record, SCHEMA};
+use ordito::op::{Cost, Extent, Op, Reference};
+use std::sync::OnceLock;
+
+/// Operands of an operation, and what a record says of them.
+pub struct Case<O: Op> {
+    /// What preparing sees.
+    pub subject: O::Subject,
+    /// What a run reads.
+    pub inputs: O::Inputs,
+    /// What rounding may do.
+    pub precision: Precision,
+    /// What every record of this case starts with: operation, matrix, sizes, dtype, seed.
+    pub record: Record,
+    limits: OracleLimits,
+    reference: OnceLock<Reference>,
+}
+
+/// When the oracle stops computing everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OracleLimits {
+    /// Most serial multiply-adds.
+    pub steps: u64,
+    /// Most bytes of its answer.
+    pub bytes: u64,
+}
+
+impl Default for OracleLimits {
+    /// A few seconds of one core, and 1 GiB.
+    fn default() -> Self {
+        OracleLimits { steps: 2_000_000_000, bytes: 1 << 30 }
+    }
+}
+
+impl OracleLimits {
+    /// For suites, whose thousands of results are mostly large: what takes more than some hundredths of a second is
+    /// sampled. All rows are still read, through the projection.
+    pub fn brief() -> Self {
+        OracleLimits { steps: 20_000_000, ..OracleLimits::default() }
+    }
+}
+
+/// Rows that are checked in full when the oracle is sampled.
+const SAMPLED_ROWS: usize = 1000;
+
+impl<O: Op> Case<O> {
+    /// The operation's name is put into the record.
+    pub fn new(
+        subject: O::Subject,
+        inputs: O::Inputs,
+        precision: Precision,
+        record: Record,
+        limits: OracleLimits,
+    ) -> Self {
+        let record = Record { schema: SCHEMA, op: O::NAME.into(), ..record };
+        Case { subject, inputs, precision, record, limits, reference: OnceLock::new() }
+    }
+
+    /// What the work costs at least.
+    pub fn cost(&self) -> Cost {
+        O::cost(&self.subject)
+    }
+
+    /// The oracle's answer, computed on first use: in full, or sampled above the limits.
+    pub fn reference(&self) -> &Reference {
+        self.reference.get_or_init(|| {
+            let cost = self.cost();
+            let whole = cost.oracle_steps <= self.limits.steps && cost.oracle_bytes <= self.limits.bytes;
+            let seed = self.record.seed.unwrap_or(0);
+            let rows_that_fit = self.limits.bytes / cost.oracle_row_bytes.max(1);
+            let rows_in_time = self.limits.steps / cost.oracle_row_steps.max(1);
+            let most = usize::try_from(rows_that_fit.min(rows_in_time)).unwrap_or(usize::MAX);
+            let rows = SAMPLED_ROWS.min(most).max(1);
+            let extent = if whole { Extent::Whole } else { Extent::Sampled { rows, seed } };
+            O::oracle(&self.subject, &self.inputs, extent)
+        })
+    }
+}

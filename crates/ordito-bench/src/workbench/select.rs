@@ -1,0 +1,272 @@
+//! `--variant csr-*,auto`: what is wanted becomes variants.
+
+use crate::workbench::wanted::{Wanted, find_historic};
+use globset::{Glob, GlobMatcher};
+use ordito::op::{Op, Place, Variant};
+
+/// The name of the variant that chooses among the others.
+pub const AUTO: &str = "auto";
+
+/// A variant of `O`, the choice left to `O`, or one that cannot be.
+pub enum Selected<O: Op> {
+    /// This one.
+    Named(&'static dyn Variant<O>),
+    /// Whatever [`Op::choose`] takes.
+    Auto,
+    /// Tiles of this width were asked for, which no kernel can have: there to be refused where everybody sees it.
+    OversizedTile(u32),
+}
+
+impl<O: Op> Selected<O> {
+    /// As on the command line.
+    pub fn name(&self) -> String {
+        match self {
+            Selected::Named(variant) => variant.name().into(),
+            Selected::Auto => AUTO.into(),
+            Selected::OversizedTile(width) => format!("dense-cuda-tile-{width}"),
+        }
+    }
+}
+
+impl<O: Op> Clone for Selected<O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<O: Op> Copy for Selected<O> {}
+
+/// Why no variant was selected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SelectError {
+    /// A pattern that is none.
+    #[error("--variant `{pattern}`: {why}")]
+    Pattern {
+        /// As typed.
+        pattern: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Nothing is called so.
+    #[error("no variant of `{op}` matches `{pattern}`; `ordito list {op}` shows them: {names}")]
+    NoMatch {
+        /// The operation.
+        op: &'static str,
+        /// As typed.
+        pattern: String,
+        /// All there are.
+        names: String,
+    },
+    /// A historic name of something else.
+    #[error("`{pattern}` is a kernel of `{owner}`, not of `{op}`; `ordito list {op}` shows what there is")]
+    OfAnotherOperation {
+        /// The operation.
+        op: &'static str,
+        /// As typed.
+        pattern: String,
+        /// The operation that has it.
+        owner: &'static str,
+    },
+    /// Tiles where there are none.
+    #[error("--tile: no selected variant of `{op}` has tiles")]
+    NoTiles {
+        /// The operation.
+        op: &'static str,
+    },
+    /// Tiles that there could be, but are not.
+    #[error("--tile {tile}: the selected variants have tiles of {}", widths.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))]
+    NoSuchTile {
+        /// As typed.
+        tile: u32,
+        /// All there are.
+        widths: Vec<u32>,
+    },
+}
+
+/// Which variants: those of the CPU, or those of a device (a GPU or the emulator).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// [`Place::Serial`] and [`Place::Threads`].
+    Cpu,
+    /// [`Place::Cuda`].
+    Device,
+}
+
+impl Side {
+    fn holds(self, place: Place) -> bool {
+        (place == Place::Cuda) == (self == Side::Device)
+    }
+}
+
+/// The variants of this side that are wanted, in the order of the list, each once; then widths of tiles that cannot be,
+/// and `auto`. May be empty: whether anything else was selected is for the caller to know. A pattern that matches no
+/// variant at all is an error, and so is a width of tiles that there could be and is not.
+pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, SelectError> {
+    let (variants, patterns) = (O::variants(), &wanted.patterns);
+    // Where patterns only say what to leave out, the rest is meant.
+    let all = patterns.iter().all(|pattern| left_out(pattern).is_some());
+    let (mut taken, mut auto) = (vec![all; variants.len()], all);
+    let (others, wishes): (Vec<&String>, Vec<&String>) =
+        patterns.iter().partition(|pattern| left_out(pattern).is_some());
+    for pattern in wishes.into_iter().chain(others) {
+        let (pattern, wanted) = left_out(pattern).map_or((pattern.as_str(), true), |rest| (rest, false));
+        if pattern == AUTO {
+            auto = wanted;
+            continue;
+        }
+        let matcher = glob(of_today::<O>(pattern)?)?;
+        let matches: Vec<bool> = variants.iter().map(|variant| matcher.is_match(variant.name())).collect();
+        if !matches.contains(&true) {
+            return Err(no_match::<O>(pattern));
+        }
+        taken.iter_mut().zip(matches).filter(|(_, matches)| *matches).for_each(|(taken, _)| *taken = wanted);
+    }
+    let named =
+        || variants.iter().copied().zip(&taken).filter(|(_, taken)| **taken).map(|(variant, _)| variant);
+    let oversized = wanted.oversized_tiles(named())?;
+    let here = |variant: &&dyn Variant<O>| side.holds(variant.place());
+    let kept = named().filter(here).filter(|variant| wanted.keeps_tile(*variant));
+    let mut selected: Vec<Selected<O>> = kept.map(Selected::Named).collect();
+    if side == Side::Device {
+        selected.extend(oversized.into_iter().map(Selected::OversizedTile));
+    }
+    if auto && variants.iter().copied().any(|variant| here(&variant)) {
+        selected.push(Selected::Auto);
+    }
+    Ok(selected)
+}
+
+/// What a pattern such as `!csr-cuda-thread-*` leaves out; `None` for one that is a wish.
+pub fn left_out(pattern: &str) -> Option<&str> {
+    pattern.strip_prefix('!')
+}
+
+/// The pattern that a historic name stands for; any other as it is. A name of another operation is no pattern of this.
+fn of_today<O: Op>(pattern: &str) -> Result<&str, SelectError> {
+    match find_historic(pattern) {
+        None => Ok(pattern),
+        Some(historic) if historic.op == O::NAME => Ok(historic.pattern),
+        Some(historic) => {
+            Err(SelectError::OfAnotherOperation { op: O::NAME, pattern: pattern.into(), owner: historic.op })
+        }
+    }
+}
+
+pub(crate) fn glob(pattern: &str) -> Result<GlobMatcher, SelectError> {
+    let glob = Glob::new(pattern)
+        .map_err(|why| SelectError::Pattern { pattern: pattern.into(), why: why.kind().to_string() })?;
+    Ok(glob.compile_matcher())
+}
+
+fn no_match<O: Op>(pattern: &str) -> SelectError {
+    let names = O::variants().iter().map(|variant| variant.name()).chain([AUTO]);
+    let names = names.collect::<Vec<_>>().join(" ");
+    SelectError::NoMatch { op: O::NAME, pattern: pattern.into(), names }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workbench::wanted::HISTORIC;
+    use crate::workbench::wanted::is_called;
+    use ordito::gemm::Gemm;
+    use ordito::spmm::Spmm;
+
+    fn selected<O: Op>(patterns: &[&str], tiles: &[u32], side: Side) -> Result<Vec<String>, SelectError> {
+        let wanted = Wanted { tiles: tiles.to_vec(), ..Wanted::variants(patterns.iter().copied()) };
+        Ok(select::<O>(&wanted, side)?.iter().map(Selected::name).collect())
+    }
+
+    fn names(patterns: &[&str], side: Side) -> Result<Vec<String>, SelectError> {
+        selected::<Spmm<f64>>(patterns, &[], side)
+    }
+
+    #[test]
+    fn patterns_select_each_variant_once() {
+        let (cpu, device) = (names(&[], Side::Cpu).unwrap(), names(&[], Side::Device).unwrap());
+        assert_eq!(cpu.len() + device.len(), Spmm::<f64>::variants().len() + 2);
+        assert_eq!((cpu.last().unwrap().as_str(), device.last().unwrap().as_str()), ("auto", "auto"));
+        assert_eq!(names(&["auto"], Side::Device).unwrap(), ["auto"]);
+        assert_eq!(names(&["csr-threads-nnz", "csr-threads-*", "csr-serial"], Side::Cpu).unwrap().len(), 5);
+        assert!(names(&["csr-serial"], Side::Device).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_selects_nothing_is_an_error_that_helps() {
+        assert!(names(&["crs-*"], Side::Cpu).unwrap_err().to_string().contains("csr-threads-nnz"));
+        assert!(matches!(names(&["csr-["], Side::Cpu), Err(SelectError::Pattern { .. })));
+    }
+
+    #[test]
+    fn historic_names_stand_for_kernels_of_today() {
+        for historic in HISTORIC {
+            let select = match historic.op {
+                "spmm" => selected::<Spmm<f64>>,
+                _ => selected::<Gemm<f64>>,
+            };
+            let name = historic.name;
+            assert!(!select(&[name], &[], Side::Device).unwrap().is_empty(), "{name}");
+            assert!(select(&[name], &[], Side::Cpu).unwrap().is_empty(), "{name}");
+        }
+        assert_eq!(names(&["CSR_Vector"], Side::Device).unwrap(), ["csr-cuda-warp-per-element"]);
+        assert!(is_called("csr-cuda-warp-per-row", "csr_vector_by_row"));
+        assert!(!is_called("csr-serial", "csr") && !is_called("csr-serial", "csr-["));
+        assert_eq!(names(&["csr"], Side::Device).unwrap(), ["csr-cuda-thread-per-element"]);
+        assert_eq!(names(&["csr_vector_sub_warp"], Side::Device).unwrap().len(), 5);
+        assert_eq!(selected::<Gemm<f32>>(&["matrixmulnewkernel"], &[], Side::Device).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn patterns_leave_out_whatever_order_they_stand_in() {
+        let peers = names(&["csr-cuda-cusparse-*", "!*-columns", "!*-spmv-*"], Side::Device).unwrap();
+        assert_eq!(peers.len(), 4, "{peers:?}");
+        assert_eq!(names(&["!*-spmv-*", "csr-cuda-cusparse-*", "!*-columns"], Side::Device).unwrap(), peers);
+        let all = names(&[], Side::Cpu).unwrap();
+        let but_two = names(&["!csr-serial", "!auto"], Side::Cpu).unwrap();
+        assert_eq!(but_two.len() + 2, all.len());
+        assert!(!but_two.contains(&"csr-serial".to_owned()) && !but_two.contains(&AUTO.to_owned()));
+        assert!(names(&["!csr-nobody"], Side::Cpu).is_err(), "nothing is called so");
+    }
+
+    #[test]
+    fn a_name_of_another_operation_says_whose_it_is() {
+        let error = names(&["kernel1"], Side::Device).unwrap_err().to_string();
+        assert!(error.starts_with("`kernel1` is a kernel of `gemm`, not of `spmm`"), "{error}");
+        let error = selected::<Gemm<f64>>(&["csr"], &[], Side::Cpu).unwrap_err().to_string();
+        assert!(error.starts_with("`csr` is a kernel of `spmm`, not of `gemm`"), "{error}");
+    }
+
+    #[test]
+    fn tiles_keep_their_widths_and_what_has_none() {
+        let tiles = |patterns: &[&str], tiles: &[u32]| selected::<Gemm<f64>>(patterns, tiles, Side::Device);
+        let all = tiles(&[], &[8, 32]).unwrap();
+        assert!(all.iter().any(|name| name == "dense-cuda-tile-by-row-8") && all.contains(&AUTO.into()));
+        assert!(!all.iter().any(|name| name == "dense-cuda-tile-by-row-16"), "{all:?}");
+        assert_eq!(tiles(&["kernel2"], &[10]).unwrap(), ["dense-cuda-tile-by-row-10"]);
+        let cpu = |tiles: &[u32]| selected::<Gemm<f64>>(&[], tiles, Side::Cpu).unwrap();
+        assert_eq!(cpu(&[8]), cpu(&[]), "no tiles there");
+    }
+
+    #[test]
+    fn tiles_that_cannot_be_are_there_to_be_refused() {
+        let tiles = |tiles: &[u32], side| selected::<Gemm<f64>>(&["kernel2", "auto"], tiles, side);
+        assert_eq!(
+            tiles(&[500, 8, 100, 500], Side::Device).unwrap(),
+            ["dense-cuda-tile-by-row-8", "dense-cuda-tile-500", "dense-cuda-tile-100", "auto"]
+        );
+        assert_eq!(tiles(&[100], Side::Cpu).unwrap(), ["auto"]);
+        assert_eq!(tiles(&[u32::MAX], Side::Device).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn tiles_that_are_not_there_are_an_error() {
+        fn error<O: Op>(patterns: &[&str], tile: u32) -> String {
+            selected::<O>(patterns, &[tile], Side::Cpu).unwrap_err().to_string()
+        }
+        let widths = "the selected variants have tiles of 8, 10, 16, 32";
+        assert_eq!(error::<Gemm<f64>>(&["kernel1"], 12), format!("--tile 12: {widths}"));
+        assert_eq!(error::<Gemm<f64>>(&["kernel1"], 0), format!("--tile 0: {widths}"));
+        let none = "--tile: no selected variant of";
+        assert_eq!(error::<Spmm<f64>>(&[], 8), format!("{none} `spmm` has tiles"));
+        assert_eq!(error::<Gemm<f64>>(&["dense-serial-*"], 8), format!("{none} `gemm` has tiles"));
+    }
+}

@@ -1,0 +1,168 @@
+//! Prepare, run twice, compare.
+
+use crate::check::{Findings, Precision, Verdict, compare, dump};
+use crate::report::{Outcome, Record};
+use crate::workbench::case::Case;
+use crate::workbench::select::Selected;
+use crate::workbench::{Judged, Workbench};
+use ordito::device::Spent;
+use ordito::op::{Op, Phases, Prepared, RunError, Variant};
+use ordito::refusal::Refusal;
+use std::time::Instant;
+
+impl Workbench<'_> {
+    /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was.
+    pub(super) fn judge<O: Op>(
+        &self,
+        case: &Case<O>,
+        selected: &Selected<O>,
+        output: &mut Option<O::Output>,
+    ) -> Judged<O> {
+        (self.progress)(&selected.name(), None);
+        let (variant, mut record) = self.resolve(case, selected);
+        let variant = match variant {
+            Ok(variant) => variant,
+            Err(refusal) => return Judged::refused(record, refusal),
+        };
+        let (start, before) = (Instant::now(), Spent::now());
+        let mut ready = match variant.prepare(self.machine, &case.subject) {
+            Ok(ready) => ready,
+            Err(refusal) => return Judged::refused(record, refusal),
+        };
+        record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
+        if ready.device().is_some() {
+            let spent = Spent::since(before);
+            record.prepare_compile_ns = Some(spent.compiling.as_nanos() as f64);
+            record.prepare_upload_ns = Some(spent.uploading.as_nanos() as f64);
+        }
+        record.launches = ready.launches();
+        match self.findings(case, variant, &mut *ready, output, &mut record) {
+            Ok(findings) => note_findings(&findings, case.precision, &mut record),
+            // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
+            Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal),
+            Err(error @ RunError::InvalidResult(_)) => {
+                record.outcome = Outcome::Incorrect;
+                record.error = Some(error.to_string());
+            }
+            Err(error) => {
+                record.outcome = Outcome::Failed;
+                record.error = Some(error.to_string());
+            }
+        }
+        let passed = record.outcome == Outcome::Passed;
+        Judged { record, ready: passed.then_some(ready), refusal: None }
+    }
+
+    /// Runs, each on a fresh output: what the first leaves behind must not help or harm the second. The fastest
+    /// one's time goes into the record; it is no measurement, but tells milliseconds from minutes.
+    fn findings<O: Op>(
+        &self,
+        case: &Case<O>,
+        variant: &dyn Variant<O>,
+        ready: &mut O::Ready,
+        output: &mut Option<O::Output>,
+        record: &mut Record,
+    ) -> Result<Findings, RunError> {
+        let reference = case.reference();
+        ready.load(&case.inputs)?;
+        let mut worst: Option<Findings> = None;
+        for _ in 0..self.checked_runs {
+            ready.reset()?;
+            let start = Instant::now();
+            ready.run()?;
+            if let Some(device) = ready.device() {
+                device.synchronize()?;
+            }
+            let took_ns = start.elapsed().as_nanos() as f64;
+            record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
+            let output: &O::Output = match &mut *output {
+                Some(earlier) => {
+                    ready.fetch_into(earlier)?;
+                    earlier
+                }
+                none => none.insert(ready.fetch()?),
+            };
+            note_phases(ready.phases(), record);
+            let (precision, error_factor) = (case.precision, variant.error_factor());
+            let judge = || compare(reference, output, precision, error_factor);
+            let findings = self.machine.pool().install(judge);
+            let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
+            if let (true, Some(folder)) = (wrong, self.dump) {
+                let name = dump_name(record);
+                let written =
+                    dump::<O>(&case.subject, &case.inputs, output, reference, &findings, &folder.join(&name));
+                record.dump = Some(match written {
+                    Ok(()) => folder.join(name).display().to_string(),
+                    Err(error) => format!("not written: {error}"),
+                });
+            }
+            let passed = findings.verdict == Verdict::Passed;
+            let is_worse = |worst: &Findings| {
+                let worst_passed = worst.verdict == Verdict::Passed;
+                wrong || worst_passed && (!passed || findings.bound_ratio > worst.bound_ratio)
+            };
+            if worst.as_ref().is_none_or(is_worse) {
+                worst = Some(findings);
+            }
+            if wrong {
+                break;
+            }
+        }
+        worst.ok_or(RunError::NotLoaded)
+    }
+}
+
+impl<O: Op> Judged<O> {
+    fn refused(record: Record, refusal: Refusal) -> Self {
+        Judged { record: refused(record, &refusal), ready: None, refusal: Some(refusal) }
+    }
+}
+
+/// The faster of two is nearer to what copying costs: the first touches fresh memory.
+fn note_phases(phases: Phases, record: &mut Record) {
+    let faster = |kept: Option<f64>, now: Option<f64>| match (kept, now) {
+        (Some(kept), Some(now)) => Some(kept.min(now)),
+        (kept, now) => kept.or(now),
+    };
+    record.upload_ns = faster(record.upload_ns, phases.upload_ns);
+    record.download_ns = faster(record.download_ns, phases.download_ns);
+}
+
+/// The record of something that was not even tried, or that failed before it could run.
+pub fn refused(record: Record, refusal: &Refusal) -> Record {
+    if refusal.is_failure() {
+        return Record { outcome: Outcome::Failed, error: Some(refusal.to_string()), ..record };
+    }
+    Record { outcome: Outcome::Refused, refusal: Some(refusal.to_string()), ..record }
+}
+
+/// A folder name for this case, made of what tells cases apart.
+fn dump_name(record: &Record) -> String {
+    let sides = record.rows.zip(record.cols).map(|(rows, cols)| format!("{rows}x{cols}"));
+    let parts = [
+        Some(record.op.clone()),
+        Some(record.variant.clone()),
+        record.matrix.clone().or(sides),
+        record.k.map(|k| format!("k{k}")),
+        record.n.zip(record.m).zip(record.p).map(|((n, m), p)| format!("{n}x{m}x{p}")),
+        Some(record.dtype.clone()).filter(|dtype| !dtype.is_empty()),
+        record.threads.map(|threads| format!("t{threads}")),
+    ];
+    let name = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect()
+}
+
+/// Puts what a comparison found into a record.
+pub fn note_findings(findings: &Findings, precision: Precision, record: &mut Record) {
+    if !matches!(findings.verdict, Verdict::NotVerified(_)) {
+        record.set_errors(findings.max_rel_err, findings.mean_rel_err, precision.epsilon);
+        record.bound_ratio = Some(findings.bound_ratio);
+    }
+    record.sampled = findings.sampled;
+    record.partial = findings.partial.map(str::to_owned);
+    (record.outcome, record.error) = match &findings.verdict {
+        Verdict::Passed => (Outcome::Passed, None),
+        Verdict::Incorrect(why) => (Outcome::Incorrect, Some(why.clone())),
+        Verdict::NotVerified(why) => (Outcome::NotVerified, Some(why.clone())),
+    };
+}

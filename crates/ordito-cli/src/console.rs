@@ -1,0 +1,119 @@
+//! Standard output for results, standard error for everything else.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use ordito_bench::report::bar::Ink;
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+/// The two streams. Results go to standard output, one JSON object per line where that was asked for; errors and
+/// notes go to standard error.
+pub(crate) struct Console {
+    _private: (),
+}
+
+impl Console {
+    pub(crate) fn new() -> Self {
+        Console { _private: () }
+    }
+
+    /// A line (or several) of results.
+    pub(crate) fn line(&self, text: impl AsRef<str>) -> anyhow::Result<()> {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{}", text.as_ref())?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// One JSON object, on one line.
+    pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
+        self.line(serde_json::to_string(value)?)
+    }
+
+    /// Columns of the terminal; a width that fits most where there is none.
+    pub(crate) fn width(&self) -> u16 {
+        terminal_size::terminal_size_of(io::stdout()).map_or(120, |(width, _)| width.0)
+    }
+
+    /// Does a person read the results as they are printed?
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// What bars are drawn with: blocks where a person looks at them, unless they want it plain.
+    pub(crate) fn ink(&self, ascii: bool) -> Ink {
+        if self.is_terminal() && !ascii { Ink::Blocks } else { Ink::Ascii }
+    }
+
+    /// A spinner with a text, on standard error and only on a terminal, until it is dropped.
+    pub(crate) fn busy(&self, what: impl Into<String>) -> Busy {
+        let bar = ProgressBar::new_spinner();
+        bar.set_message(what.into());
+        Busy::new(bar)
+    }
+
+    /// The same with a bar that fills in `steps` steps.
+    pub(crate) fn progress(&self, steps: usize) -> Busy {
+        let bar = ProgressBar::new(steps as u64);
+        let template = "{spinner} {bar:24} {pos}/{len} {elapsed} {wide_msg}";
+        bar.set_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()));
+        Busy::new(bar)
+    }
+
+    /// What went wrong, on one line.
+    pub(crate) fn error(&self, error: &anyhow::Error) {
+        // There is nobody left to tell when standard error is closed.
+        let _ = writeln!(io::stderr(), "ordito: {error:#}");
+    }
+
+    /// Something worth knowing that is no result: only a person at a terminal sees it.
+    pub(crate) fn note(&self, text: &str) {
+        if io::stderr().is_terminal() {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+}
+
+/// Something is being done.
+pub(crate) struct Busy(ProgressBar);
+
+const TICK: Duration = Duration::from_millis(120);
+
+impl Busy {
+    fn new(bar: ProgressBar) -> Self {
+        // What nobody sees needs no thread that moves it.
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(TICK);
+        }
+        Busy(bar)
+    }
+    /// Shows another text.
+    pub(crate) fn say(&self, what: impl Into<String>) {
+        self.0.set_message(what.into());
+    }
+    /// One step is done.
+    pub(crate) fn step(&self) {
+        self.0.inc(1);
+    }
+    /// Prints without the bar in the way.
+    pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.0.suspend(print)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Could standard output not be written? (Errors of files that are read or written have types of their own.)
+pub(crate) fn is_output_error(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.is::<io::Error>())
+}
+
+/// Did the reader of our output go away, as `head` does?
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let is_broken = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(is_broken))
+}

@@ -1,0 +1,205 @@
+//! `ordito info MATRIX…`
+
+use crate::args::{Dtype, ReadArgs, is_same_file, machine, with_scalar};
+use crate::console::Console;
+use crate::operations::check_csr;
+use anyhow::Context;
+use clap::Args;
+use ordito::Scalar;
+use ordito::io::load;
+use ordito::machine::Machine;
+use ordito::matrix::{Csr, Duplicates, Statistics};
+use ordito::op::Op;
+use ordito::spmm::{Spmm, Subject};
+use ordito::units::{bytes as show_bytes, count};
+use ordito_bench::report::bar::{Ink, bar, sparkline};
+use ordito_bench::report::matrix_facts::FORMATS;
+use ordito_bench::report::{MatrixFacts, html};
+use serde_json::json;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Shape, row lengths, symmetry, bytes as COO, CSR and ELLPACK, what auto would choose and why.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ordito info bcsstk17.mtx.gz
+  ordito info stencil27:40 powerlaw:100000x16 --json
+  ordito info bcsstk17.mtx.gz --html")]
+pub(crate) struct InfoArgs {
+    /// Paths, bare names or synthetic matrices
+    #[arg(value_name = "MATRIX", required = true)]
+    matrices: Vec<String>,
+    /// Columns of X for which auto would choose
+    #[arg(long, value_name = "K", default_value = "8")]
+    k: NonZeroUsize,
+    /// Precision for which auto would choose
+    #[arg(long, value_enum, default_value = "f64")]
+    dtype: Dtype,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// One JSON object per matrix and line
+    #[arg(long)]
+    json: bool,
+    /// Write a page with row lengths and places of the entries as pictures [default file: named after the
+    /// first matrix]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    html: Option<Option<PathBuf>>,
+    /// Draw bars with # on a terminal too
+    #[arg(long)]
+    ascii: bool,
+}
+
+pub(crate) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
+    let machine = machine(args.threads, args.read.limits())?;
+    let (mut unreadable, mut known) = (0, Vec::new());
+    for (index, name) in args.matrices.iter().enumerate() {
+        let busy = console.busy(format!("reading {name}"));
+        let described = with_scalar!(args.dtype, S => describe::<S>(args, &machine, name));
+        drop(busy);
+        match described {
+            Ok(facts) => {
+                if args.json {
+                    console.json(&facts.json()?)?;
+                } else {
+                    let gap = if index == 0 { "" } else { "\n" };
+                    console.line(format!("{gap}{}", facts.text(console.ink(args.ascii))))?;
+                }
+                known.push(facts.matrix);
+            }
+            Err(error) => {
+                console.error(&error);
+                unreadable += 1;
+            }
+        }
+    }
+    if let (Some(file), Some(first)) = (&args.html, known.first()) {
+        let file = file.clone().unwrap_or_else(|| page_of(&first.matrix));
+        let is_input = |name: &String| is_same_file(Path::new(name), &file);
+        anyhow::ensure!(
+            !args.matrices.iter().any(is_input),
+            "{}: would be overwritten by the page",
+            file.display()
+        );
+        html::write_matrices(&file, &known)?;
+        console.note(&format!("written: {}", file.display()));
+    }
+    Ok(if unreadable > 0 { 2 } else { 0 })
+}
+
+/// `stencil27-40.html`, here: whatever folder the matrix came from.
+fn page_of(matrix: &str) -> PathBuf {
+    let name = matrix.rsplit('/').next().unwrap_or(matrix);
+    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = name.chars().map(plain).take(100).collect();
+    PathBuf::from(format!("{}.html", name.trim_start_matches('.')))
+}
+
+/// Everything there is to say of one matrix.
+struct Facts {
+    matrix: MatrixFacts,
+    k: usize,
+    dtype: &'static str,
+    chosen: &'static str,
+    reason: String,
+}
+
+fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
+    let loaded = machine.pool().install(|| load::<S>(name, &args.read.options()))?;
+    check_csr(machine, &loaded.coo).with_context(|| name.to_string())?;
+    let a = Arc::new(machine.pool().install(|| Csr::from_owned_coo(loaded.coo, Duplicates::Keep)));
+    let matrix = machine.pool().install(|| {
+        let facts = MatrixFacts::of(&loaded.name, &loaded.origin, &a, &Statistics::of(&a));
+        // Only the page shows it.
+        if args.html.is_some() { facts.with_spy(&a) } else { facts }
+    });
+    let subject = Subject { a, triplets: None, k: args.k.get() };
+    let choice = Spmm::choose(machine, &subject);
+    Ok(Facts { matrix, k: args.k.get(), dtype: S::NAME, chosen: choice.variant, reason: choice.reason })
+}
+
+impl Facts {
+    /// What is known of the matrix, and what `auto` would choose. Every line is of a matrix, and a picture of it is no
+    /// reading matter: no kind, no spy.
+    fn json(&self) -> anyhow::Result<serde_json::Value> {
+        let mut facts = serde_json::to_value(&self.matrix)?;
+        if let Some(fields) = facts.as_object_mut() {
+            fields.retain(|name, _| name != "kind" && name != "spy");
+            fields.insert("k".into(), json!(self.k));
+            fields.insert("dtype".into(), json!(self.dtype));
+            fields.insert("chosen".into(), json!(self.chosen));
+            fields.insert("reason".into(), json!(self.reason));
+        }
+        Ok(facts)
+    }
+
+    fn text(&self, ink: Ink) -> String {
+        let facts = &self.matrix;
+        let mut lines = vec![
+            facts.matrix.clone(),
+            format!("  from          {}", facts.origin),
+            format!(
+                "  shape         {} × {}, {} nonzeros ({:.3} %)",
+                count(facts.rows),
+                count(facts.cols),
+                count(facts.nnz),
+                100.0 * facts.density
+            ),
+            format!(
+                "  values        {} explicit zeros, {} duplicates, {} on the diagonal",
+                count(facts.explicit_zeros),
+                count(facts.duplicates),
+                count(facts.diagonal_entries)
+            ),
+            format!("  symmetry      {}", facts.symmetry),
+            format!(
+                "  bandwidth     {} below, {} above the diagonal",
+                count(facts.lower_bandwidth),
+                count(facts.upper_bandwidth)
+            ),
+            format!(
+                "  row lengths   {} to {}, mean {:.1}, standard deviation {:.1}, {} empty rows",
+                count(facts.row_length_min),
+                count(facts.row_length_max),
+                facts.row_length_mean,
+                facts.row_length_stddev,
+                count(facts.empty_rows)
+            ),
+        ];
+        lines.extend(self.histogram(ink));
+        lines.push("  bytes                      f64          f32".into());
+        for (key, name) in FORMATS {
+            let show = |bytes: Option<u64>| bytes.map_or("beyond 64 bits".into(), show_bytes);
+            let bytes = facts.bytes.get(key).copied().unwrap_or_default();
+            lines.push(format!("    {name:<16} {:>12} {:>12}", show(bytes.f64), show(bytes.f32)));
+        }
+        // f64 goes without saying.
+        let asked = match self.dtype {
+            "f64" => format!("K = {}", self.k),
+            dtype => format!("K = {}, {dtype}", self.k),
+        };
+        lines.push(format!("  auto, {asked:<7} {}: {}", self.chosen, self.reason));
+        lines.join("\n")
+    }
+
+    /// A bar for every bin of row lengths; first all of them at a glance, where blocks can be drawn.
+    fn histogram(&self, ink: Ink) -> Vec<String> {
+        const WIDEST: usize = 40;
+        let bins = &self.matrix.row_lengths;
+        let rows: Vec<f64> = bins.iter().map(|bin| bin.rows as f64).collect();
+        let most = rows.iter().copied().fold(0.0, f64::max);
+        let glance = format!("                {}", sparkline(&rows));
+        let glance = Some(glance).filter(|_| ink == Ink::Blocks && !rows.is_empty());
+        glance
+            .into_iter()
+            .chain(bins.iter().map(|bin| {
+                let range = bin.to_string();
+                let bar = bar(bin.rows as f64, most, WIDEST, ink);
+                format!("    {range:>15} {:>12} rows {bar}", count(bin.rows as u64)).trim_end().to_string()
+            }))
+            .collect()
+    }
+}

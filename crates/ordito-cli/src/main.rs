@@ -1,0 +1,118 @@
+//! The command `ordito`: arguments, one file per command. See `ordito --help`.
+
+mod args;
+mod bench;
+mod completions;
+mod console;
+mod convert;
+mod doctor;
+mod erp;
+mod erp_demo;
+mod gemm;
+mod info;
+mod instruments;
+mod interrupt;
+mod list;
+mod operations;
+mod product;
+mod report;
+mod request;
+mod results;
+mod session;
+mod spmm;
+mod suite;
+mod summary;
+mod targets;
+mod verify;
+
+use crate::console::Console;
+use clap::{Parser, Subcommand};
+use ordito::files::WriteError;
+use ordito::io::synthetic::KINDS;
+use std::process::ExitCode;
+
+/// Sparse matrix × block of vectors, and dense products: every kernel verified against a serial oracle and measured honestly.
+#[derive(Debug, Parser)]
+#[command(name = "ordito", version, about, long_about = None, after_help = matrix_help())]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What a MATRIX is, and where to start.
+fn matrix_help() -> String {
+    let kinds = KINDS.iter().map(|kind| format!("  {}\n      {}", kind.form, kind.about));
+    let kinds = kinds.collect::<Vec<_>>().join("\n");
+    format!(
+        "A MATRIX is a path (.mtx, .mtx.gz), the bare name of one in $ORDITO_MATRICES, or synthetic:\n{kinds}\n\n{EXAMPLES}"
+    )
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ordito bench spmm stencil27:40 --k 8,32        every kernel, verified and timed
+  ordito verify spmm my.mtx.gz --k 3,8,16        is every kernel right on my matrix?
+  ordito spmm my.mtx --x X.npy -o Y.npy --check  the product itself
+  ordito gemm A.npy B.npy -o C.npy               a dense product
+  ordito bench gemm 1000 --tile 8,16,32          what coalescing and tiling buy
+  ordito erp target.txt nontarget.txt            event-related potentials
+  ordito info my.mtx                             what is in it, and what auto would take
+
+Exit codes: 0 all well; 1 something ran and was wrong or failed; 2 bad usage, unreadable input, or nothing could run or be verified.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Shape, row lengths, symmetry, bytes as COO, CSR and ELLPACK, what auto would choose and why
+    Info(info::InfoArgs),
+    /// Every variant: name, where it runs, one line
+    List(list::ListArgs),
+    /// The product Y = A·X itself
+    Spmm(spmm::SpmmArgs),
+    /// The product C = αAB + βC itself
+    Gemm(gemm::GemmArgs),
+    /// Event-related potentials of EEG epochs: averages, errors, difference, peaks
+    Erp(Box<erp::ErpArgs>),
+    /// Every selected variant against the serial oracle; exit 1 if any is wrong
+    Verify(verify::VerifyArgs),
+    /// Verify first, then sample; a table on the terminal, files with --out
+    Bench(bench::BenchArgs),
+    /// Rewrite a matrix in another file format
+    Convert(convert::ConvertArgs),
+    /// What of this machine is usable, what was found where, what to do about the rest
+    Doctor(doctor::DoctorArgs),
+    /// An HTML page from kept results, several machines side by side
+    Report(report::ReportArgs),
+    /// Shell completions, to standard output
+    Completions(completions::CompletionsArgs),
+}
+
+/// Runs the command and says how it went.
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    interrupt::listen();
+    let console = Console::new();
+    let outcome = match cli.command {
+        Command::Info(args) => info::run(&args, &console),
+        Command::List(args) => list::run(&args, &console),
+        Command::Spmm(args) => spmm::run(&args, &console),
+        Command::Gemm(args) => gemm::run(&args, &console),
+        Command::Erp(args) => erp::run(&args, &console),
+        Command::Verify(args) => verify::run(&args, &console),
+        Command::Bench(args) => bench::run(&args, &console),
+        Command::Convert(args) => convert::run(&args, &console),
+        Command::Doctor(args) => doctor::run(&args, &console),
+        Command::Report(args) => report::run(&args, &console),
+        Command::Completions(args) => completions::run(&args, &console),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS, // the reader has seen enough
+        Err(error) => {
+            console.error(&error);
+            // What could not be written was computed before: that failed while running.
+            let unwritten =
+                error.chain().any(|cause| cause.is::<WriteError>()) || console::is_output_error(&error);
+            ExitCode::from(if unwritten { 1 } else { 2 })
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `gemm`
+
+use crate::args::{Dtype, with_scalar};
+use crate::operations::{Listed, Operation, catalogue, for_each_dtype};
+use crate::request::Request;
+use crate::session::Session;
+use crate::suite::{Suite, Yardstick};
+use anyhow::Context;
+use ordito::Scalar;
+use ordito::gemm::{Gemm, Inputs, Shape};
+use ordito::machine::Machine;
+use ordito::matrix::random_dense;
+use ordito::op::{ORACLE_BYTES_PER_ELEMENT, Op};
+use ordito::refusal::Refusal;
+use ordito_bench::check::Precision;
+use ordito_bench::report::Record;
+use ordito_bench::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
+use std::sync::Arc;
+
+pub(crate) struct GemmOperation;
+
+impl Operation for GemmOperation {
+    fn name(&self) -> &'static str {
+        Gemm::<f64>::NAME
+    }
+    fn about(&self) -> &'static str {
+        Gemm::<f64>::ABOUT
+    }
+    fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed> {
+        // Some variants have kernels in one precision only, and only there a machine may refuse them.
+        let merge = |(in_f64, in_f32): (Listed, Listed)| {
+            let refusal = in_f64.refusal.or(in_f32.refusal);
+            Listed { refusal, files: [in_f64.files, in_f32.files].concat(), ..in_f64 }
+        };
+        catalogue::<Gemm<f64>>(machine).into_iter().zip(catalogue::<Gemm<f32>>(machine)).map(merge).collect()
+    }
+    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
+        Ok(!select::<Gemm<f64>>(wanted, side)?.is_empty())
+    }
+    fn input_hint(&self) -> &'static str {
+        "a size such as 1000, or 1000x777x1234 for an N×M times an M×P matrix, or --suite ladder"
+    }
+    fn yardstick(&self, suite: Suite) -> Option<Yardstick> {
+        let ladder = Yardstick {
+            inputs: &["100", "1000", "5000", "10000"],
+            dtypes: &[Dtype::F64],
+            ..Yardstick::default()
+        };
+        (suite == Suite::Ladder).then_some(ladder)
+    }
+    fn no_k(&self) -> Option<&'static str> {
+        Some("gemm has no K: its sizes are N, or NxMxP for an N×M times an M×P matrix")
+    }
+    fn is_limited_by_products(&self) -> bool {
+        true
+    }
+    fn cases_per_input(&self, request: &Request) -> usize {
+        request.dtypes.len()
+    }
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+        let shape = parse_shape(input)?;
+        for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_gemm::<S>(session, shape)))
+    }
+}
+
+/// `1000`, or `1000x777x1234` for N×M×P.
+fn parse_shape(text: &str) -> anyhow::Result<Shape> {
+    let sides: Option<Vec<usize>> = text.split(['x', '×']).map(|side| side.parse().ok()).collect();
+    match sides.as_deref() {
+        Some(&[n]) => Ok(Shape::square(n)),
+        Some(&[n, m, p]) => Ok(Shape { n, m, p }),
+        _ => anyhow::bail!(
+            "`{text}` is no size; expected 1000, say, or 1000x777x1234 for an N×M times an M×P matrix"
+        ),
+    }
+}
+
+/// C = C + A·B with random operands.
+fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Result<()> {
+    let request = session.request();
+    let (seed, limits) = (request.read.seed, OracleLimits::default());
+    let Shape { n, m, p } = shape;
+    let record = Record {
+        n: Some(n as u64),
+        m: Some(m as u64),
+        p: Some(p as u64),
+        dtype: S::NAME.into(),
+        seed: Some(seed),
+        ..Record::default()
+    };
+    // C as it was, one for each variant (fewer are fewer: --variant), and one more: a result is copied to be compared.
+    let all_c = session.variants_held::<Gemm<S>>()? + 2;
+    if let Err(refusal) = check_memory::<S>(&request.machine, shape, all_c, Some(limits)) {
+        return session.refuse_case::<Gemm<S>>(&record, &refusal);
+    }
+    session.say(&format!("making A, B and C of {shape}"));
+    let random = |what: &'static str, rows, cols, stream| {
+        random_dense::<S>(rows, cols, seed.wrapping_add(stream)).map(Arc::new).context(what)
+    };
+    let (a, b, c) = (random("A", n, m, 0)?, random("B", m, p, 1)?, random("C", n, p, 2)?);
+    let case = Case::<Gemm<S>>::new(shape, Inputs::sum(a, b, c), Precision::of::<S>(), record, limits);
+    session.run_case(&case)
+}
+
+/// A, B, so many C (as it was, and the results that are held at a time) and the oracle's answer (if there is one) must fit.
+pub(crate) fn check_memory<S: Scalar>(
+    machine: &Machine,
+    shape: Shape,
+    all_c: usize,
+    oracle: Option<OracleLimits>,
+) -> Result<(), Refusal> {
+    let Shape { n, m, p } = shape;
+    let elements = |rows: usize, cols: usize| (rows as u64).checked_mul(cols as u64);
+    let needed = || {
+        let all_c = elements(n, p)?.checked_mul(all_c as u64)?;
+        let dense = elements(n, m)?.checked_add(elements(m, p)?)?.checked_add(all_c)?;
+        let answer = match oracle {
+            // Sampled above its limit, and then as large as the limit at most.
+            Some(limits) => elements(n, p)?.saturating_mul(ORACLE_BYTES_PER_ELEMENT).min(limits.bytes),
+            None => 0,
+        };
+        dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)
+    };
+    let and_check = if oracle.is_some() { " and their check" } else { "" };
+    let times = if all_c > 1 { format!("{all_c} times ") } else { String::new() };
+    machine.check_memory(format!("A ({n}×{m}), B ({m}×{p}), {times}C ({n}×{p}){and_check}"), needed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_one_side_or_three() {
+        assert_eq!(parse_shape("100").unwrap(), Shape::square(100));
+        assert_eq!(parse_shape("1000x777x1234").unwrap(), Shape { n: 1000, m: 777, p: 1234 });
+        assert_eq!(parse_shape("2x0x3").unwrap(), Shape { n: 2, m: 0, p: 3 });
+        for wrong in ["", "x", "10x10", "1x2x3x4", "-1", "1e3", "99999999999999999999"] {
+            let error = parse_shape(wrong).unwrap_err().to_string();
+            assert!(error.contains("1000x777x1234"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What `ordito spmm` and `ordito gemm` share: one product by one variant, its record, and how it ends.
+
+use crate::args::Device;
+use crate::console::Console;
+use crate::session::unmet_gpu_requirement;
+use crate::targets::missing_device;
+use clap::Args;
+use ordito::Scalar;
+use ordito::device::LaunchReport;
+use ordito::machine::{Accelerator, Limits, Machine};
+use ordito::matrix::{Dense, FormatError};
+use ordito::op::{Choice, Op, Phases, RunError};
+use ordito::refusal::Refusal;
+use ordito_bench::check::compare;
+use ordito_bench::report::{Outcome, Record, table};
+use ordito_bench::workbench::{
+    AUTO, Case, Selected, Side, Wanted, exit_code, note_findings, params, refused, select,
+};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a product is computed, and what is told of it.
+#[derive(Debug, Args)]
+pub(crate) struct ProductArgs {
+    /// Which variant
+    #[arg(long, value_name = "NAME", default_value = AUTO)]
+    variant: String,
+    /// Where to run [default: the CPU, where the operands are; a variant of a GPU runs there]
+    #[arg(long, value_enum, default_value = "all", hide_default_value = true)]
+    on: Device,
+    /// Which GPU, as `ordito doctor` numbers them
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    device: usize,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Hold the result against the serial oracle; exit 1 if it is wrong
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl ProductArgs {
+    /// The one variant, and what it runs on. Without `--on` a variant of a GPU is looked for only if the CPU has none: the
+    /// operands lie in the host's memory, and whether the way to a GPU and back pays is for the user to know.
+    pub(crate) fn select_one<O: Op>(&self) -> anyhow::Result<(Selected<O>, Accelerator)> {
+        let cuda = Accelerator::Cuda(self.device);
+        let accelerators: &[Accelerator] = match self.on {
+            Device::Cpu => &[Accelerator::None],
+            Device::Cuda => &[cuda],
+            Device::Emulator => &[Accelerator::Emulator],
+            Device::All => &[Accelerator::None, cuda],
+        };
+        let wanted = Wanted::variants([self.variant.as_str()]);
+        for &accelerator in accelerators {
+            let side = if accelerator == Accelerator::None { Side::Cpu } else { Side::Device };
+            match &select::<O>(&wanted, side)?[..] {
+                [] => {}
+                [one] => return Ok((*one, accelerator)),
+                several => {
+                    let names: Vec<String> = several.iter().map(Selected::name).collect();
+                    anyhow::bail!(
+                        "--variant {}: one is needed, and {} match: {}",
+                        self.variant,
+                        names.len(),
+                        names.join(", ")
+                    )
+                }
+            }
+        }
+        let op = O::NAME;
+        anyhow::bail!("--variant {} does not run there; `ordito list {op}` says where it does", self.variant)
+    }
+
+    /// The machine for it, its device opened; the exit code where that does not open. Before anything is read.
+    pub(crate) fn machine(
+        &self,
+        limits: Limits,
+        accelerator: Accelerator,
+        console: &Console,
+    ) -> anyhow::Result<Result<Arc<Machine>, u8>> {
+        let machine = crate::args::machine(self.threads, limits)?.with_accelerator(accelerator);
+        if accelerator != Accelerator::None
+            && let Err(refusal) = machine.device()
+        {
+            return missing_device(&refusal, console).map(Err);
+        }
+        Ok(Ok(machine))
+    }
+
+    /// Prints the record of a product, or why there is none; the exit code. `record` is what is known without it.
+    pub(crate) fn conclude(
+        &self,
+        record: Record,
+        multiplied: anyhow::Result<Record>,
+        console: &Console,
+    ) -> anyhow::Result<u8> {
+        let record = match multiplied {
+            Ok(record) => record,
+            Err(error) => refused(record, &refusal_in(error)?),
+        };
+        // Without --check nothing was to be verified.
+        let unchecked = !self.check && record.outcome == Outcome::NotVerified;
+        let code = if unchecked { 0 } else { exit_code(std::slice::from_ref(&record)) };
+        if self.json {
+            console.json(&record)?;
+        } else if let Some(refusal) = &record.refusal {
+            anyhow::bail!("{refusal}");
+        } else if let (Outcome::Failed, Some(error)) = (record.outcome, &record.error) {
+            console.error(&anyhow::anyhow!("{error}"));
+        } else {
+            console.line(table::one(&record))?;
+        }
+        if let Some(unmet) = unmet_gpu_requirement(&[record]) {
+            console.error(&unmet);
+            return Ok(1);
+        }
+        Ok(code)
+    }
+}
+
+/// What was refused before the product, or by it: room on a device is asked for late. Any other error stays one.
+fn refusal_in(error: anyhow::Error) -> anyhow::Result<Refusal> {
+    match error.downcast::<Refusal>() {
+        Ok(refusal) => Ok(refusal),
+        Err(error) => match error.downcast::<RunError>()? {
+            RunError::Refused(refusal) => Ok(refusal),
+            error => Err(error.into()),
+        },
+    }
+}
+
+/// A result that could not be written is better known before it is computed.
+pub(crate) fn check_output(output: Option<&Path>) -> anyhow::Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        anyhow::bail!("cannot write {}: there is no folder {}", output.display(), folder.display());
+    }
+    anyhow::ensure!(!output.is_dir(), "cannot write {}: it is a folder", output.display());
+    Ok(())
+}
+
+/// A matrix that not even the address space holds is refused like any other that is too large.
+pub(crate) fn too_large(machine: &Machine) -> impl Fn(FormatError) -> Refusal {
+    let budget = machine.limits().memory_bytes;
+    move |error| Refusal::Memory { what: error.to_string(), needed: None, budget }
+}
+
+/// What a plan took, noted in the record; the factor on the error bound that comes with it.
+pub(crate) fn note_plan<O: Op>(
+    record: &mut Record,
+    selected: &Selected<O>,
+    choice: &Choice,
+    launches: Vec<LaunchReport>,
+    machine: &Machine,
+) -> f64 {
+    record.launches = launches;
+    if matches!(selected, Selected::Auto) {
+        record.chosen = Some(choice.variant.into());
+        record.reason = Some(choice.reason.clone());
+    }
+    let Some(variant) = O::variant(choice.variant) else { return 1.0 };
+    record.params = params(variant);
+    record.place = variant.place().device(machine).into();
+    record.threads = variant.place().threads(machine).map(|threads| threads as u64);
+    variant.error_factor()
+}
+
+/// The record of a case that has run once, in `elapsed_ns` or what the device says of it.
+pub(crate) fn timed<O: Op>(case: &Case<O>, phases: Phases, elapsed_ns: f64) -> Record {
+    let mut record = case.record.clone();
+    let ns = phases.run_ns.unwrap_or(elapsed_ns);
+    (record.upload_ns, record.download_ns) = (phases.upload_ns, phases.download_ns);
+    record.samples = Some(1);
+    (record.mean_ns, record.min_ns, record.median_ns) = (Some(ns), Some(ns), Some(ns));
+    // An emulated rate would be taken for a GPU's.
+    let rate = Some(case.cost().flops as f64 / ns).filter(|_| record.place != "emulator");
+    record.gflops = rate.filter(|rate| rate.is_finite());
+    record
+}
+
+/// Holds a result against the oracle.
+pub(crate) fn check<S: Scalar, O: Op<Output = Dense<S>>>(
+    case: &Case<O>,
+    found: &Dense<S>,
+    error_factor: f64,
+    record: &mut Record,
+) {
+    let findings = compare(case.reference(), found, case.precision, error_factor);
+    note_findings(&findings, case.precision, record);
+}

@@ -1,0 +1,80 @@
+//! What was asked of `verify` or `bench`, with suite and defaults filled in.
+
+use crate::args::Dtype;
+use crate::suite::SuiteFiles;
+use crate::targets::Targets;
+use ordito::io::ReadOptions;
+use ordito::machine::Machine;
+use ordito_bench::report::bar::Ink;
+use ordito_bench::sample::StopRule;
+use ordito_bench::workbench::{OracleLimits, Wanted};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What was asked for.
+pub(crate) struct Request {
+    pub(crate) inputs: Vec<String>,
+    pub(crate) wanted: Wanted,
+    /// The first machine of the CPU: reads, converts, limits.
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) targets: Targets,
+    pub(crate) ks: Vec<usize>,
+    pub(crate) dtypes: Vec<Dtype>,
+    pub(crate) read: ReadOptions,
+    pub(crate) dump: Option<PathBuf>,
+    pub(crate) json: bool,
+    pub(crate) verbose: bool,
+    /// Is the operation limited by what is multiplied, rather than by what is moved?
+    pub(crate) limited_by_products: bool,
+    /// The suite, where one was asked for.
+    pub(crate) suite: Option<SuiteRequest>,
+    /// How to measure; `None`: verify only.
+    pub(crate) measure: Option<MeasureRequest>,
+}
+
+/// What a suite adds.
+pub(crate) struct SuiteRequest {
+    pub(crate) name: String,
+    pub(crate) files: SuiteFiles,
+    /// Few samples and a short check.
+    pub(crate) is_brief: bool,
+}
+
+impl Request {
+    /// Is the check short, for want of time? `verify` has all there is.
+    pub(crate) fn is_brief(&self) -> bool {
+        self.measure.is_some() && self.suite.as_ref().is_some_and(|suite| suite.is_brief)
+    }
+
+    /// When the oracle stops computing everything.
+    pub(crate) fn oracle_limits(&self) -> OracleLimits {
+        if self.is_brief() { OracleLimits::brief() } else { OracleLimits::default() }
+    }
+
+    /// Inputs of the suite that are not there.
+    pub(crate) fn left_out(&self) -> &[String] {
+        self.suite.as_ref().map_or(&[], |suite| &suite.files.left_out)
+    }
+}
+
+/// How the caches are when a run is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caches {
+    /// As the run before leaves them; on a GPU also emptied, in a column of its own.
+    Both,
+    /// As the run before leaves them.
+    Hot,
+    /// Emptied before every run.
+    Cold,
+}
+
+/// What `bench` adds.
+pub(crate) struct MeasureRequest {
+    pub(crate) rule: StopRule,
+    pub(crate) caches: Caches,
+    pub(crate) out: Option<PathBuf>,
+    /// The variant that speed-ups are held against.
+    pub(crate) baseline: Option<String>,
+    /// What to draw bars of rates with, if they are wanted.
+    pub(crate) bars: Option<Ink>,
+}

@@ -1,0 +1,176 @@
+//! `ordito verify OP INPUT…`
+
+use crate::args::{Device, Dtype, ReadArgs, machine, parse_count};
+use crate::console::Console;
+use crate::operations;
+use crate::request::{MeasureRequest, Request, SuiteRequest};
+use crate::suite::{Suite, SuiteFiles};
+use crate::targets::{Selection, Targets};
+use clap::Args;
+use ordito::machine::{Limits, Machine};
+use ordito_bench::workbench::Wanted;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What `verify` and `bench` have in common.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The operation
+    #[arg(value_name = "OP", help = format!("The operation: {}", operations::names()))]
+    operation: String,
+    /// Matrices: paths, bare names or synthetic ones; sizes N or NxMxP for `gemm`, sizes RxC,
+    /// text or .npy files for `columns`, numbers of bytes for `transfer`
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// A fixed list of inputs, K and dtypes
+    #[arg(long, value_enum)]
+    suite: Option<Suite>,
+    /// The folder of the suite's real matrices [default: $ORDITO_MATRICES]
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    data: Option<PathBuf>,
+    /// Variants by name or pattern, e.g. 'csr-*,auto'; with ! in front all but those [default: all]
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    variant: Vec<String>,
+    /// Of the variants with tiles only those of these widths [default: all]
+    #[arg(long, value_name = "WIDTH", value_delimiter = ',')]
+    tile: Vec<u32>,
+    /// Where to run [default: everything this machine can]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all", hide_default_value = true)]
+    on: Vec<Device>,
+    /// Which GPU, as `ordito doctor` numbers them
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    device: usize,
+    /// Columns of X
+    #[arg(long, value_name = "K", value_delimiter = ',', hide_default_value = true)]
+    k: Vec<NonZeroUsize>,
+    /// Precisions
+    #[arg(long, value_enum, value_delimiter = ',')]
+    dtype: Vec<Dtype>,
+    /// Numbers of threads [default: all cores]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    threads: Vec<NonZeroUsize>,
+    /// Most steps of the conversions that scan all nonzeros for every row [default: 2e9], and multiply-adds of a serial
+    /// dense product [default: 2e10]
+    #[arg(long, value_name = "STEPS", value_parser = parse_count)]
+    work_limit: Option<u64>,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// Write operands and result of every incorrect case into folders below DIR
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
+    /// Show the launches of every CUDA variant: blocks, threads, registers, shared memory, occupancy
+    #[arg(long, short)]
+    verbose: bool,
+    /// One JSON object per line on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+impl RunArgs {
+    /// Does the suite ask for few samples?
+    pub(crate) fn is_brief(&self) -> anyhow::Result<bool> {
+        let Some(suite) = self.suite else { return Ok(false) };
+        let operation = operations::find(&self.operation).map_err(anyhow::Error::msg)?;
+        Ok(suite.of(operation)?.is_brief)
+    }
+
+    /// Puts arguments, suite and defaults together, and runs it all.
+    pub(crate) fn run(
+        &self,
+        default_ks: &[usize],
+        default_dtypes: &[Dtype],
+        measure: Option<MeasureRequest>,
+        console: &Console,
+    ) -> anyhow::Result<u8> {
+        let operation = operations::find(&self.operation).map_err(anyhow::Error::msg)?;
+        if let Some(why) = operation.no_k().filter(|_| !self.k.is_empty()) {
+            anyhow::bail!("--k: {why}");
+        }
+        let yardstick = self.suite.map(|suite| suite.of(operation)).transpose()?;
+        let mut inputs: Vec<String> = self.inputs.clone();
+        inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
+        let suite = self.suite.zip(yardstick.as_ref()).map(|(suite, yardstick)| SuiteRequest {
+            name: suite.name(),
+            files: SuiteFiles::find(yardstick.files, self.data.as_deref()),
+            is_brief: yardstick.is_brief,
+        });
+        inputs.extend(suite.iter().flat_map(|suite| suite.files.found.iter().cloned()));
+        if inputs.is_empty() {
+            inputs = operation.default_inputs();
+        }
+        anyhow::ensure!(!inputs.is_empty(), "no input: name {}", operation.input_hint());
+        let given: Vec<usize> = distinct(&self.k).iter().map(|k| k.get()).collect();
+        let ks = or_else(given, yardstick.as_ref().map_or(default_ks, |suite| suite.ks));
+        let dtypes =
+            or_else(distinct(&self.dtype), yardstick.as_ref().map_or(default_dtypes, |suite| suite.dtypes));
+        let limits = Limits { work_steps: self.work_limit, ..self.read.limits() };
+        let threads: Vec<Option<NonZeroUsize>> = if self.threads.is_empty() {
+            vec![None]
+        } else {
+            distinct(&self.threads).into_iter().map(Some).collect()
+        };
+        let machines = threads.into_iter().map(|threads| machine(threads, limits));
+        let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
+        let of_suite = yardstick.as_ref().map_or(&[][..], |suite| suite.variants);
+        let of_suite: Vec<String> = of_suite.iter().map(|pattern| pattern.to_string()).collect();
+        let wanted = Wanted { patterns: or_else(self.variant.clone(), &of_suite), tiles: self.tile.clone() };
+        let on = match yardstick.as_ref().and_then(|suite| suite.on) {
+            Some(device) if self.on == [Device::All] => vec![device],
+            _ => self.on.clone(),
+        };
+        let selection = Selection::new(&wanted, |wanted, side| operation.selects(wanted, side))?;
+        let request = Request {
+            inputs,
+            wanted,
+            machine: machines[0].clone(),
+            targets: Targets::new(&on, self.device, machines, selection),
+            ks,
+            dtypes,
+            read: self.read.options(),
+            dump: self.dump.clone(),
+            json: self.json,
+            verbose: self.verbose,
+            limited_by_products: operation.is_limited_by_products(),
+            suite,
+            measure,
+        };
+        operations::run(operation, &request, console)
+    }
+}
+
+/// Each value once, in the order given.
+fn distinct<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for value in values {
+        if !distinct.contains(value) {
+            distinct.push(*value);
+        }
+    }
+    distinct
+}
+
+fn or_else<T: Clone>(given: Vec<T>, default: &[T]) -> Vec<T> {
+    if given.is_empty() { default.to_vec() } else { given }
+}
+
+/// Every selected variant against the oracle; exit 1 if any is wrong.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  ordito verify spmm stencil27:20 powerlaw:10000x16 --k 3,8,16
+  ordito verify convert my.mtx.gz --dtype f64 --work-limit 1e10
+  ordito verify spmm my.mtx --variant 'csr-*' --threads 1,2,4 --dump failing --json
+  ordito verify gemm 100 33x7x65 --on emulator --tile 8,16
+
+Errors are relative to each element, so one near 0 left over by cancellation may have a
+large one and be right; error/bound is what counts: above 1 is more than rounding can do.
+
+Defaults: K = 3,8,16; dtypes f32,f64.")]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+pub(crate) fn run(args: &VerifyArgs, console: &Console) -> anyhow::Result<u8> {
+    args.run.run(&[3, 8, 16], &[Dtype::F32, Dtype::F64], None, console)
+}

@@ -1,0 +1,64 @@
+//! The EEG job: epochs in, event-related potentials, their statistics and pictures out.
+//!
+//! ```text
+//!  epochs ──► preprocess ──► reduce ──► condition ──► difference ──► peaks ──► write, summary
+//!  (text,     (reference,    (mean,     (SEM, band,   (Welch's t,
+//!   .npy)      baseline,      variance)  field power)  permutations)
+//!              reject)
+//! ```
+//!
+//! [`analyse`] does all of it and knows nothing of terminals; [`Analysis`] is what it finds.
+
+mod analyse;
+mod analysis;
+mod arrangement;
+mod block;
+mod condition;
+pub mod demo;
+mod difference;
+mod epochs;
+mod error;
+mod field_power;
+pub mod figures;
+mod groups;
+mod head;
+mod job;
+mod json;
+mod layout_check;
+mod montage;
+pub mod page;
+mod peaks;
+mod permutations;
+mod preprocess;
+mod protocol;
+mod recording;
+mod reduce;
+mod reject;
+pub mod sensors;
+mod settings;
+mod significance;
+mod spare_gpu;
+mod spline;
+mod summary;
+#[cfg(test)]
+mod testing;
+mod unit_check;
+mod write;
+
+pub use crate::analyse::{Inputs, Place, analyse};
+pub use crate::analysis::{Analysis, Chosen, Stages};
+pub use crate::condition::Condition;
+pub use crate::difference::Difference;
+pub use crate::error::ErpError;
+pub use crate::groups::{GroupOrder, Groups};
+pub use crate::json::json;
+pub use crate::montage::{Position, position};
+pub use crate::peaks::{Peak, Wave};
+pub use crate::recording::Recording;
+pub use crate::reject::Rejected;
+pub use crate::settings::{Baseline, Layout, STANDARD_RATE_HZ, Sensors, Settings};
+pub use crate::significance::{ALPHA, Interval, PermutationTest};
+pub use crate::summary::summary;
+pub use crate::write::write_files;
+
+use crate::field_power::field_power;

@@ -1,0 +1,45 @@
+//! All threads share out the cells of a grid of row blocks × stripes of columns, which one thread adds up in the end.
+//! Touches every element once; the grid depends on the shape only, so that the bits are those of one thread.
+//! Loses on small matrices, where waking threads costs more than the sums.
+
+use crate::Scalar;
+use crate::column_stats::cpu::host::{HostKernel, OnHost};
+use crate::column_stats::cpu::row_blocks::RowBlocks;
+use crate::column_stats::reduction::{Columns, Reduction, Shape};
+use crate::machine::Machine;
+use crate::matrix::DenseView;
+use crate::op::{Place, Variant};
+use crate::refusal::Refusal;
+use std::sync::Arc;
+
+pub(crate) struct DenseThreadsBlocks;
+
+struct Kernel<S> {
+    grid: RowBlocks<S>,
+    machine: Arc<Machine>,
+}
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn reduce(&mut self, data: DenseView<'_, S>, results: &mut [f64]) {
+        self.grid.reduce(self.machine.cpu().simd, Some(&self.machine), data, results);
+    }
+}
+
+impl<S: Scalar> Variant<Columns<S>> for DenseThreadsBlocks {
+    fn name(&self) -> &'static str {
+        "dense-threads-blocks"
+    }
+    fn about(&self) -> &'static str {
+        "all threads share blocks of rows and stripes of columns; the same bits for any number of them"
+    }
+    fn place(&self) -> Place {
+        Place::Threads
+    }
+    fn source(&self) -> &'static str {
+        include_str!("dense_threads_blocks.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Reduction<S>>, Refusal> {
+        let kernel = Kernel { grid: RowBlocks::new(*shape), machine: machine.clone() };
+        Ok(OnHost::boxed(kernel, *shape))
+    }
+}

@@ -1,0 +1,6 @@
+//! Column statistics by CUDA kernels.
+
+pub(crate) mod dense_cuda_column;
+pub(crate) mod dense_cuda_strips;
+pub(crate) mod dense_cuda_tree;
+pub(crate) mod device;

@@ -1,0 +1,56 @@
+//! What is computed: the operation, its shape, a prepared reduction.
+
+use crate::Scalar;
+use crate::column_stats::Statistics;
+use crate::matrix::DenseView;
+use crate::op::{Prepared, RunError};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The operation, on data of one precision.
+#[derive(Debug)]
+pub struct Columns<S>(PhantomData<S>);
+
+/// Size of the matrix: all that preparing may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Rows: what is added up.
+    pub rows: usize,
+    /// Columns, each with statistics of its own.
+    pub cols: usize,
+}
+
+impl Shape {
+    /// Elements; as many as 64 bits can say where there are more.
+    pub fn elements(self) -> u64 {
+        (self.rows as u64).saturating_mul(self.cols as u64)
+    }
+}
+
+/// `358x5248`: what the command line takes.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.rows, self.cols)
+    }
+}
+
+/// A prepared reduction: what the workbench runs, and what the library calls on memory of the user.
+pub trait Reduction<S: Scalar>: Prepared<Columns<S>> {
+    /// The statistics of `data`; gaps between rows are never read.
+    fn apply(&mut self, data: DenseView<'_, S>) -> Result<Statistics, RunError>;
+}
+
+/// Statistics that a variant computes: mean, variance, least and greatest element, each a row of its results; the first
+/// rungs of the ladder compute the mean only.
+pub(crate) const ALL_STATISTICS: usize = 4;
+pub(crate) const MEAN_ONLY: usize = 1;
+
+/// Is the matrix of this shape?
+pub(crate) fn check_shape<S: Scalar>(shape: Shape, data: &DenseView<'_, S>) -> Result<(), RunError> {
+    let found = Shape { rows: data.rows(), cols: data.cols() };
+    if found == shape {
+        return Ok(());
+    }
+    let text = |shape: Shape| format!("{}×{}", shape.rows, shape.cols);
+    Err(RunError::Shape { what: "the matrix", found: text(found), expected: text(shape) })
+}

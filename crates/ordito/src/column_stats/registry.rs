@@ -1,0 +1,92 @@
+//! The one list of ways to do it.
+
+use crate::Scalar;
+use crate::column_stats::cpu::{dense_serial_blocks, dense_threads_blocks};
+use crate::column_stats::cuda::dense_cuda_column::{IN_MEMORY, IN_REGISTER};
+use crate::column_stats::cuda::dense_cuda_strips::STRIPS;
+use crate::column_stats::cuda::dense_cuda_tree::{INTERLEAVED, SEQUENTIAL};
+use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
+use crate::column_stats::{Statistics, reference, select};
+use crate::files::WriteError;
+use crate::io::write_npy;
+use crate::machine::Machine;
+use crate::matrix::{Dense, DenseView};
+use crate::op::{Choice, Cost, Extent, Op, Reference, Variant, of_precision};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Every way to do it.
+fn list<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
+    &[
+        &dense_serial_blocks::DenseSerialBlocks,
+        &dense_threads_blocks::DenseThreadsBlocks,
+        &IN_MEMORY,
+        &IN_REGISTER,
+        &INTERLEAVED,
+        &SEQUENTIAL[0],
+        &SEQUENTIAL[1],
+        &SEQUENTIAL[2],
+        &SEQUENTIAL[3],
+        &STRIPS[0],
+        &STRIPS[1],
+        &STRIPS[2],
+    ]
+}
+
+#[inline(never)] // see `of_precision`
+fn in_f32() -> &'static [&'static dyn Variant<Columns<f32>>] {
+    list()
+}
+
+#[inline(never)]
+fn in_f64() -> &'static [&'static dyn Variant<Columns<f64>>] {
+    list()
+}
+
+impl<S: Scalar> Op for Columns<S> {
+    const NAME: &'static str = "columns";
+    const ABOUT: &'static str = "mean, variance, least and greatest element of every column";
+    type Subject = Shape;
+    /// The matrix.
+    type Inputs = Arc<Dense<S>>;
+    type Output = Statistics;
+    type Ready = dyn Reduction<S>;
+
+    fn variants() -> &'static [&'static dyn Variant<Self>] {
+        of_precision(&in_f32(), &in_f64())
+    }
+
+    fn choose(machine: &Machine, shape: &Shape) -> Choice {
+        select::choose::<S>(machine, *shape)
+    }
+
+    fn cost(shape: &Shape) -> Cost {
+        let results = (shape.cols as u64).saturating_mul((ALL_STATISTICS * size_of::<f64>()) as u64);
+        let elements = shape.elements();
+        Cost {
+            // Moving data, not computing with them, is the work.
+            flops: 0,
+            least_bytes: elements.saturating_mul(size_of::<S>() as u64).saturating_add(results),
+            // Two passes over what has been made in one: never too long, and never sampled.
+            oracle_steps: 0,
+            oracle_row_steps: 0,
+            oracle_bytes: 0,
+            oracle_row_bytes: 0,
+        }
+    }
+
+    fn oracle(_: &Shape, data: &Arc<Dense<S>>, _: Extent) -> Reference {
+        reference::oracle(data.view())
+    }
+
+    fn save(_: &Shape, data: &Arc<Dense<S>>, found: &Statistics, folder: &Path) -> Result<(), WriteError> {
+        write_npy(data.view(), &folder.join("data.npy"))?;
+        for (name, values) in found.named() {
+            let view = DenseView::new(values, values.len().min(1), values.len(), values.len());
+            if let Ok(view) = view {
+                write_npy(view, &folder.join(format!("{name}_found.npy")))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! The threads of the CPU variants: an explicit rayon pool, and a [`Team`] for kernels that cannot wait for it.
+
+use crate::cpu::pin::Cores;
+use crate::cpu::team::Team;
+use crate::refusal::Refusal;
+use std::sync::OnceLock;
+
+/// A fixed number of threads.
+#[derive(Debug)]
+pub struct Pool {
+    threads: usize,
+    workers: rayon::ThreadPool,
+    team: OnceLock<Team>,
+    /// Where threads stay; `None`: where the system puts them.
+    cores: Option<Cores>,
+}
+
+impl Pool {
+    /// More than this is a slip of the keyboard.
+    pub const MOST_THREADS: usize = 4096;
+
+    /// Starts `threads` threads.
+    pub fn new(threads: usize) -> Result<Self, Refusal> {
+        Pool::on(threads, None)
+    }
+
+    /// Threads that stay on one core each.
+    pub fn pinned(threads: usize) -> Result<Self, Refusal> {
+        Pool::on(threads, Some(Cores::allowed()?))
+    }
+
+    fn on(threads: usize, cores: Option<Cores>) -> Result<Self, Refusal> {
+        let refuse = |why: String| Refusal::Threads { threads, why };
+        if !(1..=Self::MOST_THREADS).contains(&threads) {
+            return Err(refuse(format!("between 1 and {} can be asked for", Self::MOST_THREADS)));
+        }
+        let workers = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("ordito-{index}"))
+            .start_handler({
+                let cores = cores.clone();
+                move |index| cores.iter().for_each(|cores| cores.pin(index))
+            })
+            .build()
+            .map_err(|error| refuse(error.to_string()))?;
+        Ok(Pool { threads, workers, team: OnceLock::new(), cores })
+    }
+
+    /// How many threads work.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// As many threads for hot kernels; started on first use, ended with the pool.
+    pub fn team(&self) -> &Team {
+        let cores = self.cores.clone();
+        self.team.get_or_init(|| {
+            Team::new(self.threads, move |thread| cores.iter().for_each(|cores| cores.pin(thread)))
+        })
+    }
+
+    /// Runs `work` on a thread of the pool, where rayon's parallel iterators use all of it.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.workers.install(work)
+    }
+
+    /// Runs `work` once on every thread, with the thread's number; what each returned, in that order.
+    pub fn broadcast<R: Send>(&self, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        self.workers.broadcast(|context| work(context.index()))
+    }
+
+    /// Does each share of the work once and returns when all are done. The shares are fixed; which thread takes which
+    /// is left to the pool.
+    pub fn run_shares<T: Send>(&self, shares: Vec<T>, work: impl Fn(T) + Sync) {
+        if shares.len() <= 1 || self.threads == 1 {
+            return shares.into_iter().for_each(work); // no reason to wake anybody
+        }
+        let work = &work;
+        self.workers.scope(|scope| {
+            for share in shares {
+                scope.spawn(move |_| work(share));
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn every_share_is_done_once() {
+        for threads in [1, 2, 5] {
+            let pool = Pool::new(threads).unwrap();
+            let seen: Vec<AtomicUsize> = (0..7).map(|_| AtomicUsize::new(0)).collect();
+            pool.run_shares((0..7).collect(), |share: usize| {
+                seen[share].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+            assert_eq!(pool.install(rayon::current_num_threads), threads);
+        }
+    }
+
+    #[test]
+    fn absurd_numbers_of_threads_are_refused() {
+        assert!(Pool::new(0).is_err());
+        let refusal = Pool::new(1_000_000).unwrap_err().to_string();
+        assert_eq!(refusal, "1000000 threads could not be started: between 1 and 4096 can be asked for");
+    }
+}

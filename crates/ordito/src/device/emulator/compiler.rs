@@ -1,0 +1,282 @@
+//! The system's C++ compiler, and a kernel made into a shared library by it.
+
+use crate::device::kernel::KernelSource;
+use crate::device::kernel_cache::Key;
+use crate::refusal::Refusal;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{fs, io};
+
+const EMULATOR_HEADER: &str = include_str!("cuda_emulator.h");
+/// Lines of a compiler's log that are worth showing.
+const LOG_LINES: usize = 40;
+
+/// -O1: less is slower to run, more is slower to compile and moves accesses about. No contraction: the same bits
+/// on every machine.
+const FLAGS: &[&str] = &[
+    "-std=c++17",
+    "-O1",
+    "-g1",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-ffp-contract=off",
+    "-w",
+];
+/// What calls the hooks of `cuda_emulator.h`. Divisions are checked since this machine, unlike a GPU, ends the
+/// program when it divides by zero.
+const CHECKS: &str =
+    "-fsanitize=thread,alignment,bounds,integer-divide-by-zero,shift,signed-integer-overflow";
+
+/// What is compiled into kernels to find their faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checks {
+    /// The emulator's own: every access.
+    Own,
+    /// AddressSanitizer and UBSan, whose libraries must have been loaded before the program: a check on the checks.
+    AddressSanitizer,
+}
+
+impl Checks {
+    /// `ORDITO_EMULATOR_SANITIZE=address` asks for the sanitizers.
+    pub(crate) fn from_environment() -> Self {
+        match std::env::var_os("ORDITO_EMULATOR_SANITIZE") {
+            Some(value) if value == "address" => Checks::AddressSanitizer,
+            _ => Checks::Own,
+        }
+    }
+}
+
+/// A compiler that is there.
+#[derive(Debug)]
+pub(crate) struct Compiler {
+    program: PathBuf,
+    arguments: Vec<String>,
+    version: String,
+    checks: Checks,
+}
+
+impl Compiler {
+    /// `$CXX`, else the first of `g++`, `c++`, `clang++` that runs. clang compiles right kernels as well, but what it knows
+    /// to be undefined it leaves out, and a faulty kernel may end the process where g++ lets it be reported.
+    pub(crate) fn find(cxx: Option<OsString>, checks: Checks) -> Result<Self, Refusal> {
+        let none = |why: String| {
+            let advice = "install one, e.g. `apt install g++`, or set CXX";
+            Err(Refusal::NoCompiler(format!("{why}: {advice}")))
+        };
+        if !cfg!(all(target_os = "linux", target_pointer_width = "64")) {
+            return Err(Refusal::NoCompiler("it needs 64-bit Linux".into()));
+        }
+        if let Some(cxx) = cxx.filter(|cxx| !cxx.is_empty()) {
+            let cxx = cxx.to_string_lossy().into_owned();
+            // "ccache g++" is a usual value.
+            let mut words = cxx.split_whitespace().map(String::from);
+            let program = words.next().unwrap_or_default();
+            return match Compiler::at(&program, words.collect(), checks) {
+                Some(compiler) => Ok(compiler),
+                None => none(format!("CXX={cxx} does not run")),
+            };
+        }
+        match ["g++", "c++", "clang++"].iter().find_map(|name| Compiler::at(name, Vec::new(), checks)) {
+            Some(compiler) => Ok(compiler),
+            None => none("no C++ compiler (g++, c++, clang++)".into()),
+        }
+    }
+
+    fn at(name: &str, arguments: Vec<String>, checks: Checks) -> Option<Self> {
+        let program = on_path(name)?;
+        let output = Command::new(&program).args(&arguments).arg("--version").output().ok()?;
+        let version = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(Compiler { program, arguments, version, checks })
+    }
+
+    /// `/usr/bin/c++ (c++ (Debian 12.2.0-14) 12.2.0)`: where it is and what it calls itself.
+    pub(crate) fn title(&self) -> String {
+        let version = self.version.lines().next().unwrap_or("version unknown");
+        let clang = if version.contains("clang") { "; g++ reports more faults" } else { "" };
+        format!("{} ({version}{clang})", self.program.display())
+    }
+
+    pub(crate) fn checks(&self) -> Checks {
+        self.checks
+    }
+
+    /// Everything that the library depends on.
+    pub(crate) fn key(&self, source: &KernelSource) -> Key {
+        let program =
+            format!("{:?}", (&self.program, &self.arguments, self.compile_flags(), self.link_flags()));
+        let defines = format!("{:?}", source.defines);
+        let unit = unit(source);
+        let mut pieces = vec![
+            program.as_str(),
+            self.version.as_str(),
+            EMULATOR_HEADER,
+            source.file,
+            source.entry,
+            source.text,
+            &defines,
+            &unit,
+        ];
+        pieces.extend(source.all_headers().flat_map(|(name, text)| [name, text]));
+        Key::of(&pieces.into_iter().map(str::as_bytes).collect::<Vec<_>>())
+    }
+
+    /// The library's bytes.
+    pub(crate) fn compile(&self, source: &KernelSource) -> Result<Vec<u8>, Refusal> {
+        let failed = |error: io::Error| Refusal::Compile { kernel: source.title(), log: error.to_string() };
+        let folder = tempfile::Builder::new().prefix("ordito-kernel-").tempdir().map_err(|error| {
+            let folder = std::env::temp_dir();
+            Refusal::Device(format!(
+                "no temporary folder can be made in {}: {}; set TMPDIR",
+                folder.display(),
+                io::Error::from(error.kind())
+            ))
+        })?;
+        let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
+        write(Path::new("cuda_emulator.h"), EMULATOR_HEADER)?;
+        source.all_headers().try_for_each(|(name, text)| write(Path::new(name), text))?;
+        write(Path::new(file_name(source)), source.text)?;
+        write(Path::new("kernel.cpp"), &unit(source))?;
+        let run = |arguments: Vec<String>| {
+            let mut command = Command::new(&self.program);
+            // The log is shown in messages and compared in tests: no translations.
+            command.args(&self.arguments).args(arguments).current_dir(folder.path()).env("LC_ALL", "C");
+            let output = command.output().map_err(failed)?;
+            if output.status.success() {
+                Ok(())
+            } else {
+                Err(Refusal::Compile { kernel: source.title(), log: log(&output) })
+            }
+        };
+        let mut arguments = self.compile_flags();
+        arguments.extend(source.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
+        arguments.extend(["-I.", "-c", "kernel.cpp", "-o", "kernel.o"].map(String::from));
+        run(arguments)?;
+        let mut arguments = self.link_flags();
+        arguments.extend(["kernel.o", "-o", "kernel.so"].map(String::from));
+        run(arguments)?;
+        fs::read(folder.path().join("kernel.so")).map_err(|_| Refusal::Compile {
+            kernel: source.title(),
+            log: format!("{} made no file; set CXX to a g++ or clang++", self.program.display()),
+        })
+    }
+
+    fn compile_flags(&self) -> Vec<String> {
+        let mut flags: Vec<&str> = FLAGS.to_vec();
+        match self.checks {
+            Checks::Own => flags.extend([CHECKS, "-DEMULATOR_CHECKS"]),
+            Checks::AddressSanitizer => {
+                flags.extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+                // Fibers leave frames behind that a sanitizer of stacks would take for faults.
+                let clang = self.version.contains("clang");
+                flags.extend(if clang { ["-mllvm", "-asan-stack=0"] } else { ["--param", "asan-stack=0"] });
+            }
+        }
+        flags.into_iter().map(String::from).collect()
+    }
+
+    /// Without the start files the kernel's own variables are all that is in `.bss`: shared memory is found by
+    /// that. The own checks are linked without the sanitizers whose calls they take.
+    fn link_flags(&self) -> Vec<String> {
+        let mut flags = vec!["-shared", "-nostartfiles"];
+        match self.checks {
+            Checks::Own => flags.push("-Wl,-z,defs"),
+            Checks::AddressSanitizer => flags.push("-fsanitize=address,undefined"),
+        }
+        flags.into_iter().map(String::from).collect()
+    }
+}
+
+fn file_name(source: &KernelSource) -> &str {
+    source.file.rsplit('/').next().unwrap_or(source.file)
+}
+
+/// The kernel in a namespace without a name: what templates declare static in it stays out of other sections.
+fn unit(source: &KernelSource) -> String {
+    let entry = source.entry;
+    format!(
+        "#include \"cuda_emulator.h\"\nnamespace {{\n#include \"{}\"\n}}\n\
+         EMULATOR_EXPORT void ordito_call(void** arguments) {{ emulator_call({entry}, arguments); }}\n\
+         EMULATOR_EXPORT void ordito_describe(EmulatorDescription* to) {{ emulator_describe({entry}, to); }}\n",
+        file_name(source)
+    )
+}
+
+fn log(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let mut lines: Vec<&str> = text.lines().take(LOG_LINES).collect();
+    if text.lines().count() > LOG_LINES {
+        lines.push("…");
+    }
+    lines.join("\n")
+}
+
+/// Where a program is: its path is a part of what a compiled kernel depends on.
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(name);
+    if path.components().count() > 1 {
+        return path.is_file().then_some(path);
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiler() -> Compiler {
+        Compiler::find(std::env::var_os("CXX"), Checks::Own).unwrap()
+    }
+
+    #[test]
+    fn a_missing_compiler_is_a_refusal_that_says_what_to_do() {
+        let refusal = Compiler::find(Some("/nonexistent/c++ -m64".into()), Checks::Own).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "no emulator: CXX=/nonexistent/c++ -m64 does not run: install one, e.g. `apt install g++`, or set CXX"
+        );
+    }
+
+    #[test]
+    fn the_log_names_file_and_line() {
+        let text =
+            "#include \"ordito.cuh\"\nextern \"C\" __global__ void k(SCALAR* y) {\n    y[0] = nonsense;\n}\n";
+        let source = KernelSource::new("k", "wrong.cu", text).define("SCALAR", "float");
+        let Err(Refusal::Compile { kernel, log }) = compiler().compile(&source) else { panic!("compiled") };
+        assert_eq!(kernel, "wrong.cu SCALAR=float");
+        assert!(log.contains("wrong.cu:3:") && log.contains("nonsense"), "{log}");
+        assert!(log.lines().count() <= LOG_LINES + 1);
+    }
+
+    #[test]
+    fn headers_include_each_other_and_the_log_names_their_lines() {
+        let text = "#include \"ordito.cuh\"\n#include \"outer.cuh\"\nextern \"C\" __global__ void k(u32* y) { y[0] = outer(); }\n";
+        let outer =
+            "#pragma once\n#include \"inner.cuh\"\n__device__ inline u32 outer() { return inner(); }\n";
+        let source = |inner: &'static str| {
+            KernelSource::new("k", "k.cu", text).include("outer.cuh", outer).include("inner.cuh", inner)
+        };
+        assert!(compiler().compile(&source("__device__ inline u32 inner() { return 1; }\n")).is_ok());
+        let wrong = source("// a line\n__device__ inline u32 inner() { return nonsense; }\n");
+        let Err(Refusal::Compile { log, .. }) = compiler().compile(&wrong) else { panic!("compiled") };
+        assert!(log.contains("inner.cuh:2:") && log.contains("nonsense"), "{log}");
+    }
+
+    #[test]
+    fn keys_depend_on_text_definitions_and_checks() {
+        let (own, source) = (compiler(), KernelSource::new("k", "k.cu", "text"));
+        let other = Compiler { checks: Checks::AddressSanitizer, ..compiler() };
+        let key = own.key(&source);
+        assert_eq!(key, compiler().key(&source));
+        assert_ne!(key, other.key(&source));
+        assert_ne!(key, own.key(&source.clone().define("A", 1)));
+        let with_header = own.key(&source.clone().include("h.cuh", "1"));
+        assert_ne!(key, with_header);
+        assert_ne!(with_header, own.key(&source.clone().include("h.cuh", "2")));
+        assert_ne!(key, own.key(&KernelSource::new("k", "k.cu", "text ")));
+        assert_ne!(key, own.key(&KernelSource::new("l", "k.cu", "text")));
+    }
+}

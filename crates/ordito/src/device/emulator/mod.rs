@@ -1,0 +1,161 @@
+//! CUDA kernels on this CPU: slow, and with every access to memory checked.
+//!
+//! A kernel is compiled by the system's C++ compiler with `cuda_emulator.h` before it, and loaded. Each of its
+//! threads is a fiber on the thread that launches. The compiler puts a call before every access to memory, so that
+//! accesses out of bounds, data races and reads of what nobody wrote are found exactly, where they happen; barriers
+//! that not all threads come to are deadlocks; and every launch runs in several orders of its threads, which must
+//! all give the same bits.
+//!
+//! ```
+//! use ordito::device::{Argument, Device, Emulator, KernelSource, LaunchPlan};
+//! # if Emulator::open().is_err() { return Ok(()); } // no compiler here
+//! let device = Device::Emulator(Emulator::open()?);
+//! let text = "extern \"C\" __global__ void twice(int* y) { y[threadIdx.x] *= 2; }";
+//! let kernel = device.kernel(&KernelSource::new("twice", "twice.cu", text))?;
+//! let mut y = device.upload("Y", &[1, 2, 3])?;
+//! kernel.launch(&LaunchPlan::linear(device.limits(), Some(3), 3)?, &[Argument::from(&mut y)])?;
+//! let mut result = [0; 3];
+//! y.read(&mut result)?;
+//! assert_eq!(result, [2, 4, 6]);
+//!
+//! let plan = LaunchPlan::linear(device.limits(), Some(4), 4)?; // one thread too many
+//! let error = kernel.launch(&plan, &[Argument::from(&mut y)]).unwrap_err();
+//! assert!(error.to_string().contains("out-of-bounds read of 4 bytes at byte 12 of Y"), "{error}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod access;
+mod block;
+mod clock;
+mod collective;
+mod compiler;
+mod copies;
+mod explain;
+mod fault;
+mod global_memory;
+mod hooks;
+mod launch;
+mod library;
+mod memory;
+mod order;
+mod scheduler;
+mod shared_memory;
+mod source_lines;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use crate::device::emulator::order::Order;
+
+use crate::cpu::CpuInfo;
+use crate::device::emulator::compiler::{Checks, Compiler};
+use crate::device::emulator::launch::{EmulatedFunction, Resources};
+use crate::device::emulator::library::KernelLibrary;
+use crate::device::emulator::memory::Registry;
+use crate::device::handle::{Backend, DeviceError, Function, Memory};
+use crate::device::kernel::KernelSource;
+use crate::device::kernel_cache::{KernelCache, Key};
+use crate::device::launch::DeviceLimits;
+use crate::machine::Limits;
+use crate::refusal::Refusal;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+type Loaded = Arc<OnceLock<Result<Arc<KernelLibrary>, Refusal>>>;
+
+/// A device that is a C++ compiler and a scheduler of fibers. It has the limits of an H200 and half of the memory
+/// that is free on this machine. A kernel reaches only the buffers that its arguments point into.
+pub struct Emulator {
+    compiler: Compiler,
+    cache: KernelCache,
+    resources: Arc<Resources>,
+    /// Every kernel is loaded once.
+    loaded: Mutex<HashMap<Key, Loaded>>,
+}
+
+impl fmt::Debug for Emulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let orders = &self.resources.orders;
+        f.debug_struct("Emulator")
+            .field("compiler", &self.compiler)
+            .field("orders", orders)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Emulator {
+    /// The emulator that runs every launch in all orders: found on first use, once per process.
+    pub fn open() -> Result<Arc<Self>, Refusal> {
+        static EMULATOR: LazyLock<Result<Arc<Emulator>, Refusal>> =
+            LazyLock::new(|| Emulator::with_orders(&Order::ALL));
+        EMULATOR.clone()
+    }
+
+    /// One of its own that runs every launch in these orders; one order is as many times faster as there are fewer,
+    /// and finds less.
+    pub fn with_orders(orders: &[Order]) -> Result<Arc<Self>, Refusal> {
+        let compiler = Compiler::find(std::env::var_os("CXX"), Checks::from_environment())?;
+        Ok(Arc::new(Emulator::new(compiler, orders)))
+    }
+
+    /// Which compiler it uses: its path and what it calls itself.
+    pub fn compiler(&self) -> String {
+        self.compiler.title()
+    }
+
+    fn new(compiler: Compiler, orders: &[Order]) -> Self {
+        // Half: what else the process holds grows with what it puts on its device.
+        let memory_bytes = Limits::of(&CpuInfo::detect()).memory_bytes * 2;
+        let limits = DeviceLimits { name: "emulated H200".into(), memory_bytes, ..DeviceLimits::h200() };
+        let checked = compiler.checks() == Checks::Own;
+        let resources = Resources {
+            registry: Registry::new(memory_bytes, checked),
+            stacks: Default::default(),
+            orders: orders.to_vec(),
+            limits,
+            checked,
+        };
+        let (cache, loaded) = (KernelCache::open("emulator"), Mutex::default());
+        Emulator { compiler, cache, resources: Arc::new(resources), loaded }
+    }
+
+    /// Loads a kernel once; who else asks for it meanwhile waits.
+    fn library(&self, source: &KernelSource) -> Result<Arc<KernelLibrary>, Refusal> {
+        let key = self.compiler.key(source);
+        let loaded = {
+            let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            loaded.entry(key).or_default().clone()
+        };
+        let load = || {
+            let code = match self.cache.get(&key) {
+                Some(code) => code,
+                None => {
+                    let code = self.compiler.compile(source)?;
+                    self.cache.put(&key, &code);
+                    code
+                }
+            };
+            KernelLibrary::load(code, self.compiler.checks()).map(Arc::new)
+        };
+        loaded.get_or_init(load).clone()
+    }
+}
+
+impl Backend for Emulator {
+    fn limits(&self) -> &DeviceLimits {
+        &self.resources.limits
+    }
+    fn allocate(&self, what: &str, bytes: usize) -> Result<Arc<dyn Memory>, Refusal> {
+        Ok(Arc::new(self.resources.registry.allocate(what, bytes)?))
+    }
+    fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
+        source.emulated()?;
+        let library = self.library(source)?;
+        let resources = self.resources.clone();
+        Ok(Box::new(EmulatedFunction { title: source.title(), library, resources }))
+    }
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        Ok(()) // a launch returns when it is done
+    }
+}

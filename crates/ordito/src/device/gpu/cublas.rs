@@ -1,0 +1,299 @@
+//! cuBLAS's product of dense matrices: what our kernels are compared with.
+
+use crate::Scalar;
+use crate::device::gpu::Gpu;
+use crate::device::gpu::libraries::{Found, Library};
+use crate::device::gpu::memory::DeviceMemory;
+use crate::device::gpu::status::in_words;
+use crate::device::handle::Memory;
+use crate::device::handle::{Buffer, DeviceError};
+use crate::refusal::Refusal;
+use cudarc::cublas::sys;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What cuBLAS may use for itself. With memory of its own it allocates nothing while it runs, so that runs can be
+/// recorded into graphs. NVIDIA's manual recommends 32 MiB on Hopper.
+const WORKSPACE_BYTES: usize = 64 << 20;
+
+const PLAIN: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;
+
+/// The library, working in the stream of one GPU. Graphs that were captured from its runs use its workspace: it must
+/// live as long as they are launched.
+#[derive(Debug)]
+pub struct Cublas {
+    gpu: Arc<Gpu>,
+    found: &'static Found,
+    /// One call at a time. Taken after the context is entered, never before: a thread that captures a graph would
+    /// otherwise wait for one that waits for it.
+    handle: Mutex<Handle>,
+    /// After the handle: fields are dropped in this order, and the handle uses it.
+    _workspace: DeviceMemory,
+}
+
+/// The sizes of C (n×p) = A (n×m) · B (m×p).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GemmShape {
+    /// Rows of A and C.
+    pub n: usize,
+    /// Columns of A, rows of B.
+    pub m: usize,
+    /// Columns of B and C.
+    pub p: usize,
+}
+
+/// A row-major matrix on the GPU that is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand<'a, S> {
+    /// Its elements.
+    pub buffer: &'a Buffer<S>,
+    /// Elements from one row to the next.
+    pub leading_dimension: usize,
+}
+
+/// A row-major matrix on the GPU that is written.
+#[derive(Debug)]
+pub struct OperandMut<'a, S> {
+    /// Its elements.
+    pub buffer: &'a mut Buffer<S>,
+    /// Elements from one row to the next.
+    pub leading_dimension: usize,
+}
+
+impl Cublas {
+    /// Opens the library for this GPU, and takes 64 MiB of its memory.
+    pub fn open(gpu: &Arc<Gpu>) -> Result<Self, Refusal> {
+        let found = Library::Cublas.find()?;
+        let workspace = DeviceMemory::allocate(gpu, "cuBLAS's workspace", WORKSPACE_BYTES)?;
+        let handle = Handle::new(gpu)?;
+        handle.set_up(&workspace)?;
+        Ok(Cublas { gpu: gpu.clone(), found, handle: Mutex::new(handle), _workspace: workspace })
+    }
+
+    /// File and version.
+    pub fn found(&self) -> &'static Found {
+        self.found
+    }
+
+    /// Puts C = α·A·B + β·C into the GPU's stream, in full precision: f32 is never rounded to TF32. Where β is 0, C is
+    /// not read. Without columns of A (m = 0) only C = β·C is left; without elements of C there is nothing to do, and
+    /// in both cases operands that have no part in it are not looked at.
+    ///
+    /// The buffers are of this GPU. One that is too short for its matrix, or rows that lie closer than they are long,
+    /// are an error before anything is called.
+    pub fn gemm<S: Scalar>(
+        &self,
+        shape: GemmShape,
+        alpha: S,
+        a: Operand<'_, S>,
+        b: Operand<'_, S>,
+        beta: S,
+        c: OperandMut<'_, S>,
+    ) -> Result<(), DeviceError> {
+        let GemmShape { n, m, p } = shape;
+        if n == 0 || p == 0 {
+            return Ok(());
+        }
+        let c = Matrix::new("C", c.buffer, n, p, c.leading_dimension)?;
+        if m == 0 {
+            return self.scale(beta, &c);
+        }
+        let a = Matrix::new("A", a.buffer, n, m, a.leading_dimension)?;
+        let b = Matrix::new("B", b.buffer, m, p, b.leading_dimension)?;
+        self.multiply(alpha, &a, &b, beta, &c)
+    }
+
+    /// cuBLAS is column-major, and to it our rows are columns: what it sees is Cᵀ = Bᵀ·Aᵀ, so B comes first and sizes
+    /// are the other way round. No operand is empty: cuBLAS takes no leading dimension of 0.
+    fn multiply<S: Scalar>(
+        &self,
+        alpha: S,
+        a: &Matrix,
+        b: &Matrix,
+        beta: S,
+        c: &Matrix,
+    ) -> Result<(), DeviceError> {
+        let (n, m, p) = (c.rows, a.cols, c.cols);
+        let (lda, ldb, ldc) = (a.leading_dimension, b.leading_dimension, c.leading_dimension);
+        let (alpha, beta) = (&raw const alpha, &raw const beta);
+        let _turn = self.gpu.context().enter()?;
+        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = if is_f32::<S>() {
+            let (alpha, beta, a, b, c) = (alpha.cast(), beta.cast(), a.start(), b.start(), c.start());
+            // SAFETY: the handle is valid; the operands are f32 and lie within their buffers, C in one that nobody else
+            // has; the factors are f32 too and are read before the call returns.
+            unsafe {
+                call!(cublasSgemm_v2_64(
+                    handle.raw, PLAIN, PLAIN, p, n, m, alpha, b, ldb, a, lda, beta, c, ldc
+                ))
+            }
+        } else {
+            let (alpha, beta, a, b, c) = (alpha.cast(), beta.cast(), a.start(), b.start(), c.start());
+            // SAFETY: the same, in f64.
+            unsafe {
+                call!(cublasDgemm_v2_64(
+                    handle.raw, PLAIN, PLAIN, p, n, m, alpha, b, ldb, a, lda, beta, c, ldc
+                ))
+            }
+        };
+        Ok(done?)
+    }
+
+    /// C = β·C as `geam`'s C = β·C + 0·C. The manual allows that in place, says that what has the factor 0 is not read,
+    /// and that two such factors clear C; it does not say what `gemm` does without columns of A.
+    fn scale<S: Scalar>(&self, beta: S, c: &Matrix) -> Result<(), DeviceError> {
+        let (n, p, ldc) = (c.rows, c.cols, c.leading_dimension);
+        let zero = S::ZERO;
+        let (beta, zero) = (&raw const beta, &raw const zero);
+        let _turn = self.gpu.context().enter()?;
+        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = if is_f32::<S>() {
+            let (beta, zero, c) = (beta.cast(), zero.cast(), c.start());
+            // SAFETY: the handle is valid; C is f32 and lies within its buffer, which nobody else has; the factors are f32
+            // too and are read before the call returns.
+            unsafe {
+                call!(cublasSgeam_64(handle.raw, PLAIN, PLAIN, p, n, beta, c, ldc, zero, c, ldc, c, ldc))
+            }
+        } else {
+            let (beta, zero, c) = (beta.cast(), zero.cast(), c.start());
+            // SAFETY: the same, in f64.
+            unsafe {
+                call!(cublasDgeam_64(handle.raw, PLAIN, PLAIN, p, n, beta, c, ldc, zero, c, ldc, c, ldc))
+            }
+        };
+        Ok(done?)
+    }
+}
+
+/// There is no third type.
+fn is_f32<S: Scalar>() -> bool {
+    S::CUDA_NAME == "float"
+}
+
+/// An operand that is not empty and lies within its buffer, as cuBLAS counts.
+struct Matrix {
+    address: u64,
+    rows: i64,
+    cols: i64,
+    leading_dimension: i64,
+}
+
+impl Matrix {
+    fn new<S: Scalar>(
+        name: &str,
+        buffer: &Buffer<S>,
+        rows: usize,
+        cols: usize,
+        leading_dimension: usize,
+    ) -> Result<Self, DeviceError> {
+        let refuse = |why: String| DeviceError::Call {
+            call: "cuBLAS's gemm",
+            why: format!("{name} ({rows}×{cols}, rows {leading_dimension} elements apart) {why}"),
+        };
+        if leading_dimension < cols {
+            return Err(refuse("has rows that overlap".into()));
+        }
+        let needed = (rows - 1).checked_mul(leading_dimension).and_then(|start| start.checked_add(cols));
+        let has = buffer.len();
+        match needed {
+            Some(needed) if needed <= has => {}
+            Some(needed) => {
+                return Err(refuse(format!("needs {needed} elements, {} has {has}", buffer.name())));
+            }
+            None => return Err(refuse("has more elements than 64 bits count".into())),
+        }
+        // Of a single row the distance is any number, also one beyond 63 bits.
+        let leading_dimension = if rows == 1 { cols } else { leading_dimension };
+        let count = |number: usize| {
+            i64::try_from(number).map_err(|_| refuse("has more elements than 63 bits count".into()))
+        };
+        Ok(Matrix {
+            address: buffer.address(),
+            rows: count(rows)?,
+            cols: count(cols)?,
+            leading_dimension: count(leading_dimension)?,
+        })
+    }
+
+    fn start<T>(&self) -> *mut T {
+        std::ptr::without_provenance_mut(self.address as usize)
+    }
+}
+
+/// What every call is told: whom it works for, where and how.
+#[derive(Debug)]
+struct Handle {
+    gpu: Arc<Gpu>,
+    raw: sys::cublasHandle_t,
+}
+
+// SAFETY: a handle may move between threads; the mutex keeps them from using it at the same time.
+unsafe impl Send for Handle {}
+
+impl Handle {
+    fn new(gpu: &Arc<Gpu>) -> Result<Self, Refusal> {
+        let _turn = gpu.context().enter()?;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the GPU's context is current; writes one handle.
+        unsafe { call!(cublasCreate_v2(&mut raw)) }?;
+        Ok(Handle { gpu: gpu.clone(), raw })
+    }
+
+    fn set_up(&self, workspace: &DeviceMemory) -> Result<(), Refusal> {
+        let (stream, room) =
+            (self.gpu.stream().raw(), std::ptr::without_provenance_mut(workspace.address() as usize));
+        let on_host = sys::cublasPointerMode_t::CUBLAS_POINTER_MODE_HOST;
+        let full_precision = sys::cublasMath_t::CUBLAS_DEFAULT_MATH;
+        let _turn = self.gpu.context().enter()?;
+        // SAFETY: the handle is valid; the stream is as long as the GPU is, and the workspace outlives the handle. The
+        // stream comes first: setting it takes the workspace away again.
+        unsafe {
+            call!(cublasSetStream_v2(self.raw, stream.cast()))?;
+            call!(cublasSetWorkspace_v2(self.raw, room, WORKSPACE_BYTES))?;
+            call!(cublasSetPointerMode_v2(self.raw, on_host))?;
+            call!(cublasSetMathMode(self.raw, full_precision))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // There is nobody to tell about errors here; after a lost context there is nothing to give back either.
+        if let Ok(_turn) = self.gpu.context().enter() {
+            // SAFETY: the handle is valid and nobody has it any more; cuBLAS waits for its work.
+            let _ = unsafe { sys::cublasDestroy_v2(self.raw) };
+        }
+    }
+}
+
+/// A call of cuBLAS that failed.
+#[derive(Debug)]
+struct Failure {
+    call: &'static str,
+    status: sys::cublasStatus_t,
+}
+
+impl From<Failure> for DeviceError {
+    fn from(failure: Failure) -> Self {
+        // SAFETY: takes any status and points to a static string.
+        let why = unsafe { in_words(failure.status as u32, sys::cublasGetStatusString(failure.status)) };
+        DeviceError::Call { call: failure.call, why }
+    }
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal::Device(DeviceError::from(failure).to_string())
+    }
+}
+
+/// Calls a function of cuBLAS and checks what it returns. Stands inside an `unsafe` block, like `cuda!`.
+macro_rules! call {
+    ($call:ident($($argument:expr),* $(,)?)) => {
+        match sys::$call($($argument),*) {
+            sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
+            status => Err(Failure { call: stringify!($call), status }),
+        }
+    };
+}
+use call;

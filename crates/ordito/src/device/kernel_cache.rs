@@ -1,0 +1,146 @@
+//! Compiled kernels on disk, so that each is compiled once and not once per process.
+
+use crate::files::cache_dir;
+use hmac_sha256::Hash;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// First bytes of every entry. A new layout takes a new one, and old entries are then no entries.
+const MAGIC: &[u8; 8] = b"ordito1\n";
+/// Before the content: the magic, the key, the checksum of the content.
+const HEAD_BYTES: usize = MAGIC.len() + 32 + 32;
+
+/// Compiled kernels on disk. An entry is only taken when its checksum holds; a cache that cannot be written is no error.
+#[derive(Debug)]
+pub(crate) struct KernelCache {
+    folder: Option<PathBuf>,
+}
+
+impl KernelCache {
+    /// The cache of one kind of compiled kernels: the folder `kind` in [`cache_dir`].
+    pub(crate) fn open(kind: &str) -> Self {
+        let folder = cache_dir().map(|cache| cache.join(kind));
+        KernelCache { folder: folder.filter(|folder| fs::create_dir_all(folder).is_ok()) }
+    }
+
+    /// What was put under this key, whole and unchanged; else `None`.
+    pub(crate) fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        let mut entry = fs::read(self.path(key)?).ok()?;
+        let (magic, rest) = entry.split_at_checked(MAGIC.len())?;
+        let (of_key, rest) = rest.split_at_checked(32)?;
+        let (checksum, content) = rest.split_at_checked(32)?;
+        if magic != MAGIC || of_key != key.0 || checksum != sha256(content) {
+            return None;
+        }
+        entry.drain(..HEAD_BYTES);
+        Some(entry)
+    }
+
+    /// Keeps `bytes`, where that is possible.
+    pub(crate) fn put(&self, key: &Key, bytes: &[u8]) {
+        let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return };
+        // Written beside it and renamed: other processes never see half an entry.
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)] // a cache may be shared; a temporary file is its owner's alone otherwise
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+        let Ok(mut file) = builder.prefix(".part-").tempfile_in(folder) else { return };
+        let parts: [&[u8]; 4] = [MAGIC, &key.0, &sha256(bytes), bytes];
+        if parts.iter().all(|part| file.write_all(part).is_ok()) {
+            let _ = file.persist(path); // a cache is never worth an error
+        }
+    }
+
+    fn path(&self, key: &Key) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.join(key.to_hex()))
+    }
+}
+
+/// SHA-256 over everything that the result depends on: pieces are length-prefixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Key([u8; 32]);
+
+impl Key {
+    /// The key of these pieces in this order.
+    pub(crate) fn of(pieces: &[&[u8]]) -> Key {
+        let mut hash = Hash::new();
+        for piece in pieces {
+            // With its length before it, `["ab", "c"]` and `["a", "bc"]` differ.
+            hash.update((piece.len() as u64).to_le_bytes());
+            hash.update(piece);
+        }
+        Key(hash.finalize())
+    }
+
+    /// 64 hexadecimal digits: the name of the file.
+    pub(crate) fn to_hex(self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Hash::hash(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_depend_on_every_piece_and_on_where_it_ends() {
+        let keys = [
+            Key::of(&[b"ab", b"c"]),
+            Key::of(&[b"a", b"bc"]),
+            Key::of(&[b"abc"]),
+            Key::of(&[b"c", b"ab"]),
+            Key::of(&[b"ab", b"c", b""]),
+            Key::of(&[]),
+        ];
+        for (i, key) in keys.iter().enumerate() {
+            assert!(!keys[..i].contains(key), "{i}");
+            assert_eq!(key.to_hex().len(), 64);
+        }
+        assert_eq!(Key::of(&[b"ab", b"c"]), keys[0]);
+    }
+
+    #[test]
+    fn entries_come_back_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = KernelCache { folder: Some(folder.path().to_owned()) };
+        let (key, other) = (Key::of(&[b"kernel"]), Key::of(&[b"other"]));
+        assert_eq!(cache.get(&key), None);
+        cache.put(&key, b"machine code");
+        assert_eq!(cache.get(&key).as_deref(), Some(b"machine code".as_slice()));
+        assert_eq!(cache.get(&other), None);
+        cache.put(&other, b"");
+        assert_eq!(cache.get(&other).as_deref(), Some(b"".as_slice()));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+
+        let path = cache.path(&key).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for cut in [0, 7, 8, 40, 71, 72, whole.len() - 1] {
+            fs::write(&path, &whole[..cut]).unwrap();
+            assert_eq!(cache.get(&key), None, "{cut} bytes");
+        }
+        for byte in [0, 10, 50, 75] {
+            let mut damaged = whole.clone();
+            damaged[byte] ^= 1;
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(cache.get(&key), None, "byte {byte}");
+        }
+        fs::copy(cache.path(&other).unwrap(), &path).unwrap();
+        assert_eq!(cache.get(&key), None, "the entry of another key");
+        cache.put(&key, b"again");
+        assert_eq!(cache.get(&key).as_deref(), Some(b"again".as_slice()));
+    }
+
+    #[test]
+    fn without_a_folder_nothing_is_kept_and_nothing_fails() {
+        let key = Key::of(&[b"kernel"]);
+        for folder in [None, Some(PathBuf::from("/no/such/folder"))] {
+            let cache = KernelCache { folder };
+            cache.put(&key, b"machine code");
+            assert_eq!(cache.get(&key), None);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! A dense matrix in the memory of a device: of a buffer of ours, or of somebody else.
+
+use crate::Scalar;
+use crate::device::handle::{Argument, Buffer, Device, DeviceError, Memory};
+use crate::matrix::{FormatError, span};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A dense row-major matrix in the memory of a device, to read.
+///
+/// ```
+/// use ordito::device::{Device, DeviceView, Emulator};
+/// # if Emulator::open().is_err() { return Ok(()); } // no compiler here
+/// let device = Device::Emulator(Emulator::open()?);
+/// let buffer = device.upload("X", &[1.0, 2.0, f64::NAN, 3.0, 4.0])?;
+/// let x = DeviceView::new(&buffer, 2, 2, 3)?; // rows lie 3 apart; the last one may end early
+/// assert_eq!((x.rows(), x.cols(), x.leading_dimension()), (2, 2, 3));
+/// let error = DeviceView::new(&buffer, 3, 2, 3).unwrap_err();
+/// assert_eq!(error.to_string(), "the device's buffer has 5 elements, 8 expected");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceView<'a, S> {
+    place: Place<'a>,
+    element: PhantomData<&'a [S]>,
+}
+
+/// The same, writable.
+#[derive(Debug)]
+pub struct DeviceViewMut<'a, S> {
+    place: Place<'a>,
+    element: PhantomData<&'a mut [S]>,
+}
+
+/// Where it lies.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    address: u64,
+    rows: usize,
+    cols: usize,
+    leading_dimension: usize,
+    owner: Owner<'a>,
+}
+
+/// Whose memory it is.
+#[derive(Debug, Clone, Copy)]
+enum Owner<'a> {
+    Buffer(&'a Arc<dyn Memory>),
+    /// Somebody else, who also sees to it that it is used in order.
+    Caller,
+}
+
+impl<'a> Place<'a> {
+    fn of<S: Scalar>(
+        buffer: &'a Buffer<S>,
+        rows: usize,
+        cols: usize,
+        leading_dimension: usize,
+    ) -> Result<Self, FormatError> {
+        let expected = span(rows, cols, leading_dimension)?;
+        if buffer.len() < expected {
+            let found = buffer.len();
+            return Err(FormatError::Length { what: "the device's buffer", found, expected });
+        }
+        Ok(Place::within(buffer, rows, cols, leading_dimension))
+    }
+
+    fn within<S: Scalar>(buffer: &'a Buffer<S>, rows: usize, cols: usize, leading_dimension: usize) -> Self {
+        let owner = Owner::Buffer(buffer.memory());
+        Place { address: buffer.address(), rows, cols, leading_dimension, owner }
+    }
+
+    /// Memory that nobody here knows.
+    fn raw(address: u64, rows: usize, cols: usize, leading_dimension: usize) -> Result<Self, FormatError> {
+        span(rows, cols, leading_dimension)?;
+        Ok(Place { address, rows, cols, leading_dimension, owner: Owner::Caller })
+    }
+
+    fn arguments(&self) -> [Argument; 2] {
+        [Argument::of(self.address), Argument::of(self.leading_dimension as u64)]
+    }
+}
+
+impl<'a, S: Scalar> DeviceView<'a, S> {
+    /// `rows` rows of `cols` numbers that lie `leading_dimension` apart, from the buffer's start.
+    pub fn new(
+        buffer: &'a Buffer<S>,
+        rows: usize,
+        cols: usize,
+        leading_dimension: usize,
+    ) -> Result<Self, FormatError> {
+        let place = Place::of(buffer, rows, cols, leading_dimension)?;
+        Ok(DeviceView { place, element: PhantomData })
+    }
+
+    /// As [`new`](Self::new), of a buffer that was made for such a matrix.
+    pub(crate) fn whole(buffer: &'a Buffer<S>, rows: usize, cols: usize, leading_dimension: usize) -> Self {
+        DeviceView { place: Place::within(buffer, rows, cols, leading_dimension), element: PhantomData }
+    }
+
+    /// Memory of somebody else, such as CuPy's `array.data.ptr` or torch's `tensor.data_ptr()`.
+    ///
+    /// # Safety
+    /// For as long as the view lives and until all work that it was given to is done and forgotten (recorded work can be
+    /// launched again), `address` is memory of the device
+    /// (its primary context) that holds such a matrix, aligned to its elements; nobody writes it meanwhile. What orders
+    /// that is the caller's stream: make the plan on a machine [with it](crate::machine::Machine::with_raw_stream).
+    pub unsafe fn from_raw(
+        address: u64,
+        rows: usize,
+        cols: usize,
+        leading_dimension: usize,
+    ) -> Result<Self, FormatError> {
+        let place = Place::raw(address, rows, cols, leading_dimension)?;
+        Ok(DeviceView { place, element: PhantomData })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.place.rows
+    }
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.place.cols
+    }
+    /// Distance between the starts of two rows, in elements.
+    pub fn leading_dimension(&self) -> usize {
+        self.place.leading_dimension
+    }
+    /// Where the device sees its first element.
+    pub fn address(&self) -> u64 {
+        self.place.address
+    }
+    /// Pointer and leading dimension, as every kernel takes them: `const SCALAR* x, u64 x_distance`.
+    pub fn arguments(&self) -> [Argument; 2] {
+        self.place.arguments()
+    }
+}
+
+impl<'a, S: Scalar> DeviceViewMut<'a, S> {
+    /// `rows` rows of `cols` numbers that lie `leading_dimension` apart, from the buffer's start; the gaps are never
+    /// touched.
+    pub fn new(
+        buffer: &'a mut Buffer<S>,
+        rows: usize,
+        cols: usize,
+        leading_dimension: usize,
+    ) -> Result<Self, FormatError> {
+        let place = Place::of(buffer, rows, cols, leading_dimension)?;
+        Ok(DeviceViewMut { place, element: PhantomData })
+    }
+
+    /// As [`new`](Self::new), of a buffer that was made for such a matrix.
+    pub(crate) fn whole(
+        buffer: &'a mut Buffer<S>,
+        rows: usize,
+        cols: usize,
+        leading_dimension: usize,
+    ) -> Self {
+        DeviceViewMut { place: Place::within(buffer, rows, cols, leading_dimension), element: PhantomData }
+    }
+
+    /// Memory of somebody else.
+    ///
+    /// # Safety
+    /// As for [`DeviceView::from_raw`]; and nobody reads it meanwhile either.
+    pub unsafe fn from_raw(
+        address: u64,
+        rows: usize,
+        cols: usize,
+        leading_dimension: usize,
+    ) -> Result<Self, FormatError> {
+        let place = Place::raw(address, rows, cols, leading_dimension)?;
+        Ok(DeviceViewMut { place, element: PhantomData })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.place.rows
+    }
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.place.cols
+    }
+    /// Distance between the starts of two rows, in elements.
+    pub fn leading_dimension(&self) -> usize {
+        self.place.leading_dimension
+    }
+    /// Where the device sees its first element.
+    pub fn address(&self) -> u64 {
+        self.place.address
+    }
+    /// Pointer and leading dimension, as every kernel takes them: `SCALAR* y, u64 y_distance`.
+    pub fn arguments(&self) -> [Argument; 2] {
+        self.place.arguments()
+    }
+    /// The same, to read.
+    pub fn as_view(&self) -> DeviceView<'_, S> {
+        DeviceView { place: self.place, element: PhantomData }
+    }
+    /// The same for a shorter time.
+    pub fn reborrow(&mut self) -> DeviceViewMut<'_, S> {
+        DeviceViewMut { place: self.place, element: PhantomData }
+    }
+}
+
+/// A matrix that is kept for work that is done later, and keeps its buffer's memory.
+#[derive(Debug)]
+pub(crate) struct KeptMatrix<S> {
+    memory: Option<Arc<dyn Memory>>,
+    address: u64,
+    shape: [usize; 3],
+    element: PhantomData<S>,
+}
+
+impl<S: Scalar> KeptMatrix<S> {
+    pub(crate) fn new(view: DeviceView<'_, S>) -> Self {
+        let Place { address, rows, cols, leading_dimension, owner } = view.place;
+        let memory = match owner {
+            Owner::Buffer(memory) => Some(memory.clone()),
+            Owner::Caller => None,
+        };
+        KeptMatrix { memory, address, shape: [rows, cols, leading_dimension], element: PhantomData }
+    }
+
+    fn place(&self) -> Place<'_> {
+        let owner = self.memory.as_ref().map_or(Owner::Caller, Owner::Buffer);
+        let [rows, cols, leading_dimension] = self.shape;
+        Place { address: self.address, rows, cols, leading_dimension, owner }
+    }
+    pub(crate) fn view(&self) -> DeviceView<'_, S> {
+        DeviceView { place: self.place(), element: PhantomData }
+    }
+    /// Whoever kept it was allowed to write it.
+    pub(crate) fn view_mut(&mut self) -> DeviceViewMut<'_, S> {
+        DeviceViewMut { place: self.place(), element: PhantomData }
+    }
+}
+
+impl Device {
+    /// Runs `work`, which only enqueues here and uses nothing but these matrices and memory of its own: after all that was
+    /// done to their buffers until now, before all that is done to them later, whichever streams those belong to.
+    /// Matrices of other devices are an error.
+    pub(crate) fn in_order<S: Scalar, E: From<DeviceError>>(
+        &self,
+        x: DeviceView<'_, S>,
+        y: DeviceViewMut<'_, S>,
+        work: impl FnOnce(DeviceView<'_, S>, DeviceViewMut<'_, S>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut streams = [None; 2];
+        for ((what, owner), stream) in
+            [("X", x.place.owner), ("Y", y.place.owner)].into_iter().zip(&mut streams)
+        {
+            let Owner::Buffer(memory) = owner else { continue };
+            match (memory.stream(), self) {
+                (None, Device::Emulator(_)) => {}
+                (Some(of_buffer), Device::Cuda(gpu)) if of_buffer.is_of_gpu_of(gpu.stream()) => {
+                    *stream = Some((of_buffer, gpu.stream()));
+                }
+                _ => return Err(DeviceError::Elsewhere { what }.into()),
+            }
+        }
+        for (of_buffer, own) in streams.iter().flatten() {
+            own.wait_for(of_buffer)?;
+        }
+        let done = work(x, y);
+        // Also after an error: something may have been enqueued.
+        for (of_buffer, own) in streams.iter().flatten() {
+            of_buffer.wait_for(own)?;
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_memory_is_only_asked_for_its_shape() {
+        // SAFETY: nothing is done with the views.
+        let view = |rows, cols, distance| unsafe { DeviceView::<f32>::from_raw(256, rows, cols, distance) };
+        let x = view(3, 4, 5).unwrap();
+        assert_eq!((x.address(), x.rows(), x.cols(), x.leading_dimension()), (256, 3, 4, 5));
+        assert_eq!(x.arguments(), [Argument::of(256_u64), Argument::of(5_u64)]);
+        assert!(view(3, 4, 3).is_err() && view(usize::MAX, 4, 4).is_err());
+        // SAFETY: the same.
+        let mut y = unsafe { DeviceViewMut::<f32>::from_raw(512, 2, 1, 1) }.unwrap();
+        assert_eq!((y.as_view().address(), y.reborrow().rows()), (512, 2));
+    }
+}

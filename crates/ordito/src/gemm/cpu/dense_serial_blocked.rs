@@ -1,0 +1,71 @@
+//! Blocked loops: one thread adds the product of a block of A and a block of B to a block of C, row by row.
+//! Touches each block of B once for every block of rows of C, while it lies in the first-level cache.
+//! Loses to packed panels: rows of a block are not contiguous, and C is loaded and stored for every column of A.
+
+use crate::Scalar;
+use crate::gemm::cpu::host::{HostKernel, OnHost, check_serial_work, scale};
+use crate::gemm::product::{Gemm, Product, Shape};
+use crate::machine::Machine;
+use crate::matrix::{DenseView, DenseViewMut};
+use crate::op::{Place, Variant};
+use crate::refusal::Refusal;
+use std::sync::Arc;
+
+/// Rows and columns of a block of B: 32 KiB in f64, what a first-level cache holds.
+const DEPTH: usize = 32;
+const WIDTH: usize = 128;
+/// Rows of A and C that pass over it before the next block comes.
+const HEIGHT: usize = 128;
+
+pub(crate) struct DenseSerialBlocked;
+
+struct Kernel;
+
+impl<S: Scalar> HostKernel<S> for Kernel {
+    fn multiply(
+        &mut self,
+        alpha: S,
+        a: DenseView<'_, S>,
+        b: DenseView<'_, S>,
+        beta: S,
+        mut c: DenseViewMut<'_, S>,
+    ) {
+        (0..c.rows()).for_each(|row| scale(beta, c.row_mut(row)));
+        let (n, m, p) = (a.rows(), a.cols(), b.cols());
+        for first_row in (0..n).step_by(HEIGHT) {
+            for first_term in (0..m).step_by(DEPTH) {
+                for first_col in (0..p).step_by(WIDTH) {
+                    let cols = first_col..p.min(first_col + WIDTH);
+                    for row in first_row..n.min(first_row + HEIGHT) {
+                        let c = &mut c.row_mut(row)[cols.clone()];
+                        for term in first_term..m.min(first_term + DEPTH) {
+                            let a = alpha * a.row(row)[term];
+                            for (c, &b) in c.iter_mut().zip(&b.row(term)[cols.clone()]) {
+                                *c += a * b;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<S: Scalar> Variant<Gemm<S>> for DenseSerialBlocked {
+    fn name(&self) -> &'static str {
+        "dense-serial-blocked"
+    }
+    fn about(&self) -> &'static str {
+        "one thread, blocks of A, B and C that lie in the first-level cache"
+    }
+    fn place(&self) -> Place {
+        Place::Serial
+    }
+    fn source(&self) -> &'static str {
+        include_str!("dense_serial_blocked.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+        check_serial_work(machine, *shape)?;
+        Ok(OnHost::boxed(Kernel, *shape))
+    }
+}

@@ -1,0 +1,148 @@
+//! What every CPU variant shares: a kernel over views, made into a [`Product`] that owns its operands.
+
+use crate::Scalar;
+use crate::gemm::product::{Gemm, Inputs, Product, Shape, check_shapes};
+use crate::machine::Machine;
+use crate::matrix::{Dense, DenseView, DenseViewMut};
+use crate::op::{Prepared, RunError};
+use crate::refusal::Refusal;
+
+/// The heart of a CPU variant. Shapes have been checked.
+pub(crate) trait HostKernel<S: Scalar>: Send {
+    /// C = αAB + βC. Neither α nor a side of A or B is 0.
+    fn multiply(
+        &mut self,
+        alpha: S,
+        a: DenseView<'_, S>,
+        b: DenseView<'_, S>,
+        beta: S,
+        c: DenseViewMut<'_, S>,
+    );
+}
+
+/// A kernel with its operands.
+pub(crate) struct OnHost<S, K> {
+    kernel: K,
+    shape: Shape,
+    loaded: Option<(Inputs<S>, Dense<S>)>,
+}
+
+impl<S: Scalar, K: HostKernel<S> + 'static> OnHost<S, K> {
+    pub(crate) fn boxed(kernel: K, shape: Shape) -> Box<dyn Product<S>> {
+        Box::new(OnHost { kernel, shape, loaded: None })
+    }
+}
+
+impl<S: Scalar, K: HostKernel<S>> Prepared<Gemm<S>> for OnHost<S, K> {
+    fn load(&mut self, inputs: &Inputs<S>) -> Result<(), RunError> {
+        let c = match &inputs.c {
+            Some(c) => Dense::clone(c),
+            None if inputs.beta == S::ZERO => Dense::filled(self.shape.n, self.shape.p, S::POISON)?,
+            None => return Err(RunError::NothingToAddTo("C")),
+        };
+        check_shapes(self.shape, &inputs.a.view(), &inputs.b.view(), (c.rows(), c.cols()))?;
+        self.loaded = Some((inputs.clone(), c));
+        Ok(())
+    }
+
+    fn reset(&mut self) -> Result<(), RunError> {
+        let (inputs, c) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
+        match &inputs.c {
+            Some(before) => c.data_mut().copy_from_slice(before.data()),
+            None => c.data_mut().fill(S::POISON),
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), RunError> {
+        let (inputs, c) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
+        let (a, b, c) = (inputs.a.view(), inputs.b.view(), c.view_mut());
+        multiply_or_scale(inputs.alpha, a, b, inputs.beta, c, |a, b, c| {
+            self.kernel.multiply(inputs.alpha, a, b, inputs.beta, c);
+        });
+        Ok(())
+    }
+
+    fn fetch(&mut self) -> Result<Dense<S>, RunError> {
+        self.loaded.as_ref().map(|(_, c)| c.clone()).ok_or(RunError::NotLoaded)
+    }
+}
+
+impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
+    fn apply(
+        &mut self,
+        alpha: S,
+        a: DenseView<'_, S>,
+        b: DenseView<'_, S>,
+        beta: S,
+        c: DenseViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        check_shapes(self.shape, &a, &b, (c.rows(), c.cols()))?;
+        multiply_or_scale(alpha, a, b, beta, c, |a, b, c| self.kernel.multiply(alpha, a, b, beta, c));
+        Ok(())
+    }
+}
+
+/// Some twenty seconds of three plain loops on one core, as long as B lies in its caches: 2700³.
+const BEARABLE_MULTIPLY_ADDS: u64 = 20_000_000_000;
+
+/// Refuses a product that one thread would be busy with for minutes, and that is run a dozen times.
+pub(crate) fn check_serial_work(machine: &Machine, shape: Shape) -> Result<(), Refusal> {
+    let Shape { n, m, p } = shape;
+    let steps = (n as u128 * m as u128).saturating_mul(p as u128);
+    machine.check_work(format!("{n}×{m} times {m}×{p} on one thread"), steps, BEARABLE_MULTIPLY_ADDS)
+}
+
+/// C = αAB + βC through `multiply`, but for what is no product at all: by the rules of BLAS α = 0 reads neither A nor B.
+pub(crate) fn multiply_or_scale<'a, S: Scalar>(
+    alpha: S,
+    a: DenseView<'a, S>,
+    b: DenseView<'a, S>,
+    beta: S,
+    mut c: DenseViewMut<'a, S>,
+    multiply: impl FnOnce(DenseView<'a, S>, DenseView<'a, S>, DenseViewMut<'a, S>),
+) {
+    if c.rows() == 0 || c.cols() == 0 {
+        return;
+    }
+    if alpha == S::ZERO || a.cols() == 0 {
+        (0..c.rows()).for_each(|row| scale(beta, c.row_mut(row)));
+        return;
+    }
+    multiply(a, b, c);
+}
+
+/// βC, by the rules of BLAS: with β = 0 the old C is not read, so NaN there does not spread.
+pub(crate) fn scale<S: Scalar>(beta: S, c: &mut [S]) {
+    if beta == S::ZERO {
+        c.fill(S::ZERO);
+    } else if beta != S::ONE {
+        c.iter_mut().for_each(|c| *c = beta * *c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::CpuInfo;
+    use crate::machine::Limits;
+
+    #[test]
+    fn what_takes_one_thread_too_long_is_refused() {
+        let cpu = CpuInfo::detect();
+        let limits = Limits { work_steps: None, ..Limits::of(&cpu) };
+        let machine = |limits| Machine::new(cpu.clone(), 1, limits).unwrap();
+        let refused = |limits, shape| check_serial_work(&machine(limits), shape).err();
+        assert_eq!(refused(limits, Shape::square(1000)), None);
+        assert_eq!(refused(limits, Shape { n: 0, m: usize::MAX, p: usize::MAX }), None);
+        assert!(refused(limits, Shape::square(usize::MAX)).is_some());
+        assert_eq!(
+            refused(limits, Shape::square(5000)).unwrap().to_string(),
+            "5000×5000 times 5000×5000 on one thread would take 1.25e11 steps, the limit is 2.00e10 (--work-limit)"
+        );
+        let generous = Limits { work_steps: Some(1 << 40), ..limits };
+        assert_eq!(refused(generous, Shape::square(5000)), None);
+        let strict = Limits { work_steps: Some(999), ..limits };
+        assert!(refused(strict, Shape::square(10)).is_some());
+    }
+}

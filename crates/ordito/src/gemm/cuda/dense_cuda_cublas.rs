@@ -1,0 +1,60 @@
+//! cuBLAS, the peer in the same table: `cublasDgemm`, `cublasSgemm` in full precision (no TF32).
+//! Who does which work is NVIDIA's secret. Loses where our own kernels win.
+
+use crate::Scalar;
+use crate::device::DeviceDense;
+use crate::device::gpu::Library;
+use crate::device::gpu::cublas::{Cublas, GemmShape, Operand, OperandMut};
+use crate::device::{Device, LaunchReport};
+use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
+use crate::gemm::product::{Gemm, Product, Shape};
+use crate::machine::Machine;
+use crate::op::{Place, RunError, Variant, gpu_for_library};
+use crate::refusal::Refusal;
+use std::sync::Arc;
+
+pub(crate) struct DenseCudaCublas;
+
+impl<S: Scalar> DeviceKernel<S> for Cublas {
+    fn multiply(
+        &mut self,
+        terms: usize,
+        alpha: S,
+        a: &DeviceDense<S>,
+        b: &DeviceDense<S>,
+        beta: S,
+        c: &mut DeviceDense<S>,
+    ) -> Result<(), RunError> {
+        let shape = GemmShape { n: c.rows, m: terms, p: c.cols };
+        let a = Operand { buffer: &a.buffer, leading_dimension: a.leading_dimension };
+        let b = Operand { buffer: &b.buffer, leading_dimension: b.leading_dimension };
+        let c = OperandMut { buffer: &mut c.buffer, leading_dimension: c.leading_dimension };
+        Ok(self.gemm(shape, alpha, a, b, beta, c)?)
+    }
+    fn launches(&self) -> Vec<LaunchReport> {
+        Vec::new()
+    }
+}
+
+impl<S: Scalar> Variant<Gemm<S>> for DenseCudaCublas {
+    fn name(&self) -> &'static str {
+        "dense-cuda-cublas"
+    }
+    fn about(&self) -> &'static str {
+        "NVIDIA's cuBLAS in full precision"
+    }
+    fn place(&self) -> Place {
+        Place::Cuda
+    }
+    fn source(&self) -> &'static str {
+        include_str!("dense_cuda_cublas.rs")
+    }
+    fn available(&self, machine: &Machine) -> Result<(), Refusal> {
+        gpu_for_library(machine, "cuBLAS")?;
+        Library::Cublas.find().map(drop)
+    }
+    fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
+        let gpu = gpu_for_library(machine, "cuBLAS")?;
+        Ok(OnDevice::boxed(Cublas::open(&gpu)?, Device::Cuda(gpu), *shape))
+    }
+}

@@ -1,0 +1,73 @@
+//! Tensor cores in f64: a block adds up a tile of C, a warp a part of it by 16×8×8 multiplications.
+//! Touches A and B once per tile, by asynchronous copies into shared memory that run two to five slabs ahead.
+//! Loses where C has few tiles, and where the matrices are so thin that memory is the limit.
+
+use crate::gemm::cuda::fast::tiled::Tiled;
+use crate::gemm::cuda::fast::tiling::Tiling;
+
+const fn tensor(name: &'static str, about: &'static str, tiling: Tiling) -> Tiled {
+    Tiled {
+        name,
+        about,
+        entry: "tensor_f64",
+        file: "dense_cuda_tensor_f64.cu",
+        text: include_str!("dense_cuda_tensor_f64.cu"),
+        f32: None,
+        f64: Some(tiling),
+        // Tensor cores round sums in f64 as all others do.
+        error_factor: 1.0,
+    }
+}
+
+/// Slabs of 16 terms: a row of A is 128 bytes.
+const COMMON: Tiling = Tiling {
+    rows: 0,
+    cols: 0,
+    depth: 16,
+    warp_rows: 64,
+    warp_cols: 32,
+    stages: 4,
+    blocks_per_multiprocessor: 1,
+    padding_bytes: 0,
+    more: &[],
+};
+
+/// Large tiles read least; of small ones there are enough for every multiprocessor sooner. Warps of 32×16 elements, of which
+/// a multiprocessor holds sixteen, hide each other's reads where only one wave of blocks runs (at 1024 on an H200, 64×64
+/// tiles of four warps took 57 µs, of eight 44: `f64-64x64` and `f64-x9` in `tiles-tried-f64.json` of its measurements);
+/// warps of 64×32 read shared memory less.
+pub(crate) const TENSOR_F64: [Tiled; 5] = [
+    tensor(
+        "dense-cuda-tensor-f64-128x128",
+        "f64 tensor cores: a block 128×128 elements, a warp 64×32",
+        Tiling { rows: 128, cols: 128, ..COMMON },
+    ),
+    tensor(
+        "dense-cuda-tensor-f64-128x64",
+        "f64 tensor cores: a block 128×64 elements, a warp 64×32",
+        Tiling { rows: 128, cols: 64, blocks_per_multiprocessor: 2, ..COMMON },
+    ),
+    tensor(
+        "dense-cuda-tensor-f64-64x64",
+        "f64 tensor cores: a block 64×64 elements, a warp 32×16",
+        Tiling { rows: 64, cols: 64, warp_rows: 32, warp_cols: 16, blocks_per_multiprocessor: 2, ..COMMON },
+    ),
+    tensor(
+        "dense-cuda-tensor-f64-64x32",
+        "f64 tensor cores: a block 64×32 elements, a warp 32×16",
+        Tiling { rows: 64, cols: 32, warp_rows: 32, warp_cols: 16, blocks_per_multiprocessor: 4, ..COMMON },
+    ),
+    tensor(
+        "dense-cuda-tensor-f64-32x32",
+        "f64 tensor cores: a block 32×32 elements, a warp 16×16; for few elements",
+        Tiling {
+            rows: 32,
+            cols: 32,
+            warp_rows: 16,
+            warp_cols: 16,
+            stages: 6,
+            blocks_per_multiprocessor: 4,
+            ..COMMON
+        },
+    ),
+];

@@ -1,0 +1,9 @@
+//! Register tiles, tensor cores, and slices of the sum added up at the end.
+
+pub(crate) mod add_slices;
+pub(crate) mod dense_cuda_registers;
+pub(crate) mod dense_cuda_tensor_f64;
+pub(crate) mod dense_cuda_tensor_tf32x3;
+pub(crate) mod dense_cuda_wgmma_tf32x3;
+pub(crate) mod tiled;
+pub(crate) mod tiling;

@@ -1,0 +1,181 @@
+//! The sizes of a kernel that computes C in tiles, in the words of `gemm.cuh`, and how many slices its sums are cut into.
+
+use crate::device::{DeviceLimits, KernelSource, LaunchPlan};
+use crate::gemm::product::Shape;
+use crate::refusal::Refusal;
+
+const WARP: u32 = 32;
+/// Two blocks keep a multiprocessor busy, one copying while the other multiplies: more slices would only be more partial
+/// sums to write and to add.
+const SLICED_BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
+
+/// What a kernel is compiled for. All are definitions of the same name, in capitals.
+pub(crate) struct Tiling {
+    /// Of the tile, the work of a block.
+    pub(crate) rows: u32,
+    pub(crate) cols: u32,
+    /// Terms of a slab.
+    pub(crate) depth: u32,
+    /// Of the part of the tile that is the work of a warp.
+    pub(crate) warp_rows: u32,
+    pub(crate) warp_cols: u32,
+    /// Slabs that shared memory holds.
+    pub(crate) stages: u32,
+    /// As many as registers and shared memory allow; the compiler is told.
+    pub(crate) blocks_per_multiprocessor: u32,
+    /// Bytes that a slab takes beyond its numbers, for every term.
+    pub(crate) padding_bytes: u32,
+    /// Definitions that only this kernel knows.
+    pub(crate) more: &'static [(&'static str, u32)],
+}
+
+/// How the terms of a sum are shared out among blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slices {
+    pub(crate) count: u32,
+    /// Of a slice: whole slabs; the last one may have fewer.
+    pub(crate) terms: u32,
+}
+
+impl Tiling {
+    pub(crate) fn threads(&self) -> u32 {
+        (self.rows / self.warp_rows) * (self.cols / self.warp_cols) * WARP
+    }
+
+    /// Dynamic shared memory of a block.
+    pub(crate) fn shared_bytes(&self, scalar_bytes: usize) -> u64 {
+        let numbers = u64::from(self.rows + self.cols) * scalar_bytes as u64;
+        u64::from(self.stages * self.depth) * (numbers + u64::from(self.padding_bytes))
+    }
+
+    pub(crate) fn define(&self, source: KernelSource) -> KernelSource {
+        let source = source
+            .define("ROWS", self.rows)
+            .define("COLS", self.cols)
+            .define("DEPTH", self.depth)
+            .define("WARP_ROWS", self.warp_rows)
+            .define("WARP_COLS", self.warp_cols)
+            .define("STAGES", self.stages)
+            .define("BLOCKS_PER_MULTIPROCESSOR", self.blocks_per_multiprocessor);
+        self.more.iter().fold(source, |source, &(name, value)| source.define(name, value))
+    }
+
+    pub(crate) fn tiles(&self, shape: Shape) -> u64 {
+        let tiles = |side: usize, of_tile: u32| (side as u64).div_ceil(u64::from(of_tile));
+        tiles(shape.n, self.rows).saturating_mul(tiles(shape.p, self.cols))
+    }
+
+    /// As many slices as fill the multiprocessors once, none with fewer slabs than there are stages: a block must fill its
+    /// pipeline before it multiplies. Partial sums never exceed what the tiles of those blocks hold, some 35 MB on an H200.
+    pub(crate) fn slices(&self, limits: &DeviceLimits, shape: Shape) -> Slices {
+        let blocks = self.blocks_per_multiprocessor.min(SLICED_BLOCKS_PER_MULTIPROCESSOR);
+        let at_once = u64::from(limits.multiprocessors * blocks);
+        let fill = at_once / self.tiles(shape).max(1);
+        let slabs = (shape.m as u64).div_ceil(u64::from(self.depth));
+        self.cut(shape, fill.min(slabs / u64::from(self.stages)).max(1))
+    }
+
+    /// The terms in at most `count` slices of equally many slabs.
+    pub(crate) fn cut(&self, shape: Shape, count: u64) -> Slices {
+        let slabs = (shape.m as u64).div_ceil(u64::from(self.depth));
+        let slabs_per_slice = slabs.div_ceil(count).max(1);
+        let terms = slabs_per_slice * u64::from(self.depth);
+        let count = slabs.div_ceil(slabs_per_slice).max(1);
+        // `check_sides` refuses what 32 bits do not hold, with room to round up.
+        Slices { count: count as u32, terms: terms as u32 }
+    }
+
+    /// A block for every tile and slice.
+    pub(crate) fn plan(
+        &self,
+        limits: &DeviceLimits,
+        shape: Shape,
+        slices: Slices,
+        scalar_bytes: usize,
+    ) -> Result<LaunchPlan, Refusal> {
+        let grid = [self.tiles(shape), 1, u64::from(slices.count)];
+        LaunchPlan::new(limits, grid, [self.threads(), 1, 1], self.shared_bytes(scalar_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
+    use crate::gemm::cuda::fast::dense_cuda_tensor_f64::TENSOR_F64;
+    use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
+    use crate::gemm::cuda::fast::dense_cuda_wgmma_tf32x3;
+    use crate::gemm::cuda::fast::tiled::Tiled;
+
+    /// Every tiling, with its bytes per number.
+    fn all() -> Vec<(&'static str, &'static Tiling, usize)> {
+        let of = |tiled: &'static Tiled| {
+            let both = [(tiled.f32.as_ref(), 4), (tiled.f64.as_ref(), 8)];
+            both.into_iter().filter_map(|(tiling, bytes)| Some((tiled.name, tiling?, bytes)))
+        };
+        let warp_groups = ("dense-cuda-wgmma-tf32x3-128x128", &dense_cuda_wgmma_tf32x3::TILING, 4);
+        let tiled = REGISTERS.iter().chain(&TENSOR_F64).chain(&TENSOR_TF32X3).flat_map(of);
+        tiled.chain([warp_groups]).collect()
+    }
+
+    fn tiling(name: &str, bytes: usize) -> &'static Tiling {
+        all().into_iter().find(|&(found, _, of)| found == name && of == bytes).unwrap().1
+    }
+
+    fn count(name: &str, bytes: usize, n: usize, m: usize, p: usize) -> u32 {
+        tiling(name, bytes).slices(&DeviceLimits::h200(), Shape { n, m, p }).count
+    }
+
+    #[test]
+    fn an_h200_is_filled_once() {
+        assert_eq!(count("dense-cuda-tensor-f64-128x64", 8, 1000, 1000, 1000), 2);
+        assert_eq!(count("dense-cuda-tensor-f64-128x128", 8, 1024, 1024, 1024), 2);
+        assert_eq!(count("dense-cuda-tensor-tf32x3-128x128", 4, 1000, 1000, 1000), 2);
+        assert_eq!(count("dense-cuda-tensor-tf32x3-128x128", 4, 1024, 1024, 1024), 2);
+        assert_eq!(count("dense-cuda-tensor-tf32x3-64x64", 4, 512, 512, 512), 4);
+        // 264 were asked for; whole slabs of 32 terms make one fewer.
+        assert_eq!(count("dense-cuda-tensor-tf32x3-64x64", 4, 64, 1_000_000, 64), 263);
+        assert_eq!(count("dense-cuda-tensor-f64-64x64", 8, 64, 1_000_000, 64), 264);
+        assert_eq!(count("dense-cuda-tensor-f64-32x32", 8, 100, 100, 100), 1);
+        assert_eq!(count("dense-cuda-tensor-f64-32x32", 8, 512, 512, 512), 1);
+        for (name, _, bytes) in all() {
+            for n in [4096, 8192, 10_000] {
+                assert_eq!(count(name, bytes, n, n, n), 1, "{name}");
+            }
+            assert_eq!(count(name, bytes, 1_000_000, 64, 64), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn slices_cover_every_term_and_partial_sums_stay_small() {
+        let h200 = DeviceLimits::h200();
+        for (name, tiling, bytes) in all() {
+            for m in [0, 1, 7, 16, 100, 127, 128, 129, 1000, 10_000, 1_000_000, i32::MAX as usize] {
+                for (n, p) in [(1, 1), (64, 64), (100, 1), (1000, 777), (1, 1_000_000), (5000, 5000)] {
+                    let Slices { count, terms } = tiling.slices(&h200, Shape { n, m, p });
+                    let (of_slice, m) = (u64::from(terms), m as u64);
+                    assert!(of_slice.is_multiple_of(tiling.depth.into()), "{name}");
+                    assert!(u64::from(count) * of_slice >= m, "{name}: {count} × {terms} for {m}");
+                    assert!(u64::from(count - 1) * of_slice < m.max(1), "{name}: an empty slice for {m}");
+                    if count > 1 {
+                        assert!(of_slice >= u64::from(tiling.stages * tiling.depth), "{name}");
+                        assert!(u64::from(count) * (n * p * bytes) as u64 <= 35 << 20, "{name} {n}x{m}x{p}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_tiling_fits_a_multiprocessor() {
+        let h200 = DeviceLimits::h200();
+        for (name, tiling, bytes) in all() {
+            let shape = Shape::square(1000);
+            let plan = tiling.plan(&h200, shape, tiling.slices(&h200, shape), bytes).unwrap();
+            // 228 KiB of shared memory, of which every block takes one KiB for itself.
+            let shared = u64::from(plan.shared_bytes) + 1024;
+            assert!(shared * u64::from(tiling.blocks_per_multiprocessor) <= 228 << 10, "{name}");
+            assert!([128, 256].contains(&tiling.threads()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! C = αAB + βC: dense matrices, all row-major with leading dimensions.
+
+mod cpu;
+mod cuda;
+mod plan;
+mod product;
+mod reference;
+mod registry;
+mod select;
+#[cfg(test)]
+mod testing;
+
+pub use plan::{Plan, gemm};
+pub use product::{Gemm, Inputs, Product, Shape};

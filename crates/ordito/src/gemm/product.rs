@@ -1,0 +1,100 @@
+//! C = αAB + βC: A dense N×M, B dense M×P, C dense N×P, all row-major with leading dimensions.
+
+use crate::Scalar;
+use crate::matrix::{Dense, DenseView, DenseViewMut};
+use crate::op::{Prepared, RunError};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// The operation, in one precision.
+#[derive(Debug)]
+pub struct Gemm<S>(PhantomData<S>);
+
+/// Sizes of the operands: all that preparing may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Rows of A and C.
+    pub n: usize,
+    /// Columns of A, rows of B: the terms of every sum.
+    pub m: usize,
+    /// Columns of B and C.
+    pub p: usize,
+}
+
+impl Shape {
+    /// A square product.
+    pub fn square(n: usize) -> Self {
+        Shape { n, m: n, p: n }
+    }
+    /// Multiply-adds; as many as 64 bits can say where there are more.
+    pub fn multiply_adds(self) -> u64 {
+        (self.n as u64).saturating_mul(self.m as u64).saturating_mul(self.p as u64)
+    }
+}
+
+/// `1000`, or `1000x777x1234` where the sides differ: what the command line takes.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shape { n, m, p } = *self;
+        if n == m && m == p { write!(f, "{n}") } else { write!(f, "{n}x{m}x{p}") }
+    }
+}
+
+/// What a run reads.
+#[derive(Debug, Clone)]
+pub struct Inputs<S> {
+    /// A.
+    pub a: Arc<Dense<S>>,
+    /// B.
+    pub b: Arc<Dense<S>>,
+    /// α.
+    pub alpha: S,
+    /// β; with 0, C is not read.
+    pub beta: S,
+    /// C before the run, where β is not 0. Its leading dimension is that of the result.
+    pub c: Option<Arc<Dense<S>>>,
+}
+
+impl<S: Scalar> Inputs<S> {
+    /// C = A·B.
+    pub fn product(a: Arc<Dense<S>>, b: Arc<Dense<S>>) -> Self {
+        Inputs { a, b, alpha: S::ONE, beta: S::ZERO, c: None }
+    }
+    /// C = C + A·B.
+    pub fn sum(a: Arc<Dense<S>>, b: Arc<Dense<S>>, c: Arc<Dense<S>>) -> Self {
+        Inputs { a, b, alpha: S::ONE, beta: S::ONE, c: Some(c) }
+    }
+}
+
+/// A prepared product: what the workbench runs, and what the library calls on memory of the user.
+pub trait Product<S: Scalar>: Prepared<Gemm<S>> {
+    /// C = αAB + βC. With β = 0, C is not read; gaps between rows are never touched.
+    fn apply(
+        &mut self,
+        alpha: S,
+        a: DenseView<'_, S>,
+        b: DenseView<'_, S>,
+        beta: S,
+        c: DenseViewMut<'_, S>,
+    ) -> Result<(), RunError>;
+}
+
+/// Do A, B and C have this shape?
+pub(crate) fn check_shapes<S: Scalar>(
+    shape: Shape,
+    a: &DenseView<'_, S>,
+    b: &DenseView<'_, S>,
+    c: (usize, usize),
+) -> Result<(), RunError> {
+    let Shape { n, m, p } = shape;
+    let text = |(rows, cols)| format!("{rows}×{cols}");
+    let operands =
+        [("A", (a.rows(), a.cols()), (n, m)), ("B", (b.rows(), b.cols()), (m, p)), ("C", c, (n, p))];
+    for (what, found, expected) in operands {
+        if found != expected {
+            return Err(RunError::Shape { what, found: text(found), expected: text(expected) });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The one list of ways to do it.
+
+use crate::Scalar;
+use crate::files::WriteError;
+use crate::gemm::cpu::{dense_serial_blocked, dense_serial_loops, dense_threads_packed};
+use crate::gemm::cuda::dense_cuda_cublas;
+use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
+use crate::gemm::cuda::fast::dense_cuda_tensor_f64::TENSOR_F64;
+use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
+use crate::gemm::cuda::fast::dense_cuda_wgmma_tf32x3;
+use crate::gemm::cuda::ladder::dense_cuda_ladder as ladder;
+use crate::gemm::product::{Gemm, Inputs, Product, Shape};
+use crate::gemm::{reference, select};
+use crate::io::write_npy;
+use crate::machine::Machine;
+use crate::matrix::Dense;
+use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
+use std::path::Path;
+
+/// Every way to do it.
+fn list<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
+    &[
+        &dense_serial_loops::DenseSerialLoops,
+        &dense_serial_blocked::DenseSerialBlocked,
+        &dense_threads_packed::DenseThreadsPacked,
+        &ladder::ELEMENT_BY_ROW[0],
+        &ladder::ELEMENT_BY_ROW[1],
+        &ladder::ELEMENT_BY_ROW[2],
+        &ladder::ELEMENT_BY_ROW[3],
+        &ladder::TILE_BY_ROW[0],
+        &ladder::TILE_BY_ROW[1],
+        &ladder::TILE_BY_ROW[2],
+        &ladder::TILE_BY_ROW[3],
+        &ladder::ELEMENT_BY_COLUMN[0],
+        &ladder::ELEMENT_BY_COLUMN[1],
+        &ladder::ELEMENT_BY_COLUMN[2],
+        &ladder::ELEMENT_BY_COLUMN[3],
+        &ladder::TILE_BY_COLUMN[0],
+        &ladder::TILE_BY_COLUMN[1],
+        &ladder::TILE_BY_COLUMN[2],
+        &ladder::TILE_BY_COLUMN[3],
+        &REGISTERS[0],
+        &REGISTERS[1],
+        &TENSOR_F64[0],
+        &TENSOR_F64[1],
+        &TENSOR_F64[2],
+        &TENSOR_F64[3],
+        &TENSOR_F64[4],
+        &TENSOR_TF32X3[0],
+        &TENSOR_TF32X3[1],
+        &TENSOR_TF32X3[2],
+        &dense_cuda_wgmma_tf32x3::DenseCudaWgmmaTf32x3,
+        &dense_cuda_cublas::DenseCudaCublas,
+    ]
+}
+
+#[inline(never)] // see `of_precision`
+fn in_f32() -> &'static [&'static dyn Variant<Gemm<f32>>] {
+    list()
+}
+
+#[inline(never)]
+fn in_f64() -> &'static [&'static dyn Variant<Gemm<f64>>] {
+    list()
+}
+
+impl<S: Scalar> Op for Gemm<S> {
+    const NAME: &'static str = "gemm";
+    const ABOUT: &'static str = "C = C + A·B: dense matrices";
+    type Subject = Shape;
+    type Inputs = Inputs<S>;
+    type Output = Dense<S>;
+    type Ready = dyn Product<S>;
+
+    fn variants() -> &'static [&'static dyn Variant<Self>] {
+        of_precision(&in_f32(), &in_f64())
+    }
+
+    fn choose(machine: &Machine, shape: &Shape) -> Choice {
+        select::choose::<S>(machine, *shape)
+    }
+
+    fn cost(shape: &Shape) -> Cost {
+        let elements = |rows: usize, cols: usize| (rows as u64).saturating_mul(cols as u64);
+        let Shape { n, m, p } = *shape;
+        let row_bytes = (p as u64).saturating_mul(ORACLE_BYTES_PER_ELEMENT);
+        Cost {
+            flops: shape.multiply_adds().saturating_mul(2),
+            // C is read and written.
+            least_bytes: elements(n, m)
+                .saturating_add(elements(m, p))
+                .saturating_add(elements(n, p).saturating_mul(2))
+                .saturating_mul(size_of::<S>() as u64),
+            oracle_steps: shape.multiply_adds(),
+            oracle_row_steps: elements(m, p),
+            oracle_bytes: (n as u64).saturating_mul(row_bytes),
+            oracle_row_bytes: row_bytes,
+        }
+    }
+
+    fn oracle(shape: &Shape, inputs: &Inputs<S>, extent: Extent) -> Reference {
+        reference::oracle(*shape, inputs, extent)
+    }
+
+    fn save(_: &Shape, inputs: &Inputs<S>, output: &Dense<S>, folder: &Path) -> Result<(), WriteError> {
+        write_npy(inputs.a.view(), &folder.join("a.npy"))?;
+        write_npy(inputs.b.view(), &folder.join("b.npy"))?;
+        if let Some(c) = &inputs.c {
+            write_npy(c.view(), &folder.join("c_before.npy"))?;
+        }
+        write_npy(output.view(), &folder.join("c_found.npy"))
+    }
+}

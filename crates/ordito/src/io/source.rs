@@ -1,0 +1,190 @@
+//! Where the text comes from: a file mapped into memory, or bytes that arrive one after the other (pipes, `.gz`). Either
+//! way it is handed on in segments of whole lines, which end where a line reaches a multiple of `segment_bytes`: whatever
+//! is computed of pieces of a text is the same for both.
+
+use crate::io::error::ReadError;
+use flate2::read::MultiGzDecoder;
+use memchr::{memchr, memrchr};
+use memmap2::Mmap;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::time::Instant;
+
+/// The first bytes of every gzip stream.
+pub(super) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Segments of a mapped file are so many times as large: they need no memory, and all threads wait at the end of each.
+const MAPPED_SEGMENTS: usize = 16;
+
+/// Text to be read.
+pub(super) enum Source {
+    /// All of it, in the pages of the file.
+    Mapped(Mmap),
+    /// As it comes.
+    Stream(Box<dyn Read + Send>),
+}
+
+/// How reading went.
+#[derive(Debug, Default)]
+pub(super) struct Delivered {
+    /// Bytes of text, after decompression.
+    pub(super) bytes: u64,
+    /// Time spent waiting for them.
+    pub(super) read_ns: f64,
+    /// Why the text ends before its end.
+    pub(super) failure: Option<io::Error>,
+}
+
+impl Source {
+    /// Opens a file, decompressed if it starts like a gzip stream, whatever its name.
+    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
+        Source::try_open(path).map_err(|reason| ReadError::Io { path: path.to_owned(), reason })
+    }
+
+    fn try_open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        // Files that the system makes up while they are read (/proc) have no length and cannot be mapped.
+        if metadata.is_file()
+            && metadata.len() > 0
+            && let Some(map) = map(&file)
+        {
+            return Ok(match map.starts_with(&GZIP_MAGIC) {
+                true => Source::Stream(Box::new(MultiGzDecoder::new(Cursor::new(map)))),
+                false => Source::Mapped(map),
+            });
+        }
+        let mut start = Vec::with_capacity(GZIP_MAGIC.len());
+        file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
+        let is_gzip = start == GZIP_MAGIC;
+        let whole = Cursor::new(start).chain(file);
+        Ok(Source::Stream(if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
+    }
+
+    /// Bytes of text, where that is known before they are read.
+    pub(super) fn known_bytes(&self) -> Option<u64> {
+        match self {
+            Source::Mapped(map) => Some(map.len() as u64),
+            Source::Stream(_) => None,
+        }
+    }
+
+    /// Calls `work` with segments, each ending with a line, until the text or an error ends it.
+    pub(super) fn for_each_segment<E>(
+        self,
+        segment_bytes: usize,
+        work: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Delivered, E> {
+        match self {
+            Source::Mapped(map) => {
+                let segment_bytes = segment_bytes.saturating_mul(MAPPED_SEGMENTS);
+                segments(&map, segment_bytes).try_for_each(work)?;
+                Ok(Delivered { bytes: map.len() as u64, ..Delivered::default() })
+            }
+            Source::Stream(source) => Stream::new(source, segment_bytes).for_each_segment(work),
+        }
+    }
+}
+
+/// The place after the `\n` that ends the line, or the end of the text.
+#[inline(always)]
+pub(super) fn next_line(text: &[u8], at: usize) -> usize {
+    match memchr(b'\n', &text[at.min(text.len())..]) {
+        Some(length) => at + length + 1,
+        None => text.len(),
+    }
+}
+
+/// A text in segments of whole lines.
+pub(super) fn segments(text: &[u8], segment_bytes: usize) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0usize;
+    std::iter::from_fn(move || {
+        let nominal = start.saturating_add(to_next_multiple(start as u64, segment_bytes));
+        let end = if nominal < text.len() { next_line(text, nominal - 1) } else { text.len() };
+        let segment = &text[std::mem::replace(&mut start, end)..end];
+        (!segment.is_empty()).then_some(segment)
+    })
+}
+
+/// From a place in the text to the next multiple of `bytes` behind it.
+fn to_next_multiple(place: u64, bytes: usize) -> usize {
+    bytes - (place % bytes as u64) as usize
+}
+
+fn map(file: &File) -> Option<Mmap> {
+    // SAFETY: the bytes are only looked at, never taken as valid text or as a length. As with every mapping, another
+    // process may write to the file meanwhile: then rows are missing or wrong, and the reader, which checks every
+    // index against the mapping's length, reports a fault. One that shortens the file ends this process with SIGBUS;
+    // the documentation of what reads files says so.
+    unsafe { Mmap::map(file) }.ok()
+}
+
+/// Bytes that arrive one after the other. While a segment is worked on the next one is fetched.
+struct Stream {
+    source: Box<dyn Read + Send>,
+    segment_bytes: usize,
+    ended: bool,
+    delivered: Delivered,
+}
+
+impl Stream {
+    fn new(source: Box<dyn Read + Send>, segment_bytes: usize) -> Self {
+        Stream { source, segment_bytes, ended: false, delivered: Delivered::default() }
+    }
+
+    fn for_each_segment<E>(mut self, mut work: impl FnMut(&[u8]) -> Result<(), E>) -> Result<Delivered, E> {
+        let (mut current, mut next) = (Vec::new(), Vec::new());
+        let mut lines_end = self.fetch(&mut current, &[]);
+        while lines_end > 0 {
+            let (lines, begun_line) = current.split_at(lines_end);
+            let (stream, next_end) = (&mut self, &mut lines_end);
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| *next_end = stream.fetch(&mut next, begun_line));
+                work(lines)
+            })?;
+            std::mem::swap(&mut current, &mut next);
+        }
+        Ok(self.delivered)
+    }
+
+    /// Puts `begun` and what follows it into `buffer`, and says where the segment ends; 0 at the end.
+    fn fetch(&mut self, buffer: &mut Vec<u8>, begun: &[u8]) -> usize {
+        let start = Instant::now();
+        buffer.clear();
+        buffer.extend_from_slice(begun);
+        let nominal = to_next_multiple(self.delivered.bytes, self.segment_bytes);
+        // The line that ends the segment has this byte, or starts behind it.
+        let mut searched = nominal - 1;
+        let lines_end = loop {
+            if let Some(newline) = buffer.get(searched..).and_then(|rest| memchr(b'\n', rest)) {
+                break searched + newline + 1;
+            }
+            searched = searched.max(buffer.len());
+            if self.ended {
+                break match &self.delivered.failure {
+                    None => buffer.len(),
+                    Some(_) => memrchr(b'\n', buffer).map_or(0, |newline| newline + 1),
+                };
+            }
+            self.read_more(buffer, nominal);
+        };
+        self.delivered.bytes += lines_end as u64;
+        self.delivered.read_ns += start.elapsed().as_nanos() as f64;
+        lines_end
+    }
+
+    /// Reads to `nominal` and a little farther, where a line should end. As much again as there is behind it already: a
+    /// line of any length costs a few steps.
+    fn read_more(&mut self, buffer: &mut Vec<u8>, nominal: usize) {
+        let behind = buffer.len().saturating_sub(nominal).max(self.segment_bytes / 16 + 1);
+        let wanted = nominal.saturating_sub(buffer.len()) + behind;
+        match self.source.by_ref().take(wanted as u64).read_to_end(buffer) {
+            Ok(count) => self.ended = count < wanted,
+            Err(failure) => (self.ended, self.delivered.failure) = (true, Some(failure)),
+        }
+    }
+}

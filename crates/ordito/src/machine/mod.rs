@@ -1,0 +1,203 @@
+//! What this computer offers: threads, vector instructions, memory, GPUs, and the limits a run may not pass.
+
+mod vectorized;
+
+pub(crate) use vectorized::Vectorized;
+
+use crate::cpu::{CpuInfo, Pool, SimdLevel, Team};
+use crate::device::{Device, Emulator, Gpu};
+use crate::refusal::Refusal;
+use std::sync::{Arc, LazyLock};
+
+/// How much a run may take before it is refused with a sentence instead of tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that one variant may allocate for its format.
+    pub memory_bytes: u64,
+    /// Steps of variants that are there to be compared with and not to be waited for: conversions that scan all nonzeros
+    /// for every row, serial dense products. `None`: what each of them thinks bearable.
+    pub work_steps: Option<u64>,
+    /// Nonzeros up to which row starts on a device take 32 bits; above, 64. Only tests lower it.
+    pub narrow_offsets: u64,
+}
+
+impl Limits {
+    /// Where the free memory of the machine is not known.
+    const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
+
+    /// A quarter of the memory that is free now (several variants are held at a time), and as many steps as each variant
+    /// thinks bearable.
+    pub fn of(cpu: &CpuInfo) -> Self {
+        let memory_bytes = cpu.available_memory_bytes.map_or(Self::MEMORY_BYTES_UNKNOWN, |free| free / 4);
+        Limits { memory_bytes, work_steps: None, narrow_offsets: u64::from(u32::MAX) }
+    }
+}
+
+/// A computer, and the share of it that may be used.
+///
+/// ```
+/// use ordito::machine::Machine;
+/// let machine = Machine::with_threads(2)?;
+/// assert_eq!(machine.threads(), 2);
+/// # Ok::<(), ordito::refusal::Refusal>(())
+/// ```
+#[derive(Debug)]
+pub struct Machine {
+    cpu: CpuInfo,
+    pool: Arc<Pool>,
+    limits: Limits,
+    accelerator: Accelerator,
+    /// The accelerator with a stream of its own; `None`: the one that all share, opened on first use.
+    device: Option<Device>,
+}
+
+/// What runs the CUDA variants.
+///
+/// ```
+/// use ordito::machine::{Accelerator, Machine};
+/// let machine = Machine::with_threads(1)?.with_accelerator(Accelerator::Cuda(0));
+/// match machine.device() {
+///     Ok(device) => println!("{}", device.limits().name), // Plan::new(…, &machine) uses it
+///     Err(refusal) => println!("{refusal}"),              // and what to do about it
+/// }
+/// # Ok::<(), ordito::refusal::Refusal>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Accelerator {
+    /// Nothing: they refuse.
+    #[default]
+    None,
+    /// The GPU of this number.
+    Cuda(usize),
+    /// The emulator.
+    Emulator,
+}
+
+static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(|| {
+    let cpu = CpuInfo::detect();
+    let (threads, limits) = (cpu.logical_cores, Limits::of(&cpu));
+    Machine::new(cpu, threads, limits)
+});
+
+impl Machine {
+    /// `threads` threads of this computer under the given limits.
+    /// A SIMD level above what this CPU has is lowered to it: kernels rely on the level for their safety.
+    pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
+        cpu.simd = cpu.simd.min(SimdLevel::supported());
+        let pool = Arc::new(Pool::new(threads)?);
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator: Accelerator::None, device: None }))
+    }
+
+    /// The same machine with threads of its own that stay on one core each. The thread that calls is left alone: it takes part
+    /// in products, and the first core is left to it.
+    ///
+    /// ```
+    /// use ordito::machine::Machine;
+    /// let machine = Machine::with_threads(2)?;
+    /// let machine = machine.pinned().unwrap_or(machine); // not every system can
+    /// assert_eq!(machine.threads(), 2);
+    /// # Ok::<(), ordito::refusal::Refusal>(())
+    /// ```
+    pub fn pinned(&self) -> Result<Arc<Self>, Refusal> {
+        let (cpu, pool) = (self.cpu.clone(), Arc::new(Pool::pinned(self.threads())?));
+        let (limits, accelerator, device) = (self.limits, self.accelerator, self.device.clone());
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device }))
+    }
+
+    /// The same machine, with something that runs the CUDA variants. Nothing is opened yet.
+    pub fn with_accelerator(&self, accelerator: Accelerator) -> Arc<Self> {
+        self.with(accelerator, None)
+    }
+
+    /// The same machine, whose device has a stream of its own: plans that are made on it may overlap with others, and
+    /// are ordered among each other. See [`Device::wait_for`] for order across streams.
+    pub fn with_new_stream(&self) -> Result<Arc<Self>, Refusal> {
+        Ok(self.with(self.accelerator, Some(self.device()?.with_new_stream()?)))
+    }
+
+    /// The same machine, whose device works in a stream that somebody else made.
+    ///
+    /// # Safety
+    /// As for [`Gpu::with_raw_stream`]; everything made on the machine that is returned must be gone before the stream is.
+    pub unsafe fn with_raw_stream(&self, raw: *mut std::ffi::c_void) -> Result<Arc<Self>, Refusal> {
+        let Device::Cuda(gpu) = self.device()? else {
+            return Err(Refusal::NotEmulated("the emulator has no streams".into()));
+        };
+        // SAFETY: the caller's promise.
+        let gpu = unsafe { gpu.with_raw_stream(raw) }?;
+        Ok(self.with(self.accelerator, Some(Device::Cuda(gpu))))
+    }
+
+    fn with(&self, accelerator: Accelerator, device: Option<Device>) -> Arc<Self> {
+        let (cpu, pool) = (self.cpu.clone(), self.pool.clone());
+        Arc::new(Machine { cpu, pool, limits: self.limits, accelerator, device })
+    }
+
+    /// `threads` threads of this computer, limits by its free memory.
+    pub fn with_threads(threads: usize) -> Result<Arc<Self>, Refusal> {
+        let cpu = CpuInfo::detect();
+        let limits = Limits::of(&cpu);
+        Machine::new(cpu, threads, limits)
+    }
+
+    /// All of it; made on first use and shared.
+    pub fn whole() -> Result<Arc<Self>, Refusal> {
+        WHOLE_MACHINE.clone()
+    }
+
+    /// Facts about the processor.
+    pub fn cpu(&self) -> &CpuInfo {
+        &self.cpu
+    }
+    /// The threads.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+    /// As many threads for hot kernels; started on first use.
+    pub fn team(&self) -> &Team {
+        self.pool.team()
+    }
+    /// What runs the CUDA variants.
+    pub fn accelerator(&self) -> Accelerator {
+        self.accelerator
+    }
+    /// The device that runs the CUDA variants: opened on first use, once per process; or why there is none.
+    pub fn device(&self) -> Result<Device, Refusal> {
+        if let Some(device) = &self.device {
+            return Ok(device.clone());
+        }
+        match self.accelerator {
+            Accelerator::None => Err(Refusal::NoDevice),
+            Accelerator::Cuda(number) => {
+                Gpu::open(number).map(|gpu| Device::Cuda(gpu.with_copiers(&self.pool)))
+            }
+            Accelerator::Emulator => Emulator::open().map(Device::Emulator),
+        }
+    }
+    /// How many of them.
+    pub fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+    /// What a run may take.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Refuses what takes more steps than were allowed, or, where nothing was said, than are `bearable`.
+    pub fn check_work(&self, what: impl Into<String>, steps: u128, bearable: u64) -> Result<(), Refusal> {
+        let limit = self.limits.work_steps.unwrap_or(bearable);
+        if steps <= u128::from(limit) {
+            return Ok(());
+        }
+        Err(Refusal::Work { what: what.into(), steps, limit })
+    }
+
+    /// Refuses what needs more memory than the budget. `needed` is `None` when not even 64 bits hold it.
+    pub fn check_memory(&self, what: impl Into<String>, needed: Option<u64>) -> Result<(), Refusal> {
+        let budget = self.limits.memory_bytes;
+        match needed {
+            Some(bytes) if bytes <= budget => Ok(()),
+            _ => Err(Refusal::Memory { what: what.into(), needed, budget }),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Parts that threads have made, put together.
+
+use rayon::prelude::*;
+
+/// Copies the parts one after the other to the beginning of `to`, on the threads of the current rayon pool.
+pub(crate) fn concat_into<'a, T: Copy + Send + Sync + 'a>(
+    parts: impl Iterator<Item = &'a [T]>,
+    mut to: &mut [T],
+) {
+    let mut copies = Vec::with_capacity(parts.size_hint().0);
+    for part in parts {
+        let (mine, rest) = to.split_at_mut(part.len());
+        to = rest;
+        copies.push((part, mine));
+    }
+    copies.into_par_iter().for_each(|(from, to)| to.copy_from_slice(from));
+}

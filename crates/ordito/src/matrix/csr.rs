@@ -1,0 +1,308 @@
+//! Compressed sparse rows: the format that everything else is made from.
+
+use crate::Scalar;
+use crate::matrix::coo::{Coo, Duplicates};
+use crate::matrix::coo_to_csr::offsets_if_in_order;
+use crate::matrix::coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
+use crate::matrix::{FormatError, check_dimensions};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows that one thread writes at a time.
+const ROWS_PER_TASK: usize = 1 << 13;
+
+/// A sparse matrix by rows: entries `offsets[r]..offsets[r + 1]` of `columns` and `values` are row `r`.
+///
+/// Invariant: `offsets` has `rows + 1` elements, starts at 0, never falls and ends at the number of nonzeros;
+/// `columns` and `values` have that length; every column is below `cols`. Columns need not be sorted and may
+/// repeat; [`Csr::from_coo`] sorts them.
+///
+/// ```
+/// use ordito::matrix::{Coo, Csr, Duplicates};
+/// let a = Coo::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![2.0, 1.0, 3.0])?;
+/// let a = Csr::from_coo(&a, Duplicates::Sum);
+/// assert_eq!(a.view().offsets(), &[0, 1, 2]);
+/// assert_eq!(a.view().values(), &[1.0, 5.0]);
+/// # Ok::<(), ordito::matrix::FormatError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Csr<S> {
+    rows: usize,
+    cols: usize,
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<S>,
+}
+
+/// The same in somebody else's memory: nothing is copied, the invariant is checked.
+///
+/// ```
+/// use ordito::matrix::CsrView;
+/// let (offsets, columns, values) = ([0, 1, 2], [0, 1], [1.0, 5.0]);
+/// let a = CsrView::from_parts(2, 2, &offsets, &columns, &values)?;
+/// assert_eq!(a.row(1).collect::<Vec<_>>(), [(1, 5.0)]);
+/// # Ok::<(), ordito::matrix::FormatError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct CsrView<'a, S> {
+    rows: usize,
+    cols: usize,
+    offsets: &'a [usize],
+    columns: &'a [u32],
+    values: &'a [S],
+}
+
+fn check<S>(
+    rows: usize,
+    cols: usize,
+    offsets: &[usize],
+    columns: &[u32],
+    values: &[S],
+) -> Result<(), FormatError> {
+    check_dimensions(rows, cols)?;
+    let nonzeros = columns.len();
+    if values.len() != nonzeros {
+        return Err(FormatError::Length { what: "values", found: values.len(), expected: nonzeros });
+    }
+    if offsets.len() != rows + 1 {
+        return Err(FormatError::Length { what: "offsets", found: offsets.len(), expected: rows + 1 });
+    }
+    let falls = offsets.windows(2).position(|pair| pair[1] < pair[0]).map(|p| p + 1);
+    let wrong = if offsets[0] != 0 { Some(0) } else { falls };
+    if let Some(position) = wrong.or((offsets[rows] != nonzeros).then_some(rows)) {
+        return Err(FormatError::Offsets { position, value: offsets[position], nonzeros });
+    }
+    if let Some(entry) = columns.iter().position(|&col| col as usize >= cols) {
+        return Err(FormatError::IndexOutOfRange {
+            entry,
+            what: "column",
+            index: columns[entry],
+            bound: cols,
+        });
+    }
+    Ok(())
+}
+
+/// Threads that are worth waking to sort it.
+fn threads_for<S: Scalar>(coo: &Coo<S>) -> usize {
+    if coo.nonzeros() < SORT_SERIALLY_BELOW { 1 } else { rayon::current_num_threads() }
+}
+
+impl<S: Scalar> Csr<S> {
+    /// Checks the invariant and takes the arrays.
+    pub fn from_parts(
+        rows: usize,
+        cols: usize,
+        offsets: Vec<usize>,
+        columns: Vec<u32>,
+        values: Vec<S>,
+    ) -> Result<Self, FormatError> {
+        check(rows, cols, &offsets, &columns, &values)?;
+        Ok(Csr { rows, cols, offsets, columns, values })
+    }
+
+    /// Sorts the triplets by row and column, on the threads of the current rayon pool (few enough entries: on the
+    /// caller's alone). Entries at the same
+    /// place are summed or kept in the order in which they stand; the result does not depend on the number
+    /// of threads.
+    pub fn from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Self {
+        let (offsets, columns, values) = sort_entries(coo, duplicates, threads_for(coo));
+        Csr { rows: coo.rows(), cols: coo.cols(), offsets, columns, values }
+    }
+
+    /// The same of triplets that are not needed any more: those in order keep their memory.
+    ///
+    /// ```
+    /// use ordito::matrix::{Coo, Csr, Duplicates};
+    /// let a = Coo::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![2.0, 1.0, 3.0])?;
+    /// assert_eq!(Csr::from_owned_coo(a.clone(), Duplicates::Sum), Csr::from_coo(&a, Duplicates::Sum));
+    /// # Ok::<(), ordito::matrix::FormatError>(())
+    /// ```
+    pub fn from_owned_coo(coo: Coo<S>, duplicates: Duplicates) -> Self {
+        let Some(offsets) = offsets_if_in_order(&coo, threads_for(&coo)) else {
+            return Csr::from_coo(&coo, duplicates);
+        };
+        let (rows, cols) = (coo.rows(), coo.cols());
+        let (columns, values) = coo.into_columns_and_values();
+        Csr { rows, cols, offsets, columns, values }
+    }
+
+    /// The triplets, row by row.
+    pub fn to_coo(&self) -> Coo<S> {
+        self.clone().into_coo()
+    }
+
+    /// The same in the memory of this matrix. Rows are written on the threads of the current rayon pool.
+    pub fn into_coo(self) -> Coo<S> {
+        let mut row_indices = vec![0; self.columns.len()];
+        let mut left = &mut row_indices[..];
+        let blocks = (0..self.rows).step_by(ROWS_PER_TASK).map(|first| {
+            let rows = first..(first + ROWS_PER_TASK).min(self.rows);
+            let length = self.offsets[rows.end] - self.offsets[first];
+            let (block, rest) = std::mem::take(&mut left).split_at_mut(length);
+            left = rest;
+            (rows, block)
+        });
+        let blocks: Vec<_> = blocks.collect();
+        blocks.into_par_iter().for_each(|(rows, block)| {
+            let start = self.offsets[rows.start];
+            for row in rows {
+                block[self.offsets[row] - start..self.offsets[row + 1] - start].fill(row as u32);
+            }
+        });
+        Coo::new(self.rows, self.cols, row_indices, self.columns, self.values)
+            .expect("a CSR matrix has valid indices")
+    }
+
+    /// Aᵀ, with sorted columns.
+    pub fn transpose(&self) -> Self {
+        Csr::from_coo(&self.to_coo().transpose(), Duplicates::Keep)
+    }
+
+    /// The same pattern with other numbers.
+    pub fn with_values(&self, values: Vec<S>) -> Result<Self, FormatError> {
+        Csr::from_parts(self.rows, self.cols, self.offsets.clone(), self.columns.clone(), values)
+    }
+
+    /// To read.
+    pub fn view(&self) -> CsrView<'_, S> {
+        CsrView {
+            rows: self.rows,
+            cols: self.cols,
+            offsets: &self.offsets,
+            columns: &self.columns,
+            values: &self.values,
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+    /// Number of stored entries.
+    pub fn nonzeros(&self) -> usize {
+        self.columns.len()
+    }
+    /// Length of every row.
+    pub fn row_lengths(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.offsets.windows(2).map(|pair| pair[1] - pair[0])
+    }
+    /// Length of the longest row; 0 where there is none.
+    pub fn longest_row(&self) -> usize {
+        self.row_lengths().max().unwrap_or(0)
+    }
+    /// Bytes for `rows` rows with `nonzeros` entries in all.
+    pub fn bytes_for(rows: usize, nonzeros: usize) -> Option<u64> {
+        let offsets = (rows as u64).checked_add(1)?.checked_mul(size_of::<usize>() as u64)?;
+        (nonzeros as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(offsets)
+    }
+}
+
+impl<'a, S: Scalar> CsrView<'a, S> {
+    /// Checks the invariant and borrows the arrays.
+    pub fn from_parts(
+        rows: usize,
+        cols: usize,
+        offsets: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [S],
+    ) -> Result<Self, FormatError> {
+        check(rows, cols, offsets, columns, values)?;
+        Ok(CsrView { rows, cols, offsets, columns, values })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+    /// Number of stored entries.
+    pub fn nonzeros(&self) -> usize {
+        self.columns.len()
+    }
+    /// Where each row starts; one more than there are rows.
+    pub fn offsets(&self) -> &'a [usize] {
+        self.offsets
+    }
+    /// Column of every entry.
+    pub fn columns(&self) -> &'a [u32] {
+        self.columns
+    }
+    /// Value of every entry.
+    pub fn values(&self) -> &'a [S] {
+        self.values
+    }
+    /// Positions of a row's entries.
+    #[inline(always)]
+    pub fn range(&self, row: usize) -> Range<usize> {
+        self.offsets[row]..self.offsets[row + 1]
+    }
+    /// Columns and values of one row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, S)> + use<'a, S> {
+        let range = self.range(row);
+        let columns = self.columns[range.clone()].iter();
+        columns.zip(&self.values[range]).map(|(&col, &value)| (col as usize, value))
+    }
+    /// A copy that owns its arrays.
+    pub fn to_csr(&self) -> Csr<S> {
+        Csr {
+            rows: self.rows,
+            cols: self.cols,
+            offsets: self.offsets.to_vec(),
+            columns: self.columns.to_vec(),
+            values: self.values.to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn construction_names_the_fault() {
+        let fault = |offsets: &[usize]| {
+            CsrView::from_parts(2, 2, offsets, &[0, 1], &[1.0, 2.0]).unwrap_err().to_string()
+        };
+        assert_eq!(fault(&[1, 1, 2]), "row offsets must rise from 0 to 2; offset 0 is 1");
+        assert_eq!(fault(&[0, 3, 2]), "row offsets must rise from 0 to 2; offset 2 is 2");
+        assert_eq!(fault(&[0, 1, 1]), "row offsets must rise from 0 to 2; offset 2 is 1");
+        assert_eq!(fault(&[0, 2]), "offsets has 2 elements, 3 expected");
+        let error = CsrView::from_parts(1, 1, &[0, 1], &[1], &[1.0]).unwrap_err();
+        assert_eq!(error.to_string(), "entry 0: column 1 is outside 0..1");
+    }
+
+    #[test]
+    fn transposing_twice_is_the_identity() {
+        let coo = Coo::new(3, 4, vec![0, 2, 2, 0], vec![3, 0, 1, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let a = Csr::from_coo(&coo, Duplicates::Keep);
+        assert_eq!(a.transpose().cols(), 3);
+        assert_eq!(a.transpose().transpose(), a);
+    }
+
+    #[test]
+    fn triplets_given_away_become_the_same_matrix() {
+        let rows: Vec<u32> = (0..50_000).map(|entry| entry / 5).collect();
+        let columns: Vec<u32> = (0..50_000).map(|entry| entry % 5 * 7).collect();
+        let values: Vec<f64> = (0..50_000).map(f64::from).collect();
+        let in_order = Coo::new(10_000, 30, rows, columns, values.clone()).unwrap();
+        let memory = in_order.values().as_ptr();
+        let mut twice = in_order.column_indices().to_vec();
+        twice[49_999] = twice[49_998];
+        let twice = Coo::new(10_000, 30, in_order.row_indices().to_vec(), twice, values).unwrap();
+        for coo in [twice.clone().transpose(), twice, Coo::empty(0, 3).unwrap(), in_order] {
+            let expected = Csr::from_coo(&coo, Duplicates::Sum);
+            let found = Csr::from_owned_coo(coo, Duplicates::Sum);
+            assert_eq!(found, expected);
+            assert_eq!(found.values.as_ptr() == memory, found.nonzeros() == 50_000);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Storage on the host. One file per format: its invariants, checked construction, and the way from and to
+//! [`Coo`], the list of triplets in which matrices arrive.
+//!
+//! Row and column indices are `u32`, offsets into the nonzeros are 64 bits wide: more than 2³² nonzeros
+//! overflow nothing, only memory limits them.
+
+#[doc(hidden)]
+pub mod coo_to_csr;
+mod random;
+pub(crate) mod concat;
+mod coo;
+mod csr;
+mod dense;
+mod ell;
+pub(crate) mod huge_pages;
+mod spy;
+mod statistics;
+mod symmetry;
+
+pub use coo::{Coo, Duplicates};
+pub use coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
+pub use csr::{Csr, CsrView};
+pub(crate) use dense::span;
+pub use dense::{Dense, DenseView, DenseViewMut};
+pub use ell::{EllPadded, EllRagged, RaggedRow};
+pub use random::{Random, random_dense};
+pub use spy::Spy;
+pub use statistics::{LengthBin, Statistics};
+pub use symmetry::Symmetry;
+
+// Offsets are `usize`, which is what slices are indexed by; this is what makes them 64 bits wide.
+const _: () = assert!(usize::BITS == 64, "Ordito needs a 64-bit target: offsets are usize");
+
+/// The largest number of rows or columns: indices are `u32`, and one value stays free.
+pub const MAX_DIMENSION: usize = u32::MAX as usize;
+
+/// Why a matrix could not be built.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FormatError {
+    /// A dimension does not fit 32-bit indices.
+    #[error("{what} = {value} is more than the {MAX_DIMENSION} that 32-bit indices reach")]
+    DimensionTooLarge {
+        /// "rows" or "columns".
+        what: &'static str,
+        /// What was asked for.
+        value: u64,
+    },
+    /// Two arrays that must have the same length do not.
+    #[error("{what} has {found} elements, {expected} expected")]
+    Length {
+        /// Which array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that fits the rest.
+        expected: usize,
+    },
+    /// An index lies outside the matrix.
+    #[error("entry {entry}: {what} {index} is outside 0..{bound}")]
+    IndexOutOfRange {
+        /// Position in the list of entries.
+        entry: usize,
+        /// "row" or "column".
+        what: &'static str,
+        /// The index.
+        index: u32,
+        /// One more than the largest allowed.
+        bound: usize,
+    },
+    /// Offsets must start at 0, never fall, and end at the number of nonzeros.
+    #[error("row offsets must rise from 0 to {nonzeros}; offset {position} is {value}")]
+    Offsets {
+        /// Index into the offsets.
+        position: usize,
+        /// What stands there.
+        value: usize,
+        /// The number of nonzeros.
+        nonzeros: usize,
+    },
+    /// The leading dimension of a dense matrix is smaller than its rows.
+    #[error("leading dimension {leading_dimension} is smaller than the {cols} columns of a row")]
+    LeadingDimension {
+        /// Distance between rows, in elements.
+        leading_dimension: usize,
+        /// Columns.
+        cols: usize,
+    },
+    /// Sizes whose product does not fit 64 bits or the address space.
+    #[error("{what} would need more elements than can be addressed")]
+    TooManyElements {
+        /// What was to be allocated.
+        what: &'static str,
+    },
+}
+
+/// Lanes of a vector of 64 bytes.
+pub(crate) const fn lanes<S>() -> usize {
+    64 / size_of::<S>()
+}
+
+/// Checks that indices below `rows` and `cols` fit `u32`.
+pub(crate) fn check_dimensions(rows: usize, cols: usize) -> Result<(), FormatError> {
+    for (what, value) in [("rows", rows), ("columns", cols)] {
+        if value > MAX_DIMENSION {
+            return Err(FormatError::DimensionTooLarge { what, value: value as u64 });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! What a matrix and its transpose have in common.
+
+use crate::Scalar;
+use crate::matrix::csr::Csr;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Fewer entries are compared before a second thread has found out where to begin.
+const FEWEST_ENTRIES: usize = 1 << 16;
+
+/// What a matrix has in common with its transpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symmetry {
+    /// Not square: the question does not arise.
+    NotSquare,
+    /// A = Aᵀ.
+    Symmetric,
+    /// A = −Aᵀ, and not both 0.
+    SkewSymmetric,
+    /// Entries at the same places, with other values.
+    PatternSymmetric,
+    /// None of it.
+    Unsymmetric,
+}
+
+impl Symmetry {
+    /// Of a matrix whose rows have sorted columns, on the threads of the current rayon pool. The transpose is never built:
+    /// its row j begins where row j of the matrix does, and grows by one entry whenever a row of the matrix, from the
+    /// first to the last, has one in column j.
+    pub(super) fn of<S: Scalar>(a: &Csr<S>) -> Self {
+        if a.rows() != a.cols() {
+            return Symmetry::NotSquare;
+        }
+        let threads = rayon::current_num_threads().clamp(1, a.nonzeros() / FEWEST_ENTRIES + 1);
+        let rows_of = |part: usize| a.rows() * part / threads..a.rows() * (part + 1) / threads;
+        let stop = AtomicBool::new(false);
+        let parts = (0..threads).into_par_iter().map(|part| compare(a, rows_of(part), &stop));
+        let found = parts.reduce(
+            || Some(Same { equal: true, negated: true }),
+            |a, b| {
+                let (a, b) = (a?, b?);
+                Some(Same { equal: a.equal && b.equal, negated: a.negated && b.negated })
+            },
+        );
+        match found {
+            None => Symmetry::Unsymmetric,
+            Some(Same { equal: true, .. }) => Symmetry::Symmetric,
+            Some(Same { negated: true, .. }) => Symmetry::SkewSymmetric,
+            Some(_) => Symmetry::PatternSymmetric,
+        }
+    }
+
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Symmetry::NotSquare => "not square",
+            Symmetry::Symmetric => "symmetric",
+            Symmetry::SkewSymmetric => "skew-symmetric",
+            Symmetry::PatternSymmetric => "symmetric pattern, unsymmetric values",
+            Symmetry::Unsymmetric => "unsymmetric",
+        }
+    }
+}
+
+/// What the values of A and Aᵀ, which have the same places, are to each other.
+struct Same {
+    equal: bool,
+    negated: bool,
+}
+
+/// Compares these rows of A, read as columns of Aᵀ, with A. `None`: they have other places.
+fn compare<S: Scalar>(a: &Csr<S>, rows: Range<usize>, stop: &AtomicBool) -> Option<Same> {
+    let view = a.view();
+    let (columns, values) = (view.columns(), view.values());
+    // Where the next entry of every row of A belongs: behind those of columns before these.
+    let mut next: Vec<usize> = (0..a.rows())
+        .map(|row| {
+            let range = view.range(row);
+            range.start + columns[range].partition_point(|&col| (col as usize) < rows.start)
+        })
+        .collect();
+    let mut same = Same { equal: true, negated: true };
+    for row in rows {
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        for entry in view.range(row) {
+            let col = columns[entry] as usize;
+            let mirrored = &mut next[col];
+            if *mirrored == view.offsets()[col + 1] || columns[*mirrored] as usize != row {
+                stop.store(true, Ordering::Relaxed);
+                return None;
+            }
+            let (value, other) = (values[entry], values[*mirrored]);
+            same.equal &= value == other;
+            same.negated &= value == -other;
+            *mirrored += 1;
+        }
+    }
+    Some(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::coo::{Coo, Duplicates};
+    use crate::matrix::statistics::Statistics;
+
+    fn of(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Statistics {
+        let (r, (c, v)) = entries.iter().map(|&(r, c, v)| (r, (c, v))).unzip();
+        Statistics::of(&Csr::from_coo(&Coo::new(rows, cols, r, c, v).unwrap(), Duplicates::Keep))
+    }
+
+    #[test]
+    fn symmetry_is_told_apart() {
+        assert_eq!(of(1, 2, &[(0, 1, 1.0)]).symmetry, Symmetry::NotSquare);
+        assert_eq!(of(2, 2, &[(0, 1, 1.0), (1, 0, 1.0)]).symmetry, Symmetry::Symmetric);
+        assert_eq!(of(2, 2, &[(0, 1, 1.0), (1, 0, -1.0)]).symmetry, Symmetry::SkewSymmetric);
+        assert_eq!(of(2, 2, &[(0, 1, 1.0), (1, 0, 2.0)]).symmetry, Symmetry::PatternSymmetric);
+        assert_eq!(of(2, 2, &[(0, 1, 1.0)]).symmetry, Symmetry::Unsymmetric);
+        assert_eq!(of(0, 0, &[]).symmetry, Symmetry::Symmetric);
+    }
+}

@@ -1,0 +1,329 @@
+//! What can be computed, and the ways to compute it. Three traits carry the house:
+//!
+//! * [`Op`]: an operation: its operands, its oracle, its one list of variants;
+//! * [`Variant`]: one way to do it, which either gets ready or refuses with a sentence;
+//! * [`Prepared`]: converted, uploaded, compiled; `run` is the only timed part.
+//!
+//! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
+
+pub(crate) mod break_even;
+pub(crate) mod phase_clock;
+pub(crate) mod reference;
+pub(crate) mod transposed;
+
+pub use break_even::Products;
+pub use reference::{Extent, Observed, Projection, Reference};
+
+use crate::Scalar;
+use crate::device::gpu::Library;
+use crate::device::{Device, DeviceError, Gpu, KernelSource, LaunchReport};
+use crate::files::WriteError;
+use crate::machine::{Accelerator, Machine};
+use crate::matrix::{EllPadded, FormatError};
+use crate::refusal::Refusal;
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An operation: what is computed.
+pub trait Op: Sized + 'static {
+    /// As on the command line.
+    const NAME: &'static str;
+    /// One line for people.
+    const ABOUT: &'static str;
+    /// What `prepare` may look at: the sparse matrix and shapes, never X.
+    type Subject;
+    /// What a run reads beside the subject: X, α, β.
+    type Inputs;
+    /// What comes out.
+    type Output: Observed;
+    /// What `prepare` hands out: `dyn Prepared<Self>`, or more where the library call needs more.
+    type Ready: ?Sized + Prepared<Self>;
+
+    /// Every way to do it. The one list.
+    fn variants() -> &'static [&'static dyn Variant<Self>];
+    /// What `auto` takes here, and why. Nothing runs.
+    fn choose(machine: &Machine, subject: &Self::Subject) -> Choice;
+    /// What the work costs at least.
+    fn cost(subject: &Self::Subject) -> Cost;
+    /// The answer, computed serially in f64 by the simplest loop there is.
+    fn oracle(subject: &Self::Subject, inputs: &Self::Inputs, extent: Extent) -> Reference;
+    /// Writes operands and result into `folder`, so that a failing case can be looked at.
+    fn save(
+        subject: &Self::Subject,
+        inputs: &Self::Inputs,
+        output: &Self::Output,
+        folder: &Path,
+    ) -> Result<(), WriteError>;
+
+    /// The variant of this name.
+    fn variant(name: &str) -> Option<&'static dyn Variant<Self>> {
+        Self::variants().iter().copied().find(|variant| variant.name() == name)
+    }
+}
+
+/// The list of `O` among those of both precisions. Each operation makes its two lists in functions that are not generic: so its
+/// kernels are compiled once, with this crate, and not again with every program that asks for them.
+#[doc(hidden)]
+pub fn of_precision<O: Op>(in_f32: &dyn Any, in_f64: &dyn Any) -> &'static [&'static dyn Variant<O>] {
+    let lists = [in_f32, in_f64].into_iter();
+    lists.filter_map(|list| list.downcast_ref().copied()).next().unwrap_or(&[])
+}
+
+/// One way to compute an operation.
+pub trait Variant<O: Op>: Sync {
+    /// `<format>-<place>-<who does which work>`.
+    fn name(&self) -> &'static str;
+    /// One line for `ordito list`.
+    fn about(&self) -> &'static str;
+    /// Where it runs.
+    fn place(&self) -> Place;
+    /// The file it is written in, for those who study kernels.
+    fn source(&self) -> &'static str;
+    /// Factor on the error bound; 1 for everything that multiplies and adds in the precision of its data.
+    fn error_factor(&self) -> f64 {
+        1.0
+    }
+    /// Could `auto` and tuning take it? Not what is there to be compared with: a peer that wants its operands in a layout of
+    /// its own, a rung of the CPU's ladder, which later ones beat on every matrix.
+    fn can_be_chosen(&self) -> bool {
+        true
+    }
+    /// Its parameters, where one kernel is registered with several values: lanes, sub-block size, tile width.
+    fn params(&self) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
+    /// Every kernel that it may ask a device to compile, with every set of definitions.
+    fn kernels(&self) -> Vec<KernelSource> {
+        Vec::new()
+    }
+    /// Could it run on this machine at all? Nothing is prepared.
+    fn available(&self, machine: &Machine) -> Result<(), Refusal> {
+        match self.place() {
+            Place::Serial | Place::Threads => Ok(()),
+            Place::Cuda => {
+                let (device, kernels) = (machine.device()?, self.kernels());
+                kernels.iter().try_for_each(|kernel| device.takes(kernel))?;
+                if device.gpu().is_some() && !kernels.is_empty() {
+                    Library::Nvrtc.find().map(drop)
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+    /// Converts, allocates, compiles: all that depends on the subject alone.
+    fn prepare(&self, machine: &Arc<Machine>, subject: &O::Subject) -> Result<Box<O::Ready>, Refusal>;
+}
+
+/// Ready to run, as often as one likes. Owns what it needs.
+pub trait Prepared<O: Op>: Send {
+    /// Takes the inputs to where the kernel reads them.
+    fn load(&mut self, inputs: &O::Inputs) -> Result<(), RunError>;
+    /// Untimed, before every run: poisons the output, or restores what the run adds to.
+    fn reset(&mut self) -> Result<(), RunError>;
+    /// Only that part of `run` that rearranges the inputs; `false` where there is none.
+    fn repack(&mut self) -> Result<bool, RunError> {
+        Ok(false)
+    }
+    /// The work: the only timed part.
+    fn run(&mut self) -> Result<(), RunError>;
+    /// The result of the last run.
+    fn fetch(&mut self) -> Result<O::Output, RunError>;
+    /// The same in place of an earlier result, whose memory may be used again: memory that is fresh takes longer to touch
+    /// than a result takes to copy.
+    fn fetch_into(&mut self, output: &mut O::Output) -> Result<(), RunError> {
+        *output = self.fetch()?;
+        Ok(())
+    }
+    /// The device that runs it, where that is not the CPU: `run` then only enqueues, and the device's events time it.
+    fn device(&self) -> Option<&Device> {
+        None
+    }
+    /// How long the parts of the last product on a device took.
+    fn phases(&self) -> Phases {
+        Phases::default()
+    }
+    /// The launches of a run, for those who study kernels.
+    fn launches(&self) -> Vec<LaunchReport> {
+        Vec::new()
+    }
+}
+
+/// What a product on a device consists of; the copies are never part of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Phases {
+    /// Host to device: what depends on the inputs (X, and Y where it is read), not the subject.
+    pub upload_ns: Option<f64>,
+    /// Repacking and kernels, waited for; only known of the library's call.
+    pub run_ns: Option<f64>,
+    /// Device to host: the result.
+    pub download_ns: Option<f64>,
+    /// All three, where they went on at the same time: nothing is then known of each.
+    pub overlapped_ns: Option<f64>,
+}
+
+/// Where a variant runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// One thread of the CPU.
+    Serial,
+    /// All threads of the machine's pool.
+    Threads,
+    /// A CUDA kernel: on the machine's GPU or in the emulator.
+    Cuda,
+}
+
+impl Place {
+    /// The part of a variant's name that says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Serial => "serial",
+            Place::Threads => "threads",
+            Place::Cuda => "cuda",
+        }
+    }
+    /// Where it runs on this machine: what `--on` takes.
+    pub fn device(self, machine: &Machine) -> &'static str {
+        match (self, machine.accelerator()) {
+            (Place::Serial | Place::Threads, _) => "cpu",
+            (Place::Cuda, Accelerator::Emulator) => "emulator",
+            (Place::Cuda, Accelerator::Cuda(_) | Accelerator::None) => "cuda",
+        }
+    }
+    /// How many of the machine's threads it uses; a kernel on a device uses none.
+    pub fn threads(self, machine: &Machine) -> Option<usize> {
+        match self {
+            Place::Serial => Some(1),
+            Place::Threads => Some(machine.threads()),
+            Place::Cuda => None,
+        }
+    }
+}
+
+/// The GPU of the machine, for a variant that calls one of NVIDIA's libraries: the emulator has none.
+#[doc(hidden)]
+pub fn gpu_for_library(machine: &Machine, library: &str) -> Result<Arc<Gpu>, Refusal> {
+    match machine.device()? {
+        Device::Cuda(gpu) => Ok(gpu),
+        Device::Emulator(_) => {
+            Err(Refusal::NotEmulated(format!("{library} is a library of compiled kernels")))
+        }
+    }
+}
+
+/// Refuses padded ELLPACK above the memory budget, with the size it would need and why.
+#[doc(hidden)]
+pub fn check_padded<S: Scalar>(machine: &Machine, rows: usize, width: usize) -> Result<(), Refusal> {
+    let what = format!("padded ELLPACK ({rows} rows, longest row {width})");
+    machine.check_memory(what, EllPadded::<S>::bytes_for(rows, width))
+}
+
+/// A decision that can be printed and tested without running anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Name of the variant.
+    pub variant: &'static str,
+    /// Why this one.
+    pub reason: String,
+}
+
+/// What an operation costs at least, on any machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Floating-point operations; 0 where the work is moving data.
+    pub flops: u64,
+    /// Bytes that must move between memory and processor when every operand moves once.
+    pub least_bytes: u64,
+    /// Steps of the serial oracle.
+    pub oracle_steps: u64,
+    /// Steps of one row of it, where every row costs the same; 0 where all of them are walked in any case.
+    pub oracle_row_steps: u64,
+    /// Bytes of its answer.
+    pub oracle_bytes: u64,
+    /// Bytes of one row of it.
+    pub oracle_row_bytes: u64,
+}
+
+/// Bytes that an oracle keeps of an element: the answer and its magnitude, in f64.
+pub const ORACLE_BYTES_PER_ELEMENT: u64 = 16;
+
+/// What went wrong while running.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// Operands that do not fit each other.
+    #[error("{what} is {found}, {expected} expected")]
+    Shape {
+        /// Which operand.
+        what: &'static str,
+        /// Its shape.
+        found: String,
+        /// The shape that fits.
+        expected: String,
+    },
+    /// `run` or `fetch` before `load`.
+    #[error("no inputs have been loaded")]
+    NotLoaded,
+    /// β asks for a Y, a C to add to, and there is none.
+    #[error("β is not 0, but no {0} was given to add to")]
+    NothingToAddTo(&'static str),
+    /// The machine could not be had.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The result breaks the invariant of its format.
+    #[error("the result is no valid matrix: {0}")]
+    InvalidResult(#[from] FormatError),
+}
+
+/// Has an operand the shape that fits?
+pub(crate) fn check_shape(
+    what: &'static str,
+    found: (usize, usize),
+    expected: (usize, usize),
+) -> Result<(), RunError> {
+    if found == expected {
+        return Ok(());
+    }
+    let shape = |(rows, cols)| format!("{rows}×{cols}");
+    Err(RunError::Shape { what, found: shape(found), expected: shape(expected) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// `<format>-<place>-<who …>`, in lower case, with the place that the variant declares.
+    fn names_are_well_formed<O: Op>() {
+        let mut seen = HashSet::new();
+        for variant in O::variants() {
+            let name = variant.name();
+            assert!(seen.insert(name), "{name} is listed twice");
+            assert_ne!(name, "auto");
+            assert!(
+                name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+                "{name}"
+            );
+            assert!(name.split('-').any(|part| part == variant.place().name()), "{name} does not say where");
+            assert!(name.split('-').all(|part| !part.is_empty()), "{name}");
+            assert!(!variant.about().is_empty() && !variant.about().contains('\n'), "{name}: about");
+            assert!(variant.source().starts_with("//"), "{name}: source");
+            assert_eq!(variant.place() == Place::Cuda, name.contains("-cuda-"));
+            assert!(variant.error_factor() >= 1.0);
+        }
+        assert!(!seen.is_empty());
+    }
+
+    #[test]
+    fn every_list_holds_unique_telling_names() {
+        names_are_well_formed::<crate::column_stats::Columns<f32>>();
+        names_are_well_formed::<crate::column_stats::Columns<f64>>();
+        names_are_well_formed::<crate::gemm::Gemm<f32>>();
+        names_are_well_formed::<crate::gemm::Gemm<f64>>();
+        names_are_well_formed::<crate::spmm::Spmm<f32>>();
+        names_are_well_formed::<crate::spmm::Spmm<f64>>();
+    }
+}

@@ -1,0 +1,112 @@
+//! What `auto` looks at: lengths of rows, all of them, and what neighbours share, of a sample. Costs less than a product.
+
+use crate::Scalar;
+use crate::matrix::Csr;
+use crate::spmm::cuda::fast::layout::gathered::foreseen;
+
+/// A matrix in a few numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) rows: usize,
+    pub(crate) nonzeros: usize,
+    /// Nonzeros of a row, on average and at most.
+    pub(crate) mean: f64,
+    pub(crate) longest: usize,
+    /// Entries for every nonzero if neighbouring rows were padded to the length of the longest.
+    pub(crate) padded: f64,
+    /// Nonzeros for every column that is in one of 8 neighbouring rows.
+    pub(crate) reuse: f64,
+    /// About the same of 8 rows that were gathered for it.
+    pub(crate) gathered: f64,
+}
+
+/// Rows that are padded to the same length.
+const PADDED_ROWS: usize = 8;
+/// Rows of a window, and windows that are looked at.
+pub(crate) const WINDOW: usize = 8;
+const WINDOWS: usize = 256;
+/// Nonzeros of a window that are looked at.
+const NONZEROS: usize = 4096;
+
+impl Shape {
+    pub(crate) fn of<S: Scalar>(a: &Csr<S>) -> Self {
+        let (rows, nonzeros) = (a.rows(), a.nonzeros());
+        let (mut longest, mut entries, mut of_slice) = (0, 0, 0);
+        for (row, length) in a.row_lengths().enumerate() {
+            of_slice = length.max(of_slice);
+            if row % PADDED_ROWS == PADDED_ROWS - 1 || row == rows - 1 {
+                entries += of_slice * PADDED_ROWS;
+                longest = of_slice.max(longest);
+                of_slice = 0;
+            }
+        }
+        let of = |count: usize, all: usize| count as f64 / all.max(1) as f64;
+        let reuse = reuse(a);
+        Shape {
+            rows,
+            nonzeros,
+            mean: of(nonzeros, rows),
+            longest,
+            padded: of(entries, nonzeros),
+            reuse,
+            gathered: foreseen(a, reuse),
+        }
+    }
+}
+
+/// Nonzeros for every column that is in one of 8 neighbouring rows, of windows that lie evenly over the matrix.
+pub(crate) fn reuse<S: Scalar>(a: &Csr<S>) -> f64 {
+    reuse_of(a, sampled(a.rows()), |row| row)
+}
+
+/// First rows of windows that lie evenly over so many.
+pub(crate) fn sampled(rows: usize) -> impl Iterator<Item = usize> {
+    let windows = rows.div_ceil(WINDOW);
+    (0..windows.min(WINDOWS)).map(move |sample| sample * windows / windows.min(WINDOWS) * WINDOW)
+}
+
+/// Nonzeros for every column of the windows that begin at these places of an order of rows.
+pub(crate) fn reuse_of<S: Scalar>(
+    a: &Csr<S>,
+    firsts: impl Iterator<Item = usize>,
+    row_at: impl Fn(usize) -> usize,
+) -> f64 {
+    let view = a.view();
+    let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::<u32>::new());
+    for first in firsts {
+        columns.clear();
+        for place in first..a.rows().min(first + WINDOW) {
+            let left = NONZEROS.saturating_sub(columns.len());
+            columns.extend(view.columns()[view.range(row_at(place))].iter().take(left));
+        }
+        nonzeros += columns.len();
+        columns.sort_unstable();
+        columns.dedup();
+        distinct += columns.len();
+    }
+    nonzeros as f64 / distinct.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io;
+    use crate::matrix::Duplicates;
+
+    fn shape(name: &str) -> Shape {
+        let coo = io::load::<f64>(name, &Default::default()).unwrap().coo;
+        Shape::of(&Csr::from_coo(&coo, Duplicates::Sum))
+    }
+
+    #[test]
+    fn a_band_and_random_rows_are_told_apart() {
+        let band = shape("band:20000x50");
+        assert_eq!((band.rows, band.nonzeros, band.longest, band.padded), (20_000, 1_000_000, 50, 1.0));
+        assert!((band.reuse - 400.0 / 57.0).abs() < 0.1, "{}", band.reuse);
+        let uniform = shape("uniform:20000x16");
+        assert!(uniform.reuse < 1.01 && uniform.padded < 1.01);
+        let skewed = shape("powerlaw:20000x16");
+        assert!(skewed.longest > 300 && skewed.padded > 2.0);
+        assert_eq!(shape("empty:0x0").reuse, 0.0);
+    }
+}

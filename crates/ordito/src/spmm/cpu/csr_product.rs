@@ -1,0 +1,125 @@
+//! Y = αAX + βY of plain CSR on the threads of a machine: what `csr-threads-nnz` runs, and the library's call without a plan.
+//! Nothing is converted, and nothing allocated but a few sums of rows longer than 16 K nonzeros.
+
+use crate::Scalar;
+use crate::machine::Machine;
+use crate::matrix::{CsrView, DenseView, DenseViewMut};
+use crate::spmm::cpu::host::update;
+use crate::spmm::cpu::kernels::row_kernel::{InOrder, Operands, Rows};
+use crate::spmm::cpu::partition::{Part, RowChunks};
+
+/// Columns up to here can be gathered: the instruction reads indices as signed.
+pub(crate) const NARROW_COLUMNS: usize = i32::MAX as usize;
+
+/// With the rows shared out as given, X asked for `ahead` entries before it is needed; shapes have been checked. The same bits on any number of threads.
+#[expect(clippy::too_many_arguments, reason = "the operands of BLAS, and how to go about them")]
+pub(crate) fn multiply_chunks<S: Scalar>(
+    machine: &Machine,
+    a: CsrView<'_, S>,
+    chunks: &RowChunks,
+    ahead: usize,
+    alpha: S,
+    x: DenseView<'_, S>,
+    beta: S,
+    mut y: DenseViewMut<'_, S>,
+) {
+    let k = x.cols();
+    let mut sums = vec![S::ZERO; chunks.slots() * k];
+    let operands = Operands::new(alpha, x, beta, y.reborrow());
+    let pieces = operands.unscaled_into(sums.as_mut_ptr());
+    let narrow_columns = a.cols() <= NARROW_COLUMNS;
+    let (columns, values) = (a.columns(), a.values());
+    // The view keeps what the kernel relies on: offsets rise to the number of entries, columns are rows of X. A chunk has its
+    // rows of Y, or its slots among the sums, to itself.
+    let multiply = |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
+        let (list, columns, values) = (InOrder(offsets.as_ptr()), columns.as_ptr(), values.as_ptr());
+        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+    };
+    machine.team().run(chunks.count(), |chunk| {
+        for part in chunks.parts(chunk, a.offsets()) {
+            match part {
+                Part::Rows(rows) => multiply(a.offsets(), rows.start, rows.end, operands),
+                Part::Piece { entries, slot } => {
+                    multiply(&[entries.start, entries.end], 0, 1, pieces.at_row(slot));
+                }
+            }
+        }
+    });
+    for cut in chunks.cut_rows() {
+        for (col, y) in y.row_mut(cut.row).iter_mut().enumerate() {
+            let sum = cut.slots.clone().map(|slot| sums[slot * k + col]).reduce(|a, b| a + b);
+            update(y, alpha, sum.unwrap_or(S::ZERO), beta);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::{CpuInfo, SimdLevel};
+    use crate::machine::Limits;
+    use crate::matrix::Csr;
+    use crate::op::Op;
+    use crate::spmm::product::{Spmm, Subject};
+    use std::sync::Arc;
+
+    /// Rows and columns. Times 64 columns of 8 bytes: more than the 16 MiB from which on Y is written past the caches.
+    const N: usize = 33_000;
+
+    /// Three entries in every row, which jump about.
+    fn jumping<S: Scalar>() -> Arc<Csr<S>> {
+        let columns = (0..3 * N).map(|entry| (entry * 7_919 * 31 % N) as u32).collect();
+        let values = (0..3 * N).map(|entry| S::from_f64((entry % 97) as f64 / 7.0 - 6.0)).collect();
+        Arc::new(Csr::from_parts(N, N, (0..=N).map(|row| 3 * row).collect(), columns, values).unwrap())
+    }
+
+    /// Y = AX in rows of Y that are `distance` apart and begin so many elements behind a cache line. With a second-level cache
+    /// as small as this X is asked for ahead, with an unknown one it is not.
+    fn product<S: Scalar>(
+        level: SimdLevel,
+        l2_bytes: Option<u64>,
+        a: &Arc<Csr<S>>,
+        x: DenseView<'_, S>,
+        (distance, behind_line): (usize, usize),
+    ) -> Vec<S> {
+        let k = x.cols();
+        let cpu = CpuInfo { simd: level, l2_bytes, ..CpuInfo::detect() };
+        let machine = Machine::new(cpu.clone(), 2, Limits::of(&cpu)).unwrap();
+        let ahead = crate::spmm::cpu::prefetch::distance(&machine, a.view(), k);
+        assert_eq!(ahead > 0, l2_bytes.is_some(), "K = {k}");
+        let line = 64 / size_of::<S>();
+        let mut memory = vec![S::POISON; (N - 1) * distance + k + 2 * line];
+        let start = memory.as_ptr().align_offset(64) + behind_line;
+        let y = &mut memory[start..start + (N - 1) * distance + k];
+        let variant = Spmm::<S>::variants().iter().find(|v| v.name() == "csr-threads-nnz").unwrap();
+        let mut ready = variant.prepare(&machine, &Subject { a: a.clone(), triplets: None, k }).unwrap();
+        ready.apply(S::ONE, x, S::ZERO, DenseViewMut::new(y, N, k, distance).unwrap()).unwrap();
+        let gap_is_left = |row: &[S]| row[k.min(row.len())..].iter().all(|gap| gap.to_f64().is_nan());
+        assert!(y.chunks(distance).all(gap_is_left), "K = {k}, {distance} apart");
+        y.chunks(distance).flat_map(|row| &row[..k]).copied().collect()
+    }
+
+    fn writing_and_asking_change_no_bit<S: Scalar>(k: usize) {
+        let (a, line) = (jumping::<S>(), 64 / size_of::<S>());
+        let x: Vec<S> = (0..N * k).map(|i| S::from_f64((i % 1013) as f64 / 3.0 - 100.0)).collect();
+        let x = DenseView::new(&x, N, k, k).unwrap();
+        for level in SimdLevel::ALL.into_iter().filter(|&level| level <= CpuInfo::detect().simd) {
+            // Nothing that can be written in whole lines, and nothing asked for.
+            let plain = product(level, None, &a, x, (k + 3, 1));
+            for l2_bytes in [None, Some(1024)] {
+                // Whole lines if K has them, without and with gaps; and once more none.
+                for layout in [(k, 0), (k + line, 0), (k + 1, 1)] {
+                    let found = product(level, l2_bytes, &a, x, layout);
+                    let same = |(a, b): (&S, &S)| a.to_f64().to_bits() == b.to_f64().to_bits();
+                    assert!(found.iter().zip(&plain).all(same), "{level}, K = {k}, {layout:?}, {l2_bytes:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn writing_past_the_caches_and_asking_ahead_change_no_bit() {
+        [64, 67].into_iter().for_each(writing_and_asking_change_no_bit::<f64>);
+        [128, 131].into_iter().for_each(writing_and_asking_change_no_bit::<f32>);
+    }
+}

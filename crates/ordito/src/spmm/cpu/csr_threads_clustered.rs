@@ -1,0 +1,127 @@
+//! Threaded CSR whose rows stand in clusters that share columns: the kernel of `csr-threads-nnz`, but a row finds in the cache what
+//! those before it read of X. Reads A and X once, writes Y here and there.
+//! Loses where rows are near their relatives already, where no order helps (random columns), and where X fits the cache.
+
+use crate::Scalar;
+use crate::machine::Machine;
+use crate::op::{Place, Variant};
+use crate::refusal::Refusal;
+use crate::spmm::analysis::x_fetches::Cache;
+use crate::spmm::cpu::csr_ordered::Kernel;
+use crate::spmm::cpu::formats::{OrderedCsr, RowClusters};
+use crate::spmm::cpu::prefetch as ahead;
+use crate::spmm::product::{Product, Spmm, Subject};
+use std::sync::Arc;
+
+/// What a cluster touches of X: a part of the second-level cache, which also holds what goes by of A and Y. Measured at K = 8 to 64
+/// on meshes: with 64 KiB as fast and slower to grow, with 1 MiB up to 0.9 of the speed.
+const CLUSTER_BYTES: usize = 256 << 10;
+
+pub(crate) struct CsrThreadsClustered;
+
+impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
+    fn name(&self) -> &'static str {
+        "csr-threads-clustered"
+    }
+    fn about(&self) -> &'static str {
+        "CSR with rows that share columns beside each other, split at equal nonzeros, vectors across the columns of X"
+    }
+    fn place(&self) -> Place {
+        Place::Threads
+    }
+    fn source(&self) -> &'static str {
+        include_str!("csr_threads_clustered.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let (a, k) = (subject.a.view(), subject.k);
+        let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nonzeros());
+        let growing = RowClusters::bytes_for(rows, cols, nonzeros);
+        // And the model of the cache, a number for every line of X.
+        let growing = growing.and_then(|bytes| bytes.checked_add((cols as u64).checked_mul(4)?));
+        let kept = OrderedCsr::<S>::bytes_for(rows, nonzeros);
+        machine
+            .check_memory("CSR in clusters of rows", growing.zip(kept).and_then(|(a, b)| a.checked_add(b)))?;
+        let x_row_bytes = k.saturating_mul(size_of::<S>()).max(1);
+        let mut clusters = RowClusters::grow(a, CLUSTER_BYTES / x_row_bytes)?;
+        clusters.sort_by_length(a);
+        let why_not = does_not_pay(machine, subject, clusters.order());
+        let ahead = ahead::distance(machine, a, k);
+        let a = machine.pool().install(|| OrderedCsr::in_clusters(a, clusters))?;
+        Ok(Kernel::new(machine, a, k, ahead).that_does_not_pay(why_not).boxed(subject))
+    }
+}
+
+/// Whether the model of the cache sees too small a gain over rows as they come; a sentence that says it.
+fn does_not_pay<S: Scalar>(machine: &Machine, subject: &Subject<S>, order: &[u32]) -> Option<String> {
+    let Some(cache) = Cache::of(machine, subject.k, size_of::<S>()) else {
+        return Some("the size of the second-level cache is not known".into());
+    };
+    let a = subject.a.view();
+    if cache.holds(a.cols()) {
+        return Some("X fits the second-level cache".into());
+    }
+    let (before, after) = (cache.fetches(a, |row| row), cache.fetches(a, |place| order[place] as usize));
+    (!cache.worthwhile(before, after)).then(|| {
+        format!("{before:.2} rows of X and Y are fetched for a nonzero as rows stand, {after:.2} in clusters")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::CpuInfo;
+    use crate::io;
+    use crate::machine::Limits;
+    use crate::matrix::random_dense;
+    use crate::matrix::{Coo, Csr, Dense, Duplicates};
+    use crate::spmm::plan::Plan;
+
+    const K: usize = 64;
+
+    /// X of the matrices below has several times its cache.
+    fn machine() -> Arc<Machine> {
+        let cpu = CpuInfo { l2_bytes: Some(512 << 10), ..CpuInfo::default() };
+        Machine::new(cpu.clone(), 2, Limits::of(&cpu)).unwrap()
+    }
+
+    /// A mesh whose points have lost their order.
+    fn shuffled_mesh() -> Csr<f64> {
+        let mesh = io::load::<f64>("stencil5:61", &Default::default()).unwrap().coo;
+        let mut points: Vec<u64> = (0..mesh.rows() as u64).collect();
+        points.sort_by_key(|&point| (point * point * 7919 + point * 104_729) % 65_537);
+        let renumbered = |old: &[u32]| old.iter().map(|&point| points[point as usize] as u32).collect();
+        let (rows, cols) = (renumbered(mesh.row_indices()), renumbered(mesh.column_indices()));
+        let shuffled = Coo::new(mesh.rows(), mesh.cols(), rows, cols, mesh.values().to_vec()).unwrap();
+        Csr::from_coo(&shuffled, Duplicates::Sum)
+    }
+
+    #[test]
+    fn auto_puts_the_rows_of_a_shuffled_mesh_together_and_changes_no_bit() {
+        let (machine, a) = (machine(), Arc::new(shuffled_mesh()));
+        let x = random_dense(a.cols(), K, 1).unwrap();
+        let product = |mut plan: Plan<f64>| {
+            let mut y = Dense::filled(a.rows(), K, 0.5).unwrap();
+            plan.apply(2.0, x.view(), -1.0, y.view_mut()).unwrap();
+            y
+        };
+        let plan = Plan::new(a.clone(), K, &machine).unwrap();
+        assert_eq!(plan.choice().variant, "csr-threads-clustered");
+        let plain = Plan::with_variant("csr-threads-nnz", a.clone(), K, &machine).unwrap();
+        assert_eq!(product(plan), product(plain));
+    }
+
+    #[test]
+    fn auto_goes_back_where_no_order_helps_and_says_so() {
+        let a = io::load::<f64>("uniform:4000x8", &Default::default()).unwrap().coo;
+        let a = Arc::new(Csr::from_coo(&a, Duplicates::Sum));
+        let plan = Plan::new(a.clone(), K, &machine()).unwrap();
+        assert_eq!(plan.choice().variant, "csr-threads-nnz");
+        let reason = &plan.choice().reason;
+        assert!(reason.contains("csr-threads-clustered would not pay: 0."), "{reason}");
+        // Asked for by name it does as it is told.
+        assert_eq!(
+            Plan::with_variant("csr-threads-clustered", a, K, &machine()).unwrap().choice().variant,
+            "csr-threads-clustered"
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! A row's entries, one after the other: for chunks that are stored as rows.
+
+#![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
+
+use crate::Scalar;
+use crate::spmm::cpu::kernels::vector512::{Vector, first_lanes};
+
+/// The row's sums for NV vectors of columns, of which the masks say the lanes.
+///
+/// # Safety
+/// The processor has AVX-512; there are `length` columns and values; X has the lanes of the masks in every row that the
+/// columns name, rows being `distance` apart.
+#[inline(always)]
+pub(crate) unsafe fn add_rows<S: Scalar, const NV: usize>(
+    columns: *const u32,
+    values: *const S,
+    length: usize,
+    x: *const S,
+    distance: usize,
+    masks: [u16; NV],
+) -> [Vector<S>; NV] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Two sums side by side: one alone would wait for every addition.
+        let (mut sums, mut more) = ([Vector::zero(); NV], [Vector::zero(); NV]);
+        let row = |entry: usize| x.add(*columns.add(entry) as usize * distance);
+        let mut entry = 0;
+        while entry + 2 <= length {
+            add(&mut sums, values.add(entry), row(entry), masks);
+            add(&mut more, values.add(entry + 1), row(entry + 1), masks);
+            entry += 2;
+        }
+        if entry < length {
+            add(&mut sums, values.add(entry), row(entry), masks);
+        }
+        for j in 0..NV {
+            sums[j] = sums[j].add(more[j]);
+        }
+        sums
+    }
+}
+
+/// One entry times its row of X. (A function, since a closure that the compiler does not inline here is compiled without AVX-512:
+/// f64 with four vectors was, and took 50 times as long.)
+#[inline(always)]
+unsafe fn add<S: Scalar, const NV: usize>(
+    sums: &mut [Vector<S>; NV],
+    value: *const S,
+    x: *const S,
+    masks: [u16; NV],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let value = Vector::splat(value);
+        for j in 0..NV {
+            let x = Vector::load_lanes(x.wrapping_add(j * Vector::<S>::LANES), masks[j]);
+            sums[j] = value.mul_add(x, sums[j]);
+        }
+    }
+}
+
+/// The row's sum for one column of X without gaps: as many entries at a time as a vector has lanes.
+///
+/// # Safety
+/// The processor has AVX-512; there are `length` columns, below 2³¹ and in X, and values.
+#[inline(always)]
+pub(crate) unsafe fn gather_row<S: Scalar>(
+    columns: *const u32,
+    values: *const S,
+    length: usize,
+    x: *const S,
+) -> S {
+    let lanes = Vector::<S>::LANES;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut sums = Vector::zero();
+        for entry in (0..length).step_by(lanes) {
+            let mask = first_lanes::<S>(length - entry);
+            let x = Vector::gather(x, columns.wrapping_add(entry), mask);
+            sums = Vector::load_lanes(values.wrapping_add(entry), mask).mul_add(x, sums);
+        }
+        sums.sum()
+    }
+}

@@ -1,0 +1,17 @@
+//! A as kernels of the CPU want it: made of CSR when a plan is prepared.
+
+mod diagonal_chunks;
+mod ordered_csr;
+mod row_clusters;
+mod row_groups;
+mod sell;
+mod sorted_csr;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use diagonal_chunks::{Chunk, Chunks, DiagonalChunks};
+pub(crate) use ordered_csr::OrderedCsr;
+pub(crate) use row_clusters::RowClusters;
+pub(crate) use row_groups::{Group, Order, RowGroups};
+pub(crate) use sell::{Border, Sell, Window};
+pub(crate) use sorted_csr::{SIDE_BY_SIDE, SortedCsr, Stretch};

@@ -1,0 +1,164 @@
+//! CSR whose rows stand in another order: in clusters, so that rows of X are found in the cache.
+
+use crate::Scalar;
+#[cfg(test)]
+use crate::matrix::Coo;
+use crate::matrix::{CsrView, FormatError, huge_pages};
+use crate::spmm::cpu::formats::row_clusters::RowClusters;
+use rayon::prelude::*;
+
+/// Rows that are copied by one thread at a time.
+const ROWS_PER_TASK: usize = 1 << 12;
+
+/// A sparse matrix by rows that do not stand in order.
+///
+/// Invariant: `starts` has one element more than there are rows, starts at 0, never falls and ends at the number of entries;
+/// `order` holds every row once; every column is below `cols`.
+/// Starts take 32 bits: a matrix with 2³² entries or more has no such form.
+///
+/// ```
+/// use ordito::matrix::CsrView;
+/// use ordito::spmm::cpu::formats::{OrderedCsr, RowClusters};
+/// let a = CsrView::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0, 2.0, 3.0, 4.0])?;
+/// let clustered = OrderedCsr::in_clusters(a, RowClusters::grow(a, 1)?)?;
+/// assert_eq!((clustered.order(), clustered.values()), (&[0, 2, 1, 3][..], &[1.0, 3.0, 2.0, 4.0][..]));
+/// # Ok::<(), ordito::matrix::FormatError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OrderedCsr<S> {
+    cols: usize,
+    starts: Vec<u32>,
+    order: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<S>,
+}
+
+impl<S: Scalar> OrderedCsr<S> {
+    /// Rows in clusters that were grown of the same matrix.
+    pub(crate) fn in_clusters(a: CsrView<'_, S>, clusters: RowClusters) -> Result<Self, FormatError> {
+        let (found, expected) = (clusters.order().len(), a.rows());
+        if found != expected {
+            return Err(FormatError::Length { what: "the order of rows", found, expected });
+        }
+        OrderedCsr::gather(a, clusters.into_order())
+    }
+
+    /// Copies the rows, on the threads of the current rayon pool. `order` holds every row once.
+    fn gather(a: CsrView<'_, S>, order: Vec<u32>) -> Result<Self, FormatError> {
+        if u32::try_from(a.nonzeros()).is_err() {
+            return Err(FormatError::TooManyElements {
+                what: "CSR in another order, with 32-bit row starts,",
+            });
+        }
+        let mut starts = Vec::with_capacity(order.len() + 1);
+        starts.push(0);
+        let mut end = 0;
+        starts.extend(order.iter().map(|&row| {
+            end += a.range(row as usize).len() as u32; // checked: all entries fit
+            end
+        }));
+        let (mut columns, mut values) = (vec![0; a.nonzeros()], vec![S::ZERO; a.nonzeros()]);
+        huge_pages::advise(&mut columns);
+        huge_pages::advise(&mut values);
+        let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
+        let tasks = order.chunks(ROWS_PER_TASK).enumerate().map(|(task, rows)| {
+            let first = task * ROWS_PER_TASK;
+            let entries = (starts[first + rows.len()] - starts[first]) as usize;
+            let (columns, values);
+            (columns, column_rest) = std::mem::take(&mut column_rest).split_at_mut(entries);
+            (values, value_rest) = std::mem::take(&mut value_rest).split_at_mut(entries);
+            (rows, columns, values)
+        });
+        let tasks: Vec<_> = tasks.collect();
+        tasks.into_par_iter().for_each(|(rows, columns, values)| {
+            let mut at = 0;
+            for &row in rows {
+                let from = a.range(row as usize);
+                let to = at..at + from.len();
+                columns[to.clone()].copy_from_slice(&a.columns()[from.clone()]);
+                values[to.clone()].copy_from_slice(&a.values()[from]);
+                at = to.end;
+            }
+        });
+        Ok(OrderedCsr { cols: a.cols(), starts, order, columns, values })
+    }
+
+    /// The triplets, in the order in which they are stored.
+    #[cfg(test)]
+    pub(crate) fn to_coo(&self) -> Coo<S> {
+        let mut rows = Vec::with_capacity(self.columns.len());
+        for (row, end) in self.order.iter().zip(&self.starts[1..]) {
+            rows.resize(*end as usize, *row);
+        }
+        Coo::new(self.order.len(), self.cols, rows, self.columns.clone(), self.values.clone())
+            .expect("rows in any order have valid indices")
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.order.len()
+    }
+    /// Number of columns.
+    pub(crate) fn cols(&self) -> usize {
+        self.cols
+    }
+    /// Where each stored row starts; one more than there are rows.
+    pub(crate) fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+    /// Which row of the matrix each stored row is.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.order
+    }
+    /// Column of every entry.
+    pub(crate) fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+    /// Value of every entry.
+    pub(crate) fn values(&self) -> &[S] {
+        &self.values
+    }
+    /// Bytes for `rows` rows with `nonzeros` entries in all.
+    pub(crate) fn bytes_for(rows: usize, nonzeros: usize) -> Option<u64> {
+        let per_row = (rows as u64).checked_mul(8)?.checked_add(4)?;
+        (nonzeros as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(per_row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Csr, Duplicates};
+
+    /// Rows of 0 to 10 entries.
+    fn uneven() -> Csr<f64> {
+        let (mut rows, mut cols) = (Vec::new(), Vec::new());
+        for row in 0..1200u32 {
+            for col in 0..row * 7919 % 11 {
+                rows.push(row);
+                cols.push(col);
+            }
+        }
+        let values = (0..rows.len()).map(|i| i as f64).collect();
+        Csr::from_coo(&Coo::new(1200, 11, rows, cols, values).unwrap(), Duplicates::Keep)
+    }
+
+    #[test]
+    fn clusters_keep_every_entry_and_must_fit() {
+        let a = uneven();
+        let clusters = RowClusters::grow(a.view(), 5).unwrap();
+        let ordered = OrderedCsr::in_clusters(a.view(), clusters.clone()).unwrap();
+        assert_eq!(ordered.order(), clusters.order());
+        assert_eq!(Csr::from_coo(&ordered.to_coo(), Duplicates::Keep), a);
+        let other = CsrView::<f64>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        let error = OrderedCsr::in_clusters(other, clusters).unwrap_err();
+        assert_eq!(error.to_string(), "the order of rows has 1200 elements, 0 expected");
+    }
+
+    #[test]
+    fn nothing_is_fine() {
+        let a = CsrView::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        let clusters = RowClusters::grow(a, 1).unwrap();
+        assert_eq!(OrderedCsr::in_clusters(a, clusters).unwrap().starts(), [0]);
+    }
+}

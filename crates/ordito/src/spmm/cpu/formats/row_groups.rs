@@ -1,0 +1,213 @@
+//! Rows that share their pattern: consecutive rows with the same columns list them once. Finite elements with several unknowns
+//! per node are like that.
+
+use crate::Scalar;
+#[cfg(test)]
+use crate::matrix::Coo;
+use crate::matrix::{CsrView, FormatError};
+use rayon::prelude::*;
+
+/// Rows that one group may have: so many sums fit the registers, and what a fifth would save is little.
+pub(crate) const MOST_ROWS: usize = 4;
+/// Rows that one task looks at; groups do not cross its border, so that the result does not depend on the threads.
+const ROWS_PER_TASK: usize = 4096;
+
+/// How the values of a group stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Column by column, in each the rows of the group: a kernel that takes the columns one by one reads straight on.
+    ByColumn,
+    /// Row by row, as in CSR: for one that takes neighbouring columns at once.
+    ByRow,
+}
+
+/// Where a group begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// Its first row.
+    pub row: u32,
+    /// Where its columns begin.
+    pub column: u32,
+    /// Where its values begin.
+    pub value: u32,
+}
+
+/// A sparse matrix by groups of up to [`MOST_ROWS`] consecutive rows with the same columns in the same order.
+///
+/// Invariant: group `g` has the rows `groups[g].row .. groups[g + 1].row`, at least one and at most four, and likewise its
+/// columns and values: as many values as rows times columns. The last element of `groups` only ends the one before. Every
+/// column is below `cols`. Nothing is stored that the matrix does not have. Positions take 32 bits.
+///
+/// ```
+/// use ordito::matrix::CsrView;
+/// use ordito::spmm::cpu::formats::{Order, RowGroups};
+/// let a = CsrView::from_parts(2, 2, &[0, 2, 4], &[0, 1, 0, 1], &[1.0, 2.0, 3.0, 4.0])?;
+/// let groups = RowGroups::from_csr(a, Order::ByColumn)?;
+/// assert_eq!((groups.columns(), groups.values()), (&[0, 1][..], &[1.0, 3.0, 2.0, 4.0][..]));
+/// # Ok::<(), ordito::matrix::FormatError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RowGroups<S> {
+    cols: usize,
+    order: Order,
+    groups: Vec<Group>,
+    columns: Vec<u32>,
+    values: Vec<S>,
+}
+
+impl<S: Scalar> RowGroups<S> {
+    /// Finds the groups, on the threads of the current rayon pool.
+    pub(crate) fn from_csr(a: CsrView<'_, S>, order: Order) -> Result<Self, FormatError> {
+        if u32::try_from(a.nonzeros()).is_err() {
+            return Err(FormatError::TooManyElements { what: "row groups, with 32-bit positions," });
+        }
+        let tasks = a.rows().div_ceil(ROWS_PER_TASK);
+        let found: Vec<Vec<Group>> = (0..tasks).into_par_iter().map(|task| find(a, task)).collect();
+        let shared: usize = found.iter().filter_map(|groups| Some(groups.last()?.column as usize)).sum();
+        let (mut columns, mut values) = (vec![0; shared], vec![S::ZERO; a.nonzeros()]);
+        let mut groups = Vec::with_capacity(found.iter().map(Vec::len).sum::<usize>() + 1);
+        let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
+        let mut work = Vec::with_capacity(tasks);
+        let (mut first_column, mut first_value) = (0, 0);
+        for found in &found {
+            let Some((end, begins)) = found.split_last() else { continue };
+            let (columns, values);
+            (columns, column_rest) = column_rest.split_at_mut(end.column as usize);
+            (values, value_rest) = value_rest.split_at_mut(end.value as usize);
+            groups.extend(begins.iter().map(|group| Group {
+                column: group.column + first_column,
+                value: group.value + first_value,
+                ..*group
+            }));
+            (first_column, first_value) = (first_column + end.column, first_value + end.value);
+            work.push((found, columns, values));
+        }
+        groups.push(Group { row: a.rows() as u32, column: first_column, value: first_value });
+        work.into_par_iter().for_each(|(found, columns, values)| fill(a, order, found, columns, values));
+        Ok(RowGroups { cols: a.cols(), order, groups, columns, values })
+    }
+
+    /// The triplets, in the order in which they are stored.
+    #[cfg(test)]
+    pub(crate) fn to_coo(&self) -> Coo<S> {
+        let (mut rows, mut columns) = (Vec::new(), Vec::new());
+        for pair in self.groups.windows(2) {
+            let (group_rows, group_columns) = (pair[0].row..pair[1].row, pair[0].column..pair[1].column);
+            let group_columns = &self.columns[group_columns.start as usize..group_columns.end as usize];
+            match self.order {
+                Order::ByColumn => group_columns.iter().for_each(|&col| {
+                    rows.extend(group_rows.clone());
+                    columns.resize(rows.len(), col);
+                }),
+                Order::ByRow => group_rows.for_each(|row| {
+                    columns.extend_from_slice(group_columns);
+                    rows.resize(columns.len(), row);
+                }),
+            }
+        }
+        Coo::new(self.rows(), self.cols, rows, columns, self.values.clone())
+            .expect("groups have valid indices")
+    }
+
+    /// Number of rows.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> usize {
+        self.groups.last().map_or(0, |end| end.row as usize)
+    }
+    /// How the values stand.
+    pub(crate) fn order(&self) -> Order {
+        self.order
+    }
+    /// Where the groups begin; one more than there are groups.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+    /// The columns of every group.
+    pub(crate) fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+    /// The values of every group.
+    pub(crate) fn values(&self) -> &[S] {
+        &self.values
+    }
+    /// Bytes at most, for a matrix in which no row is like the one before.
+    pub(crate) fn bytes_for(rows: usize, nonzeros: usize) -> Option<u64> {
+        let groups = (rows as u64).checked_add(1)?.checked_mul(size_of::<Group>() as u64)?;
+        (nonzeros as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(groups)
+    }
+}
+
+/// The groups among the rows of one task, their positions counted from its first entry; the last element ends them.
+fn find<S: Scalar>(a: CsrView<'_, S>, task: usize) -> Vec<Group> {
+    let (first, end) = (task * ROWS_PER_TASK, a.rows().min((task + 1) * ROWS_PER_TASK));
+    let columns = |row: usize| &a.columns()[a.range(row)];
+    let mut groups = Vec::new();
+    let (mut row, mut column) = (first, 0);
+    while row < end {
+        let value = (a.offsets()[row] - a.offsets()[first]) as u32; // checked: all entries fit
+        groups.push(Group { row: row as u32, column, value });
+        let alike =
+            (row + 1..end.min(row + MOST_ROWS)).take_while(|&next| columns(next) == columns(row)).count();
+        column += columns(row).len() as u32;
+        row += 1 + alike;
+    }
+    groups.push(Group { row: row as u32, column, value: (a.offsets()[end] - a.offsets()[first]) as u32 });
+    groups
+}
+
+fn fill<S: Scalar>(a: CsrView<'_, S>, order: Order, groups: &[Group], columns: &mut [u32], values: &mut [S]) {
+    for pair in groups.windows(2) {
+        let first = pair[0].row as usize;
+        let rows = pair[1].row as usize - first;
+        columns[pair[0].column as usize..pair[1].column as usize]
+            .copy_from_slice(&a.columns()[a.range(first)]);
+        let values = &mut values[pair[0].value as usize..pair[1].value as usize];
+        for row in 0..rows {
+            let from = &a.values()[a.range(first + row)];
+            match order {
+                Order::ByRow => values[row * from.len()..][..from.len()].copy_from_slice(from),
+                Order::ByColumn => {
+                    values.iter_mut().skip(row).step_by(rows).zip(from).for_each(|(to, &from)| *to = from);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Csr, Duplicates};
+
+    /// Rows 0..10 000 in nodes of three unknowns, each with the columns of its node and the next.
+    fn nodes() -> Csr<f64> {
+        let places: Vec<(u32, u32)> = (0..10_000)
+            .flat_map(|row: u32| (row / 3 * 3..row / 3 * 3 + 6).map(move |col| (row, col % 10_000)))
+            .collect();
+        let (rows, cols) = places.iter().copied().unzip();
+        let values = (0..places.len()).map(|i| i as f64).collect();
+        Csr::from_coo(&Coo::new(10_000, 10_000, rows, cols, values).unwrap(), Duplicates::Keep)
+    }
+
+    #[test]
+    fn rows_that_are_alike_list_their_columns_once() {
+        let a = nodes();
+        for order in [Order::ByColumn, Order::ByRow] {
+            let groups = RowGroups::from_csr(a.view(), order).unwrap();
+            assert_eq!(Csr::from_coo(&groups.to_coo(), Duplicates::Keep), a);
+            assert!(groups.columns().len() * 28 < a.nonzeros() * 10);
+            assert!(groups.groups().windows(2).all(|pair| (1..=4).contains(&(pair[1].row - pair[0].row))));
+        }
+    }
+
+    #[test]
+    fn empty_rows_and_empty_matrices_are_groups_too() {
+        let a = CsrView::<f32>::from_parts(6, 3, &[0; 7], &[], &[]).unwrap();
+        for order in [Order::ByColumn, Order::ByRow] {
+            assert_eq!(RowGroups::from_csr(a, order).unwrap().groups().len(), 3);
+        }
+        let none = CsrView::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        let groups = RowGroups::from_csr(none, Order::ByRow).unwrap();
+        assert_eq!((groups.rows(), groups.groups().len()), (0, 1));
+    }
+}

@@ -1,0 +1,13 @@
+//! Inner loops that variants share: rows, groups and stretches of rows, spans of columns, writing Y.
+
+pub(crate) mod group_kernel;
+pub(crate) mod row_kernel;
+pub(crate) mod span;
+pub(crate) mod stretch_kernel;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod stretches_avx512;
+pub(crate) mod target;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod vector512;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod vector512_parts;

@@ -1,0 +1,328 @@
+//! The inner loops of the formats that go row by row: sums of a span of columns in registers, one row of A after the other.
+
+// Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
+#![allow(clippy::needless_range_loop)]
+
+use crate::Scalar;
+use crate::machine::Vectorized;
+use crate::matrix::{DenseView, DenseViewMut};
+use crate::simd::{Gather, Lanes, Vectors, fence, prefetch};
+use crate::spmm::cpu::kernels::span::{ForSpan, Span, in_spans};
+
+/// Nonzeros that are summed up in one go; of a longer row the sums of such pieces are added in order. Threads that share a row
+/// take whole pieces, so that a result has the same bits however many they are.
+pub(crate) const PIECE: usize = 16 * 1024;
+
+/// Rows below this have one sum: the rows that follow are already under way while its additions wait for each other, and
+/// several sums would have to be cleared and added. Over MKL at K = 4 in f64: ash958 (2 nonzeros in each row) 0.71 with four,
+/// 1.30 with one, west2021 (3.6) 0.70 and 1.10, gemat1 (9.6) 0.58 and 0.80, cage10 (13) 0.79 and 0.94.
+pub(crate) const SHORT: usize = 24;
+
+/// Y beyond this goes past the caches: it would push out what is still needed, and be fetched before it is overwritten.
+/// Measured on stencil5 with K = 64 and 16: 1.3 times as fast. Below, whoever reads Y next finds it in the cache.
+const STREAM_ABOVE_BYTES: usize = 16 << 20;
+
+/// X, Y, α and β as kernels see them: addresses and distances of rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<S> {
+    pub(crate) x: *const S,
+    pub(crate) x_distance: usize,
+    pub(crate) y: *mut S,
+    pub(crate) y_distance: usize,
+    pub(crate) k: usize,
+    pub(crate) alpha: S,
+    pub(crate) beta: S,
+    pub(crate) writing: Writing,
+}
+
+/// How sums become a row of Y; decided once, not for every row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// α = 1, β = 0.
+    Plain,
+    /// The same past the caches, where a span can.
+    Stream,
+    /// Whatever they are. (One more way, and every row would end with a jump through a table.)
+    Combined,
+}
+
+// SAFETY: threads read X and write rows of Y that are theirs alone; each kernel says how it shares them out.
+unsafe impl<S: Sync> Sync for Operands<S> {}
+// SAFETY: as above.
+unsafe impl<S: Send> Send for Operands<S> {}
+
+impl<S: Scalar> Operands<S> {
+    /// The views must outlive what is done with it.
+    pub(crate) fn new(alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) -> Self {
+        let (k, x_distance, y_distance) = (x.cols(), x.leading_dimension(), y.leading_dimension());
+        let (rows, line) = (y.rows(), 64 / size_of::<S>());
+        let y = y.data_mut().as_mut_ptr();
+        let in_lines =
+            (y as usize).is_multiple_of(64) && y_distance.is_multiple_of(line) && k.is_multiple_of(line);
+        let stream = in_lines && rows.saturating_mul(k * size_of::<S>()) > STREAM_ABOVE_BYTES;
+        let writing = match (alpha == S::ONE, beta == S::ZERO) {
+            (true, true) if stream => Writing::Stream,
+            (true, true) => Writing::Plain,
+            _ => Writing::Combined,
+        };
+        let x = x.data().as_ptr();
+        Operands { x, x_distance, y, y_distance, k, alpha, beta, writing }
+    }
+
+    /// The same X, for sums that are kept elsewhere: `y` has `k` numbers for each row.
+    pub(crate) fn unscaled_into(&self, y: *mut S) -> Self {
+        let (alpha, beta) = (S::ONE, S::ZERO);
+        Operands { y, y_distance: self.k, alpha, beta, writing: Writing::Plain, ..*self }
+    }
+
+    /// The same, its rows of Y counted from this one on.
+    pub(crate) fn at_row(&self, row: usize) -> Self {
+        Operands { y: self.y.wrapping_add(row * self.y_distance), ..*self }
+    }
+
+    /// Writes a row's sums by the rules of BLAS.
+    ///
+    /// # Safety
+    /// As for [`Lanes`]; the row is one of Y, no other thread has it, and the span's columns from `first` on are there.
+    #[inline(always)]
+    pub(crate) unsafe fn write<P: Span<S>>(&self, span: P, row: usize, first: usize, sums: P::Numbers) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let y = self.y.add(row * self.y_distance + first);
+            match self.writing {
+                Writing::Plain => span.store(y, sums),
+                Writing::Stream => span.stream(y, sums),
+                Writing::Combined => {
+                    let mut scaled = P::mul(self.alpha, sums);
+                    // Multiplied apart and then added, as `host::update` does; with β = 0 Y is not read, so that NaN there
+                    // does not spread.
+                    if self.beta != S::ZERO {
+                        scaled = P::add(scaled, P::mul(self.beta, span.load(y)));
+                    }
+                    span.store(y, scaled);
+                }
+            }
+        }
+    }
+}
+
+/// Rows of A, in the order in which they are stored.
+pub(crate) trait RowList: Copy {
+    /// Where the entries of the `i`-th stored row begin; those of the last end where one more would begin.
+    ///
+    /// # Safety
+    /// `i` is at most the number of rows.
+    unsafe fn start(self, i: usize) -> usize;
+    /// Which row of Y that is.
+    ///
+    /// # Safety
+    /// `i` is below the number of rows.
+    unsafe fn row(self, i: usize) -> usize;
+}
+
+/// Stored in order: plain CSR.
+#[derive(Clone, Copy)]
+pub(crate) struct InOrder(pub(crate) *const usize);
+
+impl RowList for InOrder {
+    #[inline(always)]
+    unsafe fn start(self, i: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { *self.0.add(i) }
+    }
+    #[inline(always)]
+    unsafe fn row(self, i: usize) -> usize {
+        i
+    }
+}
+
+/// A times X for the stored rows `first..end`: a kernel to be run by `Machine::vectorized`.
+///
+/// Whoever makes it promises that the list, the entries and the operands are those of one product: starts rise and stay
+/// below the number of entries, columns are rows of X, and no other thread has these rows of Y.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<S, R> {
+    pub(crate) list: R,
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+    pub(crate) columns: *const u32,
+    pub(crate) values: *const S,
+    pub(crate) operands: Operands<S>,
+    /// Every column fits a signed 32-bit index, so that gathers can be used.
+    pub(crate) narrow_columns: bool,
+    /// How many entries ahead X is asked for; 0: not at all.
+    pub(crate) ahead: usize,
+}
+
+impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
+    #[inline(always)]
+    unsafe fn run<V: Vectors<S>>(self) {
+        let Operands { k, x_distance, writing, .. } = self.operands;
+        // SAFETY: the promises of whoever made it, and of the caller.
+        unsafe {
+            if k == 1 && x_distance == 1 && self.narrow_columns {
+                self.dot_products::<V>();
+            } else {
+                in_spans::<S, V>(k, 8, &self);
+            }
+        }
+        if writing == Writing::Stream {
+            fence();
+        }
+    }
+}
+
+impl<S: Scalar, R: RowList> ForSpan<S> for Rows<S, R> {
+    #[inline(always)]
+    unsafe fn with<P: Span<S>, const CHAINS: usize>(&self, span: P, first_column: usize) {
+        // A copy that nothing else points to: through a reference every store to Y would make the compiler read it again.
+        let Rows { list, first, end, columns, values, operands, ahead, .. } = *self;
+        // SAFETY: the promises of whoever made it, and of the caller.
+        unsafe {
+            let (x, distance) = (operands.x.wrapping_add(first_column), operands.x_distance);
+            let last = list.start(end);
+            let (mut row, mut start) = (first, list.start(first));
+            macro_rules! ask_ahead {
+                ($row_end:expr) => {
+                    if ahead > 0 {
+                        for entry in start + ahead..($row_end + ahead).min(last) {
+                            prefetch(x.add(*columns.add(entry) as usize * distance));
+                        }
+                    }
+                };
+            }
+            loop {
+                // Short rows in a loop of their own: it is small enough that all it needs stays in registers.
+                while row < end {
+                    let row_end = list.start(row + 1);
+                    if row_end - start >= SHORT {
+                        break;
+                    }
+                    ask_ahead!(row_end);
+                    let mut sums = P::zero();
+                    while start < row_end {
+                        let x = span.load(x.add(*columns.add(start) as usize * distance));
+                        sums = P::mul_add(*values.add(start), x, sums);
+                        start += 1;
+                    }
+                    operands.write(span, list.row(row), first_column, sums);
+                    row += 1;
+                }
+                if row == end {
+                    break;
+                }
+                let row_end = list.start(row + 1);
+                ask_ahead!(row_end);
+                let mut sums = P::zero();
+                while start < row_end {
+                    let n = (row_end - start).min(PIECE);
+                    let (columns, values) = (columns.add(start), values.add(start));
+                    // As if it were a row of its own, which it is where threads share the row.
+                    let piece = match n < SHORT {
+                        true => sum::<S, P, 1>(span, columns, values, n, x, distance),
+                        false => sum::<S, P, CHAINS>(span, columns, values, n, x, distance),
+                    };
+                    sums = P::add(sums, piece);
+                    start += n;
+                }
+                operands.write(span, list.row(row), first_column, sums);
+                row += 1;
+            }
+        }
+    }
+}
+
+/// Σ value · X[column] over `n` entries.
+///
+/// # Safety
+/// As for [`Lanes`]; so many entries must be there, and their columns be rows of X.
+#[inline(always)]
+pub(crate) unsafe fn sum<S: Scalar, P: Span<S>, const CHAINS: usize>(
+    span: P,
+    columns: *const u32,
+    values: *const S,
+    n: usize,
+    x: *const S,
+    distance: usize,
+) -> P::Numbers {
+    // SAFETY: the caller's promise; entries below `n`, chains below `CHAINS`.
+    unsafe {
+        let mut sums = [P::zero(); CHAINS];
+        let mut at = 0;
+        macro_rules! add {
+            ($entry:expr, $chain:expr) => {
+                let x = span.load(x.add(*columns.add($entry) as usize * distance));
+                sums[$chain] = P::mul_add(*values.add($entry), x, sums[$chain]);
+            };
+        }
+        while at + CHAINS <= n {
+            for chain in 0..CHAINS {
+                add!(at + chain, chain);
+            }
+            at += CHAINS;
+        }
+        // What is left by its binary digits: two branches, each easier to foresee than the end of a loop.
+        if CHAINS == 4 && n & 2 != 0 {
+            add!(at, 0);
+            add!(at + 1, 1);
+            at += 2;
+        }
+        if CHAINS >= 2 && n & 1 != 0 {
+            add!(at, CHAINS - 1);
+        }
+        match CHAINS {
+            1 => sums[0],
+            2 => P::add(sums[0], sums[1]),
+            _ => P::add(P::add(sums[0], sums[1]), P::add(sums[2], sums[3])),
+        }
+    }
+}
+
+impl<S: Scalar, R: RowList> Rows<S, R> {
+    /// K = 1: a register holds neighbouring entries of a row instead of columns of X.
+    #[inline(always)]
+    unsafe fn dot_products<V: Vectors<S>>(self) {
+        let Rows { list, first, end, operands, .. } = self;
+        let Operands { x, y, y_distance, alpha, beta, .. } = operands;
+        // SAFETY: the promises of whoever made it, and of the caller.
+        unsafe {
+            let mut start = list.start(first);
+            for i in first..end {
+                let end = list.start(i + 1);
+                let mut sum = self.dot::<V>(start, (end - start).min(PIECE), x);
+                while end - start > PIECE {
+                    start += PIECE;
+                    sum += self.dot::<V>(start, (end - start).min(PIECE), x);
+                }
+                crate::spmm::cpu::host::update(&mut *y.add(list.row(i) * y_distance), alpha, sum, beta);
+                start = end;
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn dot<V: Vectors<S>>(self, start: usize, n: usize, x: *const S) -> S {
+        let count = V::Wide::COUNT;
+        // SAFETY: the promises of whoever made it, and of the caller; entries below `n`.
+        unsafe {
+            let (mut columns, mut values, mut left) = (self.columns.add(start), self.values.add(start), n);
+            let mut sums = [V::Wide::zero(); 2];
+            while left >= 2 * count {
+                for chain in 0..2 {
+                    let x = V::Wide::gather(x, columns.add(chain * count));
+                    sums[chain] = V::Wide::load(values.add(chain * count)).mul_add(x, sums[chain]);
+                }
+                (columns, values, left) = (columns.add(2 * count), values.add(2 * count), left - 2 * count);
+            }
+            if left >= count {
+                sums[0] = V::Wide::load(values).mul_add(V::Wide::gather(x, columns), sums[0]);
+                (columns, values, left) = (columns.add(count), values.add(count), left - count);
+            }
+            if left > 0 {
+                let values = V::Wide::load_masked(values, V::Wide::first(left));
+                sums[1] = values.mul_add(V::Wide::gather_first(x, columns, left), sums[1]);
+            }
+            sums[0].add(sums[1]).sum()
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Neighbouring columns of X and Y whose numbers stay in registers while a row of A is walked.
+
+// Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
+#![allow(clippy::needless_range_loop)]
+
+use crate::simd::{Lanes, Vectors};
+
+/// How many columns, in which registers.
+///
+/// # Safety
+/// As for [`Lanes`]; an address must be good for all columns of the span, and no other is touched.
+pub(crate) trait Span<S>: Copy {
+    /// One number for every column.
+    type Numbers: Copy;
+    /// How many registers they take.
+    const REGISTERS: usize;
+
+    unsafe fn zero() -> Self::Numbers;
+    unsafe fn load(self, from: *const S) -> Self::Numbers;
+    unsafe fn store(self, to: *mut S, numbers: Self::Numbers);
+    /// Past the caches, where the address allows it.
+    unsafe fn stream(self, to: *mut S, numbers: Self::Numbers);
+    /// `value · x + sums`.
+    unsafe fn mul_add(value: S, x: Self::Numbers, sums: Self::Numbers) -> Self::Numbers;
+    unsafe fn add(a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+    unsafe fn mul(value: S, numbers: Self::Numbers) -> Self::Numbers;
+}
+
+/// `N` whole registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole<L, const N: usize>(std::marker::PhantomData<L>);
+
+impl<L, const N: usize> Whole<L, N> {
+    pub(crate) const NEW: Self = Whole(std::marker::PhantomData);
+}
+
+#[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Span` asks its callers for
+impl<S: Copy, L: Lanes<S>, const N: usize> Span<S> for Whole<L, N> {
+    type Numbers = [L; N];
+    const REGISTERS: usize = N;
+
+    #[inline(always)]
+    unsafe fn zero() -> [L; N] {
+        unsafe { [L::zero(); N] }
+    }
+    #[inline(always)]
+    unsafe fn load(self, from: *const S) -> [L; N] {
+        unsafe {
+            let mut numbers = [L::zero(); N];
+            for i in 0..N {
+                numbers[i] = L::load(from.add(i * L::COUNT));
+            }
+            numbers
+        }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut S, numbers: [L; N]) {
+        for i in 0..N {
+            unsafe { numbers[i].store(to.add(i * L::COUNT)) };
+        }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut S, numbers: [L; N]) {
+        for i in 0..N {
+            unsafe { numbers[i].stream(to.add(i * L::COUNT)) };
+        }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(value: S, x: [L; N], mut sums: [L; N]) -> [L; N] {
+        for i in 0..N {
+            sums[i] = unsafe { L::splat(value).mul_add(x[i], sums[i]) };
+        }
+        sums
+    }
+    #[inline(always)]
+    unsafe fn add(mut a: [L; N], b: [L; N]) -> [L; N] {
+        for i in 0..N {
+            a[i] = unsafe { a[i].add(b[i]) };
+        }
+        a
+    }
+    #[inline(always)]
+    unsafe fn mul(value: S, mut numbers: [L; N]) -> [L; N] {
+        for i in 0..N {
+            numbers[i] = unsafe { numbers[i].mul(L::splat(value)) };
+        }
+        numbers
+    }
+}
+
+/// The first lanes of one register.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<S, L: Lanes<S>> {
+    mask: L::Mask,
+}
+
+impl<S, L: Lanes<S>> Part<S, L> {
+    /// # Safety
+    /// As for [`Lanes`]; `columns` are at most the lanes of the register.
+    #[inline(always)]
+    pub(crate) unsafe fn of(columns: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Part { mask: unsafe { L::first(columns) } }
+    }
+}
+
+#[allow(clippy::undocumented_unsafe_blocks)] // as above
+impl<S: Copy, L: Lanes<S>> Span<S> for Part<S, L> {
+    type Numbers = L;
+    const REGISTERS: usize = 1;
+
+    #[inline(always)]
+    unsafe fn zero() -> L {
+        unsafe { L::zero() }
+    }
+    #[inline(always)]
+    unsafe fn load(self, from: *const S) -> L {
+        unsafe { L::load_masked(from, self.mask) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut S, numbers: L) {
+        unsafe { numbers.store_masked(to, self.mask) }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut S, numbers: L) {
+        unsafe { self.store(to, numbers) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(value: S, x: L, sums: L) -> L {
+        unsafe { L::splat(value).mul_add(x, sums) }
+    }
+    #[inline(always)]
+    unsafe fn add(a: L, b: L) -> L {
+        unsafe { a.add(b) }
+    }
+    #[inline(always)]
+    unsafe fn mul(value: S, numbers: L) -> L {
+        unsafe { numbers.mul(L::splat(value)) }
+    }
+}
+
+/// One whole register `L`, then the columns of `B`.
+#[derive(Clone, Copy)]
+pub(crate) struct Then<L, B>(std::marker::PhantomData<L>, B);
+
+impl<L, B> Then<L, B> {
+    #[inline(always)]
+    pub(crate) fn new(rest: B) -> Self {
+        Then(std::marker::PhantomData, rest)
+    }
+}
+
+#[allow(clippy::undocumented_unsafe_blocks)] // as above
+impl<S: Copy, L: Lanes<S>, B: Span<S>> Span<S> for Then<L, B> {
+    type Numbers = (L, B::Numbers);
+    const REGISTERS: usize = 1 + B::REGISTERS;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self::Numbers {
+        unsafe { (L::zero(), B::zero()) }
+    }
+    #[inline(always)]
+    unsafe fn load(self, from: *const S) -> Self::Numbers {
+        unsafe { (L::load(from), self.1.load(from.add(L::COUNT))) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut S, numbers: Self::Numbers) {
+        unsafe {
+            numbers.0.store(to);
+            self.1.store(to.add(L::COUNT), numbers.1);
+        }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut S, numbers: Self::Numbers) {
+        unsafe { self.store(to, numbers) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(value: S, x: Self::Numbers, sums: Self::Numbers) -> Self::Numbers {
+        unsafe { (L::splat(value).mul_add(x.0, sums.0), B::mul_add(value, x.1, sums.1)) }
+    }
+    #[inline(always)]
+    unsafe fn add(a: Self::Numbers, b: Self::Numbers) -> Self::Numbers {
+        unsafe { (a.0.add(b.0), B::add(a.1, b.1)) }
+    }
+    #[inline(always)]
+    unsafe fn mul(value: S, numbers: Self::Numbers) -> Self::Numbers {
+        unsafe { (numbers.0.mul(L::splat(value)), B::mul(value, numbers.1)) }
+    }
+}
+
+/// What is done for a span of columns.
+pub(crate) trait ForSpan<S> {
+    /// `CHAINS` sums run side by side over neighbouring nonzeros, because one alone would wait for the latency of every
+    /// addition; fewer where a span has many sums of its own.
+    ///
+    /// # Safety
+    /// As for [`Lanes`]; the columns from `first` on must be there.
+    unsafe fn with<P: Span<S>, const CHAINS: usize>(&self, span: P, first: usize);
+}
+
+/// Cuts `k` columns into spans, without touching a column beyond: whole registers where they fit, at most `most` of them; for
+/// the rest the narrowest register that holds it. (`most`: a kernel that does several rows at once has fewer to spare.)
+///
+/// # Safety
+/// As for [`Lanes`]; the work must be good for `k` columns.
+#[inline(always)]
+pub(crate) unsafe fn in_spans<S: Copy, V: Vectors<S>>(k: usize, most: usize, work: &impl ForSpan<S>) {
+    let (wide, half, narrow) = (V::Wide::COUNT, V::Half::COUNT, V::Narrow::COUNT);
+    let mut first = 0;
+    // SAFETY: every arm does as many columns as it says, of those that are left.
+    unsafe {
+        while first < k {
+            let left = k - first;
+            if most >= 8 && V::REGISTERS >= 16 && left >= 8 * wide {
+                work.with::<_, 1>(Whole::<V::Wide, 8>::NEW, first);
+                first += 8 * wide;
+            } else if most >= 4 && V::REGISTERS >= 8 && left >= 4 * wide {
+                work.with::<_, 2>(Whole::<V::Wide, 4>::NEW, first);
+                first += 4 * wide;
+            } else if V::REGISTERS >= 8 && left >= 2 * wide {
+                work.with::<_, 4>(Whole::<V::Wide, 2>::NEW, first);
+                first += 2 * wide;
+            } else if half < wide && left == wide + half {
+                // K = 12 in f64: a masked register would reach into one cache line more.
+                work.with::<_, 4>(Then::<V::Wide, _>::new(Whole::<V::Half, 1>::NEW), first);
+                first += left;
+            } else if V::REGISTERS >= 8 && left > wide {
+                work.with::<_, 4>(Then::<V::Wide, _>::new(Part::<S, V::Wide>::of(left - wide)), first);
+                first += left;
+            } else if left >= wide {
+                work.with::<_, 4>(Whole::<V::Wide, 1>::NEW, first);
+                first += wide;
+            } else if half < wide && left == half + narrow {
+                // K = 12 in f32: the same, three of four times.
+                work.with::<_, 4>(Then::<V::Half, _>::new(Whole::<V::Narrow, 1>::NEW), first);
+                first += left;
+            } else if half < wide && left > half {
+                work.with::<_, 4>(Part::<S, V::Wide>::of(left), first);
+                first += left;
+            } else if left == half {
+                work.with::<_, 4>(Whole::<V::Half, 1>::NEW, first);
+                first += left;
+            } else if left > narrow {
+                work.with::<_, 4>(Part::<S, V::Half>::of(left), first);
+                first += left;
+            } else if left == narrow {
+                work.with::<_, 4>(Whole::<V::Narrow, 1>::NEW, first);
+                first += left;
+            } else {
+                work.with::<_, 4>(Part::<S, V::Narrow>::of(left), first);
+                first += left;
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Where sums go: Y = α · sums + β · Y, for several threads that write different rows.
+
+use crate::Scalar;
+use crate::matrix::DenseViewMut;
+use std::marker::PhantomData;
+
+/// The rows of Y and what happens to sums on their way there. With β = 0, Y is not read.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a, S> {
+    y: *mut S,
+    rows: usize,
+    distance: usize,
+    alpha: S,
+    beta: S,
+    lifetime: PhantomData<&'a mut [S]>,
+}
+
+// SAFETY: everything that writes is unsafe, and asks that no two threads write the same row.
+unsafe impl<S: Scalar> Sync for Target<'_, S> {}
+// SAFETY: as above; nothing is tied to a thread.
+unsafe impl<S: Scalar> Send for Target<'_, S> {}
+
+/// # Safety
+/// Of all functions that write: the row is one of Y's and has the columns that are written; no other thread writes it.
+/// Those that take vectors: the processor has AVX-512.
+impl<'a, S: Scalar> Target<'a, S> {
+    pub(crate) fn new(alpha: S, beta: S, y: DenseViewMut<'a, S>) -> Self {
+        let (rows, distance) = (y.rows(), y.leading_dimension());
+        Target { y: y.into_data().as_mut_ptr(), rows, distance, alpha, beta, lifetime: PhantomData }
+    }
+
+    /// One number.
+    #[inline(always)]
+    pub(crate) unsafe fn write_element(self, row: usize, column: usize, sum: S) {
+        debug_assert!(row < self.rows && column < self.distance);
+        // SAFETY: the caller's promise.
+        crate::spmm::cpu::host::update(
+            unsafe { &mut *self.y.add(row * self.distance + column) },
+            self.alpha,
+            sum,
+            self.beta,
+        );
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
+mod vectors {
+    use super::Target;
+    use crate::Scalar;
+    use crate::spmm::cpu::kernels::vector512::{Vector, first_lanes};
+
+    /// # Safety
+    /// As above.
+    impl<S: Scalar> Target<'_, S> {
+        #[inline(always)]
+        unsafe fn update(self, to: *mut S, sums: Vector<S>, mask: u16) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let result = if self.alpha == S::ONE && self.beta == S::ZERO {
+                    sums
+                } else if self.beta == S::ZERO {
+                    Vector::splat(&self.alpha).mul(sums)
+                } else {
+                    let before = Vector::splat(&self.beta).mul(Vector::load_lanes(to, mask));
+                    Vector::splat(&self.alpha).mul_add(sums, before)
+                };
+                if mask == Vector::<S>::ALL { result.store(to) } else { result.store_lanes(to, mask) }
+            }
+        }
+
+        /// Columns from `first` on, those lanes that the masks have.
+        #[inline(always)]
+        pub(crate) unsafe fn write<const NV: usize>(
+            self,
+            row: usize,
+            first: usize,
+            sums: [Vector<S>; NV],
+            masks: [u16; NV],
+        ) {
+            debug_assert!(row < self.rows);
+            for j in 0..NV {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let to = self.y.wrapping_add(row * self.distance + first + j * Vector::<S>::LANES);
+                    self.update(to, sums[j], masks[j]);
+                }
+            }
+        }
+
+        /// All K columns of as many rows from `row` on as a vector has lanes, or as there are: row after row in the vectors.
+        #[inline(always)]
+        pub(crate) unsafe fn write_rows<const K: usize>(self, row: usize, sums: [Vector<S>; K]) {
+            let lanes = Vector::<S>::LANES;
+            let count = lanes.min(self.rows - row);
+            if self.distance == K {
+                for (j, &sums) in sums.iter().enumerate() {
+                    let mask = first_lanes::<S>((count * K).saturating_sub(j * lanes));
+                    // SAFETY: without gaps the rows are `count · K` numbers.
+                    unsafe { self.update(self.y.wrapping_add(row * K + j * lanes), sums, mask) };
+                }
+                return;
+            }
+            let mut numbers = [S::ZERO; 128];
+            for (j, &sums) in sums.iter().enumerate() {
+                // SAFETY: slices of that length.
+                unsafe { sums.store(numbers[j * lanes..(j + 1) * lanes].as_mut_ptr()) };
+            }
+            for (lane, numbers) in numbers.chunks_exact(K).take(count).enumerate() {
+                for (column, &sum) in numbers.iter().enumerate() {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.write_element(row + lane, column, sum) };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Serial CSR: one thread computes one element of Y after the other, a sum over the row's nonzeros in a register.
+//! Touches A's row once per column of X and one element of X per product, K elements apart.
+//! Loses as soon as K > 1: A is read K times and no cache line of X is used whole.
+
+use crate::Scalar;
+use crate::machine::Machine;
+use crate::matrix::{Csr, CsrView, DenseView, DenseViewMut};
+use crate::op::{Place, Variant};
+use crate::refusal::Refusal;
+use crate::spmm::cpu::host::{HostKernel, OnHost, update};
+use crate::spmm::product::{Product, Spmm, Subject};
+use std::sync::Arc;
+
+pub(crate) struct CsrSerial;
+
+struct Kernel<S>(Arc<Csr<S>>);
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
+        element_by_element(self.0.view(), 0, alpha, x, beta, y);
+    }
+}
+
+/// Rows `first_row..` of Y, as many as `y` has, one element after the other.
+pub(crate) fn element_by_element<S: Scalar>(
+    a: CsrView<'_, S>,
+    first_row: usize,
+    alpha: S,
+    x: DenseView<'_, S>,
+    beta: S,
+    mut y: DenseViewMut<'_, S>,
+) {
+    let (x_data, distance) = (x.data(), x.leading_dimension());
+    for row in 0..y.rows() {
+        let entries = a.range(first_row + row);
+        let columns = &a.columns()[entries.clone()];
+        let values = &a.values()[entries];
+        for (k, y) in y.row_mut(row).iter_mut().enumerate() {
+            let mut sum = S::ZERO;
+            for (&col, &value) in columns.iter().zip(values) {
+                sum += value * x_data[col as usize * distance + k];
+            }
+            update(y, alpha, sum, beta);
+        }
+    }
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for CsrSerial {
+    fn name(&self) -> &'static str {
+        "csr-serial"
+    }
+    fn about(&self) -> &'static str {
+        "CSR, one thread, one element of Y after the other"
+    }
+    fn place(&self) -> Place {
+        Place::Serial
+    }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
+    fn source(&self) -> &'static str {
+        include_str!("csr_serial.rs")
+    }
+    fn prepare(&self, _: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let a = &subject.a;
+        Ok(OnHost::boxed(Kernel(a.clone()), (a.rows(), a.cols()), subject.k))
+    }
+}

@@ -1,0 +1,63 @@
+//! Serial padded ELLPACK: one thread, one element of Y after the other, every row `width` products long.
+//! Touches the padding too: rows × longest row places, and one element of X per place, K elements apart.
+//! Loses on skewed matrices, where nearly everything is padding (refused above the memory budget), and for K > 1.
+
+use crate::Scalar;
+use crate::machine::Machine;
+use crate::matrix::{Csr, DenseView, DenseViewMut, EllPadded};
+use crate::op::{Place, Variant, check_padded};
+use crate::refusal::Refusal;
+use crate::spmm::cpu::host::{HostKernel, OnHost, update};
+use crate::spmm::product::{Product, Spmm, Subject};
+use std::sync::Arc;
+
+pub(crate) struct EllPaddedSerial;
+
+struct Kernel<S>(EllPadded<S>);
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+        let (width, x_data, distance) = (self.0.width(), x.data(), x.leading_dimension());
+        for row in 0..y.rows() {
+            let places = row * width..(row + 1) * width;
+            let columns = &self.0.columns()[places.clone()];
+            let values = &self.0.values()[places];
+            for (k, y) in y.row_mut(row).iter_mut().enumerate() {
+                let mut sum = S::ZERO;
+                for (&col, &value) in columns.iter().zip(values) {
+                    sum += value * x_data[col as usize * distance + k];
+                }
+                update(y, alpha, sum, beta);
+            }
+        }
+    }
+}
+
+/// Padded ELLPACK, or a refusal that says how large it would be and why.
+pub(crate) fn pad<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllPadded<S>, Refusal> {
+    check_padded::<S>(machine, a.rows(), a.longest_row())?;
+    let budget = machine.limits().memory_bytes;
+    EllPadded::from_csr(a).map_err(|error| Refusal::Memory { what: error.to_string(), needed: None, budget })
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for EllPaddedSerial {
+    fn name(&self) -> &'static str {
+        "ell-padded-serial"
+    }
+    fn about(&self) -> &'static str {
+        "padded ELLPACK, one thread, one element of Y after the other"
+    }
+    fn place(&self) -> Place {
+        Place::Serial
+    }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
+    fn source(&self) -> &'static str {
+        include_str!("ell_padded_serial.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let a = &subject.a;
+        Ok(OnHost::boxed(Kernel(pad(machine, a)?), (a.rows(), a.cols()), subject.k))
+    }
+}

@@ -1,0 +1,60 @@
+//! Serial ragged ELLPACK: one thread, one element of Y after the other, every row in memory of its own.
+//! Touches a pointer pair per row, the row once per column of X, and one element of X per product, K elements apart.
+//! Loses where rows are short (a row is two allocations somewhere else) and for K > 1.
+
+use crate::Scalar;
+use crate::machine::Machine;
+use crate::matrix::{Csr, DenseView, DenseViewMut, EllRagged};
+use crate::op::{Place, Variant};
+use crate::refusal::Refusal;
+use crate::spmm::cpu::host::{HostKernel, OnHost, update};
+use crate::spmm::product::{Product, Spmm, Subject};
+use std::sync::Arc;
+
+pub(crate) struct EllRaggedSerial;
+
+struct Kernel<S>(EllRagged<S>);
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+        let (x_data, distance) = (x.data(), x.leading_dimension());
+        for (row, entries) in self.0.rows().iter().enumerate() {
+            for (k, y) in y.row_mut(row).iter_mut().enumerate() {
+                let mut sum = S::ZERO;
+                for (&col, &value) in entries.columns.iter().zip(&entries.values) {
+                    sum += value * x_data[col as usize * distance + k];
+                }
+                update(y, alpha, sum, beta);
+            }
+        }
+    }
+}
+
+/// Ragged ELLPACK, or a refusal that says how large it would be.
+pub(crate) fn rag<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllRagged<S>, Refusal> {
+    let what = format!("ragged ELLPACK ({} rows, {} nonzeros)", a.rows(), a.nonzeros());
+    machine.check_memory(what, EllRagged::<S>::bytes_for(a.rows(), a.nonzeros()))?;
+    Ok(EllRagged::from_csr(a))
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for EllRaggedSerial {
+    fn name(&self) -> &'static str {
+        "ell-ragged-serial"
+    }
+    fn about(&self) -> &'static str {
+        "ragged ELLPACK, one thread, one element of Y after the other"
+    }
+    fn place(&self) -> Place {
+        Place::Serial
+    }
+    fn can_be_chosen(&self) -> bool {
+        false // a rung of the ladder
+    }
+    fn source(&self) -> &'static str {
+        include_str!("ell_ragged_serial.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let a = &subject.a;
+        Ok(OnHost::boxed(Kernel(rag(machine, a)?), (a.rows(), a.cols()), subject.k))
+    }
+}

@@ -1,0 +1,134 @@
+//! SELL-C-σ for one column of X: threads take stretches of slices; the rows of a slice, of about the same length, are the lanes
+//! of a vector, and every step gathers a number of X for each: no row is too short to fill a vector, none ends with a misprediction.
+//! Loses where diagonals or rows of one pattern need no gathers at all. For more columns of X: CSR, as `csr-threads-nnz`.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use crate::Scalar;
+use crate::cpu::SimdLevel;
+use crate::machine::Machine;
+use crate::matrix::{Csr, DenseView, DenseViewMut};
+use crate::op::{Place, Variant};
+use crate::refusal::Refusal;
+use crate::spmm::cpu::csr_threads_nnz::CsrThreadsNnz;
+use crate::spmm::cpu::formats::{Border, Sell, Window};
+use crate::spmm::cpu::host::{HostKernel, OnHost};
+use crate::spmm::cpu::kernels::target::Target;
+use crate::spmm::cpu::partition::{chunk_count, even_borders};
+use crate::spmm::product::{Product, Spmm, Subject};
+use std::sync::Arc;
+
+pub(crate) struct SellThreadsSlices;
+
+struct Kernel<S> {
+    a: Sell<S>,
+    machine: Arc<Machine>,
+    /// Where what a thread takes at a time begins and ends.
+    borders: Vec<Border>,
+    /// The sum of every piece of a long row.
+    piece_sums: Vec<S>,
+}
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+        let (a, simd, pieces) = (&self.a, self.machine.cpu().simd, self.a.pieces().len());
+        {
+            let sums = Target::new(S::ONE, S::ZERO, DenseViewMut::compact(&mut self.piece_sums, pieces, 1));
+            let y = Target::new(alpha, beta, y.reborrow());
+            let borders = &self.borders;
+            self.machine.team().run(pieces + borders.len() - 1, |task| {
+                if task < pieces {
+                    // SAFETY: each piece has a place of its own.
+                    unsafe { sums.write_element(task, 0, piece_sum(simd, a, task, x)) };
+                } else {
+                    let share = task - pieces;
+                    let windows = a.between(borders[share], borders[share + 1]);
+                    windows.for_each(|window| multiply_window(simd, window, gathers(a, x), x, y));
+                }
+            });
+        }
+        // Long rows have no entries in their windows: 0, or β·Y, stands there. Pieces are added in their order, by one
+        // thread, whoever summed them up.
+        for row in a.pieces().chunk_by(|one, next| one.row == next.row) {
+            let first = row[0].index;
+            let sum =
+                self.piece_sums[first..first + row.len()].iter().fold(S::ZERO, |sum, &piece| sum + piece);
+            let y = &mut y.row_mut(row[0].row)[0];
+            // With β = 0 what stands there is α·0, which is no number where α is infinite.
+            *y = if beta == S::ZERO { alpha * sum } else { *y + alpha * sum };
+        }
+    }
+}
+
+/// The kernel for the processor.
+fn multiply_window<S: Scalar>(
+    simd: SimdLevel,
+    window: Window<'_, S>,
+    gathers: bool,
+    x: DenseView<'_, S>,
+    y: Target<'_, S>,
+) {
+    match simd {
+        // SAFETY: a machine's level never exceeds what the processor has; shapes have been checked: X has a row for every
+        // column of the matrix. Slices are disjoint: nobody else writes their rows.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 if gathers => unsafe { avx512::multiply(window, x.data().as_ptr(), y) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { portable::multiply_avx2(window, x, y) },
+        _ => portable::multiply_portable(window, x, y),
+    }
+}
+
+fn piece_sum<S: Scalar>(simd: SimdLevel, a: &Sell<S>, piece: usize, x: DenseView<'_, S>) -> S {
+    let (columns, values) = a.piece(piece);
+    match simd {
+        // SAFETY: as for windows.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 if gathers(a, x) => unsafe { avx512::piece(columns, values, x.data().as_ptr()) },
+        _ => portable::piece(columns, values, x),
+    }
+}
+
+/// Gathers read 32-bit columns as signed, and X without gaps.
+fn gathers<S: Scalar>(a: &Sell<S>, x: DenseView<'_, S>) -> bool {
+    a.cols() <= i32::MAX as usize && x.leading_dimension() == 1
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
+    fn name(&self) -> &'static str {
+        "sell-threads-slices"
+    }
+    fn about(&self) -> &'static str {
+        "SELL-C-512: rows of about the same length in the lanes of a vector, gathers from X; for K = 1 (else as csr-threads-nnz)"
+    }
+    fn place(&self) -> Place {
+        Place::Threads
+    }
+    fn source(&self) -> &'static str {
+        include_str!("mod.rs")
+    }
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        if subject.k != 1 {
+            return Variant::<Spmm<S>>::prepare(&CsrThreadsNnz, machine, subject);
+        }
+        let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
+        // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
+        let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
+        machine.check_memory("SELL-C-σ", needed)?;
+        let a = machine.pool().install(|| Sell::from_csr(&subject.a));
+        // A row counts as two nonzeros: writing it is work too.
+        let work = |slice: usize| {
+            let (nonzeros, rows) = a.before(slice);
+            nonzeros + 2 * rows
+        };
+        let chunks = chunk_count(machine.threads(), work(a.slices()));
+        let borders =
+            even_borders(a.slices(), chunks, work).into_iter().map(|slice| a.border(slice)).collect();
+        let piece_sums = vec![S::ZERO; a.pieces().len()];
+        let shape = (rows, a.cols());
+        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders, piece_sums }, shape, 1))
+    }
+}

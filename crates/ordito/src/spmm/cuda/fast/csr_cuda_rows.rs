@@ -1,0 +1,158 @@
+//! Rows by groups of lanes: some side by side for the columns of X, and as many such as fill the group for nonzeros in turn.
+//! Groups of 8 lanes suit long matrices, whole warps small ones, whose rows must be shared out to fill the device.
+
+use crate::Scalar;
+use crate::device::{Argument, Device, KernelSource};
+use crate::machine::Machine;
+use crate::refusal::Refusal;
+use crate::spmm::cuda::fast::layout::parts::Parts;
+use crate::spmm::cuda::fast::layout::pieces::Pieces;
+use crate::spmm::cuda::fast::tiled::Layout;
+use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
+use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
+use crate::spmm::product::Subject;
+
+/// With groups of so many lanes, more where a row of X needs more; nonzeros handed round by shuffles, or read by all.
+pub(crate) struct Rows<const GROUP: u32, const SHUFFLED: bool>;
+
+/// Groups of 8 lanes.
+pub(crate) const ROWS_8: Listed<Rows<8, false>> = Listed(Rows);
+/// With shuffles.
+pub(crate) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed(Rows);
+/// With whole warps.
+pub(crate) const ROWS_32: Listed<Rows<32, false>> = Listed(Rows);
+/// With whole warps and shuffles.
+pub(crate) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed(Rows);
+
+const THREADS: u32 = 256;
+const LANES: u32 = 32;
+
+/// Nonzeros of a part of a long row. The device should not wait for the longest part, which goes through its nonzeros one after
+/// the other: the fewer there are in all, the shorter the parts; but rows of a few times the mean length stay whole, and no row
+/// has more parts than a block adds up at once. On an H200 the fastest form of this kernel took 6 to 23 % less time on
+/// soc-Epinions1 (0.5 million nonzeros, 16 columns and more) with parts of 32 or 64 than with 256, up to 21 % less on cnr-2000
+/// (3 millions) with 64 or 128; BOYD1_A, one row of which has a seventh of all nonzeros, was mostly fastest with 256.
+fn part_length(starts: &[usize], longest: usize, split: u32) -> usize {
+    let (rows, nonzeros) = (starts.len() - 1, starts[starts.len() - 1]);
+    let mean = nonzeros.div_ceil(rows.max(1));
+    let of_slot = (nonzeros / NONZEROS_PER_STEP).max(4 * mean).clamp(SHORTEST, LONGEST);
+    (of_slot * split as usize).min(LONGEST).max(longest.div_ceil(MOST_PARTS))
+}
+const NONZEROS_PER_STEP: usize = 1 << 15;
+const SHORTEST: usize = 32;
+const LONGEST: usize = 256;
+const MOST_PARTS: usize = 384;
+
+/// One load per lane up to 8 lanes, two beyond: more lanes than that would only multiply the reads of A.
+fn tiling<S: Scalar>(k: usize) -> Tiling {
+    let one = Tiling::new::<S>(k, 1, LANES);
+    if one.lanes > 8 || one.tiles(k) > 1 { Tiling::new::<S>(k, 2, LANES) } else { one }
+}
+
+impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, SHUFFLED> {
+    const NAME: &'static str = match (GROUP, SHUFFLED) {
+        (8, false) => "csr-cuda-rows8",
+        (8, true) => "csr-cuda-rows8-shuffled",
+        (_, true) => "csr-cuda-rows32-shuffled",
+        (_, false) => "csr-cuda-rows32",
+    };
+    const ABOUT: &'static str = match (GROUP, SHUFFLED) {
+        (8, false) => {
+            "CSR, groups of 8 lanes per row, rows in the order of their lengths, long ones in parts"
+        }
+        (8, true) => {
+            "CSR, groups of 8 lanes per row that hand nonzeros round, rows in the order of their lengths"
+        }
+        (_, false) => "CSR, a warp per row, rows in the order of their lengths, long ones in parts",
+        (_, true) => {
+            "CSR, a warp per row whose lanes hand nonzeros round, rows in the order of their lengths"
+        }
+    };
+    const TEXT: &'static str = include_str!("csr_cuda_rows.cu");
+
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
+        let split = (GROUP / tiling.lanes).max(1);
+        let registers = tiling.registers::<S>();
+        let words = (size_of::<S>() / 4) as u32;
+        let in_flight = if registers > 4 || (split >= 8 && !SHUFFLED) { 2 } else { 4 };
+        let needed = if SHUFFLED {
+            // Adding up several groups takes a few more where a lane has much to add.
+            let more = if split > 1 && registers > 4 { 4 } else { 0 };
+            34 + more + registers + in_flight * (registers + 1) + 2 * words
+        } else {
+            26 + registers + in_flight * (registers + words + 1)
+        };
+        let source = kernel("csr_rows", "csr_cuda_rows.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
+        tiling
+            .define::<S>(source, loads)
+            .define("SPLIT", split)
+            .define("SHUFFLED", u32::from(SHUFFLED))
+            .define("THREADS", THREADS)
+            .define("IN_FLIGHT", in_flight)
+            .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
+    }
+    fn tilings(&self) -> Vec<Tiling> {
+        let mut all = Tiling::all::<S>(1, 8);
+        all.extend(Tiling::all::<S>(2, LANES).into_iter().filter(|tiling| tiling.lanes >= 8));
+        all
+    }
+    fn more_kernels(&self) -> Vec<KernelSource> {
+        vec![Parts::<S>::source()]
+    }
+
+    fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+        let (a, k) = (&subject.a, subject.k);
+        let tiling = tiling::<S>(k);
+        let split = (GROUP / tiling.lanes).max(1);
+        let part = part_length(a.view().offsets(), a.longest_row(), split);
+        let pieces = Pieces::of_rows(a.view().offsets(), part)?;
+        let list = device.upload("rows in the order of their lengths", &pieces.list)?;
+        let columns = device.upload("columns of A", a.view().columns())?;
+        let values = device.upload("values of A", a.view().values())?;
+        let parts = Parts::new(device, &pieces.cut, (pieces.parts, 1), k)?;
+        let group = GROUP.max(tiling.lanes);
+        Ok(Layout {
+            source: Box::new(move |loads| Fast::<S>::source(&Rows::<GROUP, SHUFFLED>, tiling, loads)),
+            tiling,
+            k,
+            units: pieces.list.len() as u64,
+            blocks: (pieces.list.len() as u64).div_ceil((THREADS / group).into()),
+            threads: THREADS,
+            arguments: vec![
+                Argument::from(&list),
+                Argument::from(&columns),
+                Argument::from(&values),
+                Parts::address(&parts),
+            ],
+            _held: vec![Box::new(list), Box::new(columns), Box::new(values)],
+            parts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_short_in_small_matrices_and_few_in_long_rows() {
+        let starts = |rows: usize, length: usize| (0..=rows).map(|row| row * length).collect::<Vec<_>>();
+        assert_eq!(part_length(&starts(75_000, 7), 1800, 1), 32);
+        assert_eq!(part_length(&starts(75_000, 7), 1800, 4), 128);
+        assert_eq!(part_length(&starts(325_000, 10), 2700, 1), 99);
+        assert_eq!(part_length(&starts(10_000, 40), 150, 1), 160);
+        assert_eq!(part_length(&starts(1_000_000, 16), 50_000, 1), 256);
+        assert_eq!(part_length(&starts(93_000, 7), 384 << 11, 1), 2048);
+        assert_eq!(part_length(&[0], 0, 8), 256);
+    }
+
+    #[test]
+    fn every_tile_that_is_taken_is_listed() {
+        fn check<S: Scalar>() {
+            let all = Fast::<S>::tilings(&Rows::<8, false>);
+            assert!((1..300).chain([100_000]).all(|k| all.contains(&tiling::<S>(k))));
+        }
+        check::<f32>();
+        check::<f64>();
+    }
+}

@@ -1,0 +1,9 @@
+//! A rearranged on the device: pieces and parts of rows, slices, flags, windows.
+
+pub(crate) mod flagged;
+pub(crate) mod gathered;
+pub(crate) mod parts;
+pub(crate) mod parts_in_place;
+pub(crate) mod pieces;
+pub(crate) mod sliced;
+pub(crate) mod teams;

@@ -1,0 +1,227 @@
+//! SELL with several lanes per row: rows of a warp lie column by column, LANES lanes read X for each.
+//! In their own order best where rows next to each other have about the same length, at any K: stencils, matrices without a
+//! structure. Sorted by their lengths, with teams of lanes for the long ones: where lengths differ.
+
+use crate::Scalar;
+use crate::device::{Argument, Device, KernelSource};
+use crate::machine::Machine;
+use crate::matrix::Csr;
+use crate::refusal::Refusal;
+use crate::spmm::analysis::shape::reuse;
+use crate::spmm::cuda::fast::layout::parts::Parts;
+use crate::spmm::cuda::fast::layout::parts_in_place::PartsInPlace;
+use crate::spmm::cuda::fast::layout::pieces::Pieces;
+use crate::spmm::cuda::fast::layout::sliced::Sliced;
+use crate::spmm::cuda::fast::layout::teams::Teams;
+use crate::spmm::cuda::fast::tiled::Layout;
+use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
+use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
+use crate::spmm::product::Subject;
+
+/// Of rows in an order.
+pub(crate) struct Slices<const ORDER: u8>;
+const AS_THEY_ARE: u8 = 0;
+const BY_LENGTH: u8 = 1;
+
+/// Rows as they are.
+pub(crate) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed(Slices);
+/// Rows in the order of their lengths.
+pub(crate) const SORTED: Listed<Slices<BY_LENGTH>> = Listed(Slices);
+
+const THREADS: u32 = 256;
+/// Of teams with few registers: 1 % less time than with 256 on an H200 (`powerlaw`, one column). With more registers fewer warps
+/// would fit a multiprocessor: 5 to 13 % more time at K = 4 in f64.
+const MANY_THREADS: u32 = 512;
+const FEW_REGISTERS: u32 = 2;
+const WARP: usize = 32;
+/// Loads of X per lane and nonzero, for half as many lanes: A's part is then read for twice as many columns.
+const LOADS: u32 = 2;
+/// Where neighbours share fewer columns than that, and X does not fit L2, rows of X are read in parts of a cache line, one part
+/// of all of X after the other: on an H200 `uniform:1000000x16` took 6 to 14 % less time so, `mdual` 5 %, while stencils,
+/// whose rows find what their neighbours read, lost a quarter.
+const SCATTERED: f64 = 1.5;
+const LINE: usize = 128;
+/// From so many lanes on (no line of X is then read in parts) A is kept in the caches like everything else: 3 to 5 % on
+/// stencils.
+const KEEPS_A: u32 = 8;
+
+/// All columns at once, as far as lanes go; or a line of them.
+fn tiling<S: Scalar>(a: &Csr<S>, k: usize, l2_bytes: u64) -> Tiling {
+    let x_bytes = (a.cols() as u64).saturating_mul(k as u64).saturating_mul(size_of::<S>() as u64);
+    let in_lines = x_bytes > l2_bytes && reuse(a) < SCATTERED;
+    Tiling::new::<S>(if in_lines { k.min(LINE / size_of::<S>()) } else { k }, LOADS, 32)
+}
+
+/// Nonzeros that a lane has on their way, measured for both precisions on an H200.
+fn in_flight<S: Scalar>(tiling: Tiling) -> u32 {
+    let single = size_of::<S>() == 4;
+    match (single, tiling.lanes, tiling.registers::<S>()) {
+        (_, 1, ..=4) | (true, 4, _) | (false, ..=8, _) => 4,
+        _ => 2,
+    }
+}
+
+/// Sorted rows: do long ones have teams of lanes, which add up by shuffles? Where a row of X has one lane; wider ones cut long
+/// rows into parts, since the registers for shuffles slow them down. On an H200 teams instead of parts made `powerlaw` up to
+/// 5 % faster with one lane, cnr-2000 up to 13 %; with more lanes they made cnr-2000 up to a quarter slower.
+fn has_teams(tiling: Tiling) -> bool {
+    tiling.lanes == 1
+}
+
+/// Rows that are sorted by themselves for teams. Where neighbours share columns: few, so that what is read of X and written of Y
+/// stays together. Otherwise all: rows that are equally long then run at the same time, and their first, second, … columns,
+/// which rise, lie closer to each other than those of any rows. On an H200 `powerlaw:1000000x16` took 6 % less time for one
+/// column so (122 µs instead of 130), but nothing less with windows of a quarter of its rows.
+fn window<S: Scalar>(a: &Csr<S>) -> usize {
+    if reuse(a) < SCATTERED { a.rows() } else { WINDOW }
+}
+const WINDOW: usize = 1 << 14;
+
+/// Nonzeros of a lane of a team: few where there are few in all, since it goes through them one after the other.
+fn per_lane(nonzeros: usize) -> usize {
+    (nonzeros / NONZEROS_PER_STEP).clamp(16, 32)
+}
+/// Nonzeros of a part of a long row, likewise; longer where X is wide, since every part is written and read once more.
+fn part_length(nonzeros: usize, row_bytes: usize) -> usize {
+    let of_lane = (nonzeros / NONZEROS_PER_STEP).clamp(8, 48);
+    if row_bytes >= WIDE { 2 * of_lane } else { of_lane }
+}
+const NONZEROS_PER_STEP: usize = 1 << 17;
+const WIDE: usize = 256;
+/// Of a length as the kernel reads it: the place of the size of its team.
+const TEAM_BIT: u32 = 27;
+
+impl<const ORDER: u8> Slices<ORDER> {
+    fn teams(tiling: Tiling) -> bool {
+        ORDER == BY_LENGTH && has_teams(tiling)
+    }
+    fn threads<S: Scalar>(tiling: Tiling) -> u32 {
+        let few = tiling.registers::<S>() <= FEW_REGISTERS;
+        if Self::teams(tiling) && few { MANY_THREADS } else { THREADS }
+    }
+}
+
+impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
+    const NAME: &'static str = match ORDER {
+        AS_THEY_ARE => "sell-cuda-slices",
+        _ => "sell-cuda-sorted",
+    };
+    const ABOUT: &'static str = match ORDER {
+        AS_THEY_ARE => "SELL, lanes side by side for the columns of X, the rows of a warp in one slice",
+        _ => {
+            "SELL, rows in the order of their lengths, long ones by teams of lanes or in parts, those of a warp in one slice"
+        }
+    };
+    const TEXT: &'static str = include_str!("sell_cuda_slices.cu");
+
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
+        let in_flight = in_flight::<S>(tiling);
+        let registers = tiling.registers::<S>();
+        let (teams, threads) = (Self::teams(tiling), Self::threads::<S>(tiling));
+        let words = (size_of::<S>() / 4) as u32;
+        // Single loads have more addresses to hold.
+        let addresses = if loads.width == 1 && registers > 4 { 8 } else { 0 };
+        let needed = 26 + addresses + registers + in_flight * (registers + words + 1);
+        let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
+        tiling
+            .define::<S>(source, loads)
+            .define("THREADS", threads)
+            .define("IN_FLIGHT", in_flight)
+            .define("ONCE", u32::from(tiling.lanes < KEEPS_A))
+            .define("ORDERED", u32::from(ORDER != AS_THEY_ARE))
+            .define("TEAMS", u32::from(teams))
+            .define("TEAM_BIT", TEAM_BIT)
+            .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(threads, needed))
+    }
+    fn tilings(&self) -> Vec<Tiling> {
+        Tiling::all::<S>(LOADS, 32)
+    }
+    fn more_kernels(&self) -> Vec<KernelSource> {
+        if ORDER == BY_LENGTH { vec![Parts::<S>::source()] } else { Vec::new() }
+    }
+
+    fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
+        let (a, k) = (&subject.a, subject.k);
+        let tiling = tiling::<S>(a, k, device.limits().l2_bytes);
+        let (offsets, rows_per_slice) = (a.view().offsets(), WARP / tiling.lanes as usize);
+        let teams = match ORDER {
+            AS_THEY_ARE => {
+                Teams { pieces: Pieces::in_order(offsets, 0..a.rows() as u32)?, sizes: Vec::new() }
+            }
+            _ if has_teams(tiling) => Teams::new(offsets, window(a), per_lane(a.nonzeros()), rows_per_slice)?,
+            _ => {
+                let part = part_length(a.nonzeros(), k.saturating_mul(size_of::<S>()));
+                Teams { pieces: Pieces::of_rows(offsets, part)?, sizes: Vec::new() }
+            }
+        };
+        let (Teams { pieces, sizes }, threads) = (teams, Self::threads::<S>(tiling));
+        let mut sliced = Sliced::new(machine, a, &pieces.list, rows_per_slice)?;
+        for (length, &size) in sliced.lengths.iter_mut().zip(&sizes) {
+            *length |= u32::from(size) << TEAM_BIT;
+        }
+        let targets: Vec<u32> = match ORDER {
+            AS_THEY_ARE => Vec::new(), // the kernel does not look
+            _ => pieces.list.iter().map(|piece| piece[3]).collect(),
+        };
+        let targets = device.upload("rows of slices", &targets)?;
+        let (in_place, afterwards): (&[_], &[_]) = match Self::teams(tiling) {
+            true => (&pieces.cut, &[]),
+            false => (&[], &pieces.cut),
+        };
+        let in_place = PartsInPlace::<S>::new(device, in_place, k)?;
+        let parts = Parts::new(device, afterwards, (pieces.parts, 1), k)?;
+        let [cuts, arrived, mut parts_address] = in_place.arguments();
+        if parts.is_some() {
+            parts_address = Parts::address(&parts);
+        }
+        let starts = device.upload("starts of slices", &sliced.starts)?;
+        let lengths = device.upload("lengths of rows", &sliced.lengths)?;
+        let columns = device.upload("columns of A", &sliced.columns)?;
+        let values = device.upload("values of A", &sliced.values)?;
+        Ok(Layout {
+            source: Box::new(move |loads| Fast::<S>::source(&Slices::<ORDER>, tiling, loads)),
+            tiling,
+            k,
+            units: pieces.list.len() as u64,
+            blocks: (pieces.list.len() as u64).div_ceil((threads / tiling.lanes).into()),
+            threads,
+            arguments: vec![
+                Argument::from(&starts),
+                Argument::from(&lengths),
+                Argument::from(&columns),
+                Argument::from(&values),
+                Argument::from(&targets),
+                cuts,
+                arrived,
+                parts_address,
+            ],
+            _held: vec![
+                Box::new(starts),
+                Box::new(lengths),
+                Box::new(columns),
+                Box::new(values),
+                Box::new(targets),
+                Box::new(in_place),
+            ],
+            parts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Duplicates;
+
+    #[test]
+    fn scattered_rows_of_a_large_x_are_read_by_lines() {
+        let csr =
+            |name| Csr::from_coo(&crate::io::load(name, &Default::default()).unwrap().coo, Duplicates::Sum);
+        let (uniform, band): (Csr<f32>, Csr<f32>) = (csr("uniform:2000x8"), csr("band:2000x8"));
+        let whole = Tiling { lanes: 16, columns: 128 };
+        assert_eq!(tiling(&uniform, 128, 2000 * 128 * 4), whole);
+        assert_eq!(tiling(&uniform, 128, 2000 * 128 * 4 - 1), Tiling { lanes: 4, columns: 32 });
+        assert_eq!(tiling(&band, 128, 1000), whole);
+        assert_eq!(tiling(&uniform, 3, 1000), Tiling { lanes: 1, columns: 4 });
+    }
+}

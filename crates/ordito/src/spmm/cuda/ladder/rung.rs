@@ -1,0 +1,275 @@
+//! The rungs of the CUDA ladder as data. All kernels take shapes, A's arrays, X, Y, α and β in this order; a rung says
+//! how A is stored and how many threads work on one element or one row of Y, and the rest is the same for all.
+
+use crate::Scalar;
+use crate::device::{
+    Argument, Device, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+};
+use crate::machine::Machine;
+use crate::op::transposed::Transposed;
+use crate::op::{Place, RunError, Variant};
+use crate::refusal::Refusal;
+use crate::spmm::cuda::device::{DeviceKernel, OnDevice};
+use crate::spmm::cuda::device_csr::{DeviceCsr, for_all_offsets, offset_type, with_types};
+use crate::spmm::cuda::ladder::ell_cuda::{DeviceEllPadded, DeviceEllRagged};
+use crate::spmm::product::{Product, Spmm, Subject};
+use std::sync::Arc;
+
+/// Threads of a block, unless a kernel says otherwise.
+pub(crate) const THREADS_PER_BLOCK: u32 = 512;
+const WARP: u32 = 32;
+
+/// A kernel that differs from its neighbours on the ladder only in what stands here.
+pub(crate) struct Rung {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) kernel: KernelFile,
+    pub(crate) storage: Storage,
+    pub(crate) work: Work,
+    /// Registered with several values: the definition `LANES`.
+    pub(crate) lanes: Option<u32>,
+}
+
+/// A `.cu` file beside the variant: the `extern "C"` function, the file's name, its text.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelFile {
+    pub(crate) entry: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) text: &'static str,
+}
+
+impl KernelFile {
+    pub(crate) fn source(self) -> KernelSource {
+        KernelSource::new(self.entry, self.file, self.text)
+    }
+}
+
+/// `kernel_file!("csr_warp", "csr_cuda_warp.cu")`
+macro_rules! kernel_file {
+    ($entry:literal, $file:literal) => {
+        $crate::spmm::cuda::ladder::rung::KernelFile { entry: $entry, file: $file, text: include_str!($file) }
+    };
+}
+pub(crate) use kernel_file;
+
+/// How A lies on the device.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Storage {
+    Csr,
+    EllPadded,
+    EllRagged,
+}
+
+/// Who does which work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// So many neighbouring threads for every element of Y.
+    Element { threads: u32 },
+    /// A warp for every row of Y; reads X transposed.
+    Row,
+}
+
+impl Work {
+    /// Enough threads for all of Y.
+    fn plan(self, limits: &DeviceLimits, rows: usize, k: usize) -> Result<LaunchPlan, Refusal> {
+        let (units, threads) = match self {
+            Work::Element { threads } => ((rows as u64).checked_mul(k as u64), threads),
+            Work::Row => (Some(if k == 0 { 0 } else { rows as u64 }), WARP),
+        };
+        let threads = units.and_then(|units| units.checked_mul(threads.into()));
+        LaunchPlan::linear(limits, threads, THREADS_PER_BLOCK)
+    }
+}
+
+/// A on a device, in some format.
+pub(crate) trait Stored: Send {
+    /// A's part of the kernel's arguments.
+    fn arguments(&self) -> Vec<Argument>;
+}
+
+impl<S: Scalar> Stored for DeviceCsr<S> {
+    fn arguments(&self) -> Vec<Argument> {
+        DeviceCsr::arguments(self).to_vec()
+    }
+}
+
+/// A compiled kernel with A, and X transposed where it wants that: ready to be launched.
+pub(crate) struct Launch<S> {
+    /// What `arguments` point to.
+    _a: Box<dyn Stored>,
+    kernel: Kernel,
+    plan: LaunchPlan,
+    x_columns: Option<Transposed<S>>,
+    /// Shapes and A, then room for [`PER_CALL`] more: a call writes those and allocates nothing.
+    arguments: Vec<Argument>,
+}
+
+/// X and Y, each with its leading dimension, α and β.
+const PER_CALL: usize = 6;
+
+impl<S: Scalar> Launch<S> {
+    pub(crate) fn new(
+        (rows, k): (usize, usize),
+        a: Box<dyn Stored>,
+        kernel: Kernel,
+        plan: LaunchPlan,
+        x_columns: Option<Transposed<S>>,
+    ) -> Self {
+        let mut arguments = vec![Argument::of(rows as u64), Argument::of(k as u64)];
+        arguments.extend(a.arguments());
+        arguments.extend([Argument::of(0_u64); PER_CALL]);
+        Launch { _a: a, kernel, plan, x_columns, arguments }
+    }
+}
+
+impl<S: Scalar> DeviceKernel<S> for Launch<S> {
+    fn repack(&mut self, x: DeviceView<'_, S>) -> Result<bool, RunError> {
+        let Some(x_columns) = &mut self.x_columns else { return Ok(false) };
+        x_columns.repack(x.arguments())?;
+        Ok(true)
+    }
+
+    fn multiply(
+        &mut self,
+        alpha: S,
+        x: DeviceView<'_, S>,
+        beta: S,
+        y: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        let [x, x_distance] = self.x_columns.as_ref().map_or_else(|| x.arguments(), Transposed::arguments);
+        let [y, y_distance] = y.arguments();
+        let per_call: [Argument; PER_CALL] =
+            [x, x_distance, y, y_distance, Argument::of(alpha), Argument::of(beta)];
+        let fixed = self.arguments.len() - PER_CALL;
+        self.arguments[fixed..].copy_from_slice(&per_call);
+        Ok(self.kernel.launch(&self.plan, &self.arguments)?)
+    }
+
+    fn launches(&self) -> Vec<LaunchReport> {
+        let transposing = self.x_columns.iter().map(Transposed::report);
+        transposing.chain([self.kernel.report(&self.plan)]).collect()
+    }
+}
+
+impl Rung {
+    /// The kernel with its definitions, but for the types.
+    fn source(&self) -> KernelSource {
+        let source = self.kernel.source();
+        match self.lanes {
+            Some(lanes) => source.define("LANES", lanes),
+            None => source,
+        }
+    }
+
+    fn store<S: Scalar>(
+        &self,
+        machine: &Machine,
+        device: &Device,
+        subject: &Subject<S>,
+    ) -> Result<Box<dyn Stored>, Refusal> {
+        let a = &subject.a;
+        Ok(match self.storage {
+            Storage::Csr => Box::new(DeviceCsr::upload(machine, device, a)?),
+            Storage::EllPadded => Box::new(DeviceEllPadded::upload(machine, device, a)?),
+            Storage::EllRagged => Box::new(DeviceEllRagged::upload(device, a)?),
+        })
+    }
+}
+
+impl<S: Scalar> Variant<Spmm<S>> for Rung {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn about(&self) -> &'static str {
+        self.about
+    }
+    fn place(&self) -> Place {
+        Place::Cuda
+    }
+    fn source(&self) -> &'static str {
+        self.kernel.text
+    }
+    fn params(&self) -> Vec<(&'static str, u32)> {
+        self.lanes.iter().map(|&lanes| ("lanes", lanes)).collect()
+    }
+
+    fn kernels(&self) -> Vec<KernelSource> {
+        let mut kernels = match self.storage {
+            Storage::Csr => for_all_offsets::<S>(&self.source()),
+            Storage::EllPadded | Storage::EllRagged => vec![self.source().define("SCALAR", S::CUDA_NAME)],
+        };
+        if self.work == Work::Row {
+            kernels.push(Transposed::<S>::source());
+        }
+        kernels
+    }
+
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+        let device = machine.device()?;
+        let (rows, cols, k) = (subject.a.rows(), subject.a.cols(), subject.k);
+        let plan = self.work.plan(device.limits(), rows, k)?;
+        let kernel = match self.storage {
+            Storage::Csr => with_types::<S>(&self.source(), offset_type(machine, subject.a.nonzeros())),
+            Storage::EllPadded | Storage::EllRagged => self.source().define("SCALAR", S::CUDA_NAME),
+        };
+        let (a, kernel) = (self.store(machine, &device, subject)?, device.kernel(&kernel)?);
+        let x_columns = (self.work == Work::Row).then(|| Transposed::new(&device, "X transposed", cols, k));
+        let launch = Launch::new((rows, k), a, kernel, plan, x_columns.transpose()?);
+        Ok(OnDevice::boxed(launch, device, (rows, cols), k))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKS: [Work; 7] = [
+        Work::Element { threads: 1 },
+        Work::Element { threads: 2 },
+        Work::Element { threads: 4 },
+        Work::Element { threads: 8 },
+        Work::Element { threads: 16 },
+        Work::Element { threads: 32 },
+        Work::Row,
+    ];
+
+    /// Threads that the kernels number from 0, and those they need.
+    fn threads(work: Work, rows: usize, k: usize) -> (u128, u128) {
+        let plan = work.plan(&DeviceLimits::h200(), rows, k).unwrap();
+        assert_eq!(plan.threads_per_block(), THREADS_PER_BLOCK);
+        assert_eq!((plan.grid[1], plan.grid[2], plan.shared_bytes), (1, 1, 0));
+        let needed = match work {
+            Work::Element { threads } => rows as u128 * k as u128 * u128::from(threads),
+            Work::Row => rows as u128 * 32,
+        };
+        (u128::from(plan.blocks()) * u128::from(THREADS_PER_BLOCK), needed)
+    }
+
+    #[test]
+    fn plans_cover_every_element_also_beyond_32_bits() {
+        for work in WORKS {
+            for (rows, k) in [(0, 3), (1, 1), (31, 33), (512, 1), (513, 1), (70_000_000, 64), (1, 70_000)] {
+                let (started, needed) = threads(work, rows, k);
+                assert!(started >= needed && started < needed + 512, "{rows} × {k}");
+            }
+        }
+        let sixteen_rows = Work::Row.plan(&DeviceLimits::h200(), 16, 9).unwrap();
+        assert_eq!(sixteen_rows.blocks(), 1, "16 rows per block");
+    }
+
+    #[test]
+    fn what_no_grid_holds_is_refused() {
+        let plan = |work: Work, rows, k| work.plan(&DeviceLimits::h200(), rows, k);
+        // 2³¹ − 1 blocks of 512 threads are a little less than 2⁴⁰ threads.
+        assert!(plan(Work::Element { threads: 32 }, (1 << 35) - 16, 1).is_ok());
+        let refusal = plan(Work::Element { threads: 32 }, 1 << 35, 1).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "2147483648 blocks in one direction of the grid, the limit is 2147483647"
+        );
+        assert!(plan(Work::Element { threads: 1 }, 1 << 35, 1).is_ok());
+        assert!(plan(Work::Element { threads: 1 }, usize::MAX, 2).is_err(), "beyond 64 bits");
+        assert!(plan(Work::Row, usize::MAX, 1).is_err(), "beyond 64 bits");
+        assert!(plan(Work::Row, u32::MAX as usize, 1 << 20).is_ok(), "any K");
+    }
+}

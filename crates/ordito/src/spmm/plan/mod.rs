@@ -1,0 +1,302 @@
+//! The library call for many products with one matrix.
+
+pub(crate) mod break_even;
+pub(crate) mod overlapped;
+pub(crate) mod remembered;
+pub(crate) mod replay;
+pub(crate) mod stopwatch;
+pub(crate) mod tune;
+
+pub use break_even::BreakEven;
+pub use replay::{Replay, Step};
+
+use crate::Scalar;
+use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
+use crate::machine::{Accelerator, Machine};
+use crate::matrix::{Csr, DenseView, DenseViewMut, FormatError};
+use crate::op::{Choice, Op, Phases, RunError};
+use crate::refusal::Refusal;
+use crate::spmm::plan::break_even::timed;
+use crate::spmm::plan::overlapped::Overlapped;
+use crate::spmm::plan::remembered::or_remembered;
+use crate::spmm::product::{Product, Spmm, Subject, check_shapes};
+use crate::spmm::select::on_cpu::with_rows_as_they_stand;
+use crate::spmm::select::on_device::choose;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A matrix made ready for products with blocks of `k` vectors. Owns what it needs and can live in a struct of
+/// yours.
+///
+/// ```
+/// use ordito::machine::Machine;
+/// use ordito::matrix::{Coo, Csr, Dense, Duplicates};
+/// use ordito::spmm::Plan;
+///
+/// let a = Coo::new(2, 2, vec![0, 1], vec![1, 0], vec![2.0, 3.0])?;
+/// let a = Csr::from_coo(&a, Duplicates::Sum);
+/// let mut plan = Plan::new(a, 2, &Machine::whole()?)?;
+///
+/// let x = Dense::from_rows(2, 2, vec![1.0, 10.0, 2.0, 20.0])?;
+/// let mut y = Dense::filled(2, 2, 0.0)?;
+/// plan.apply(1.0, x.view(), 0.0, y.view_mut())?; // Y = 1·A·X + 0·Y
+/// assert_eq!(y.data(), &[4.0, 40.0, 3.0, 30.0]);
+///
+/// plan.update_values(vec![1.0, 1.0])?; // same pattern, new numbers
+/// plan.apply(1.0, x.view(), 1.0, y.view_mut())?; // added to what is there
+/// assert_eq!(y.data(), &[6.0, 60.0, 4.0, 40.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Plan<S: Scalar> {
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) subject: Subject<S>,
+    choice: Choice,
+    /// How long preparing took, without the compilation of kernels.
+    pub(crate) prepare_ns: f64,
+    pub(crate) product: Box<dyn Product<S>>,
+    /// The same in blocks of rows, where that was asked for and pays.
+    overlapped: Option<Overlapped<S>>,
+    /// How long the last overlapped product took; `None` where the last one was none.
+    overlapped_ns: Option<f64>,
+}
+
+/// On a device: CSR as it is, and a list of its rows.
+const STORES_LEAST: &str = "csr-cuda-rows8";
+/// On the CPU: CSR as it is.
+const CONVERTS_NOTHING: &str = "csr-threads-nnz";
+
+/// What multiplies CSR as it comes.
+pub(crate) fn plain_variant(machine: &Machine) -> &'static str {
+    match machine.accelerator() {
+        Accelerator::None => CONVERTS_NOTHING,
+        Accelerator::Cuda(_) | Accelerator::Emulator => STORES_LEAST,
+    }
+}
+
+/// Why the values of a plan could not be replaced. The plan is as it was.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum UpdateError {
+    /// Not as many values as the pattern has entries.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The variant refuses the new numbers.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl<S: Scalar> Plan<S> {
+    /// The variant that `auto` chooses for this matrix and machine, or that was [tuned](Plan::tuned) for them: on the CPU,
+    /// or, where the machine has an accelerator ([`Machine::with_accelerator`]), on that. Should it refuse (too large, say), the
+    /// one that converts nothing, or on a device stores the least, is taken; should it find, being prepared, that it does not pay,
+    /// the next best.
+    pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
+        let subject = Subject { a: a.into(), triplets: None, k };
+        let mut measured = true;
+        let choice = or_remembered(machine, &subject, || {
+            measured = false;
+            choose(machine, &subject)
+        });
+        let (name, plain) = (choice.variant, plain_variant(machine));
+        match Plan::build(subject.clone(), choice, machine) {
+            Ok(plan) if !measured => plan.unless_it_does_not_pay(),
+            Err(refusal) if name != plain => {
+                let reason = format!("{name} refuses: {refusal}");
+                // If this refuses too, the first refusal says more.
+                Plan::build(subject, Choice { variant: plain, reason }, machine).map_err(|_| refusal)
+            }
+            plan => plan,
+        }
+    }
+
+    /// The next best plan, where preparing this one has shown that it would be as good.
+    fn unless_it_does_not_pay(self) -> Result<Self, Refusal> {
+        let Some(why) = self.product.does_not_pay() else { return Ok(self) };
+        let Choice { variant, reason } = with_rows_as_they_stand(&self.machine, &self.subject);
+        let reason = format!("{reason} ({} would not pay: {why})", self.choice.variant);
+        let Plan { machine, subject, product, prepare_ns, .. } = self;
+        drop(product); // before another copy of A is made
+        let plain = Choice { variant: plain_variant(&machine), reason: reason.clone() };
+        let next = Plan::build(subject.clone(), Choice { variant, reason }, &machine)
+            .or_else(|_| Plan::build(subject, plain, &machine))?;
+        // What was prepared in vain was spent, too.
+        Ok(Plan { prepare_ns: next.prepare_ns + prepare_ns, ..next })
+    }
+
+    /// The variant of that name.
+    pub fn with_variant(
+        name: &str,
+        a: impl Into<Arc<Csr<S>>>,
+        k: usize,
+        machine: &Arc<Machine>,
+    ) -> Result<Self, Refusal> {
+        let variant =
+            Spmm::<S>::variant(name).ok_or_else(|| Refusal::UnknownVariant { name: name.to_string() })?;
+        let choice = Choice { variant: variant.name(), reason: "asked for by name".into() };
+        Plan::build(Subject { a: a.into(), triplets: None, k }, choice, machine)
+    }
+
+    pub(crate) fn build(
+        subject: Subject<S>,
+        choice: Choice,
+        machine: &Arc<Machine>,
+    ) -> Result<Self, Refusal> {
+        let name = choice.variant.to_string();
+        let variant = Spmm::<S>::variant(choice.variant).ok_or(Refusal::UnknownVariant { name })?;
+        let (product, prepare_ns) = timed(|| variant.prepare(machine, &subject));
+        let (product, machine) = (product?, machine.clone());
+        Ok(Plan { machine, subject, choice, prepare_ns, product, overlapped: None, overlapped_ns: None })
+    }
+
+    /// Which variant was taken, and why.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// How long preparing took, without the compilation of kernels and without choosing. See
+    /// [`measure_break_even`](Self::measure_break_even) for whether it has paid.
+    pub fn prepare_time(&self) -> Duration {
+        Duration::from_nanos(self.prepare_ns as u64)
+    }
+
+    /// Gets ready to overlap copies and kernels of [`apply`](Self::apply) where X and Y lie in pinned memory
+    /// ([`Machine::pinned_dense`]) without gaps, and β is 0. Takes as long as making the plan, and A's memory on the device
+    /// once more. `false` where it would not pay: on the CPU, and where Y has less than 2 MiB.
+    ///
+    /// Such products are computed in blocks of rows: their last bits may differ from those of other calls, and are the same
+    /// in all that overlap.
+    ///
+    /// ```
+    /// use ordito::machine::Machine;
+    /// use ordito::matrix::{Csr, Duplicates};
+    /// use ordito::spmm::Plan;
+    ///
+    /// let machine = Machine::whole()?; // with_accelerator(Accelerator::Cuda(0)), for it to make a difference
+    /// let a = Csr::from_coo(&ordito::io::load::<f64>("stencil5:20", &Default::default())?.coo, Duplicates::Sum);
+    /// let mut x = machine.pinned_dense(a.cols(), 8)?;
+    /// let mut y = machine.pinned_dense(a.rows(), 8)?;
+    /// x.data_mut().fill(1.0);
+    /// let mut plan = Plan::new(a, 8, &machine)?;
+    /// plan.overlap_copies()?;
+    /// plan.apply(1.0, x.view(), 0.0, y.view_mut())?;
+    /// # assert!(y.data().iter().all(|y: &f64| y.is_finite()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn overlap_copies(&mut self) -> Result<bool, Refusal> {
+        if self.overlapped.is_none() && self.device().is_some() {
+            let name = self.choice.variant.to_string();
+            let variant = Spmm::<S>::variant(self.choice.variant).ok_or(Refusal::UnknownVariant { name })?;
+            self.overlapped = Overlapped::new(&self.machine, variant, &self.subject)?;
+        }
+        Ok(self.overlapped.is_some())
+    }
+
+    /// Y = αAX + βY. With β = 0, Y is not read; gaps between rows are never touched.
+    pub fn apply(
+        &mut self,
+        alpha: S,
+        x: DenseView<'_, S>,
+        beta: S,
+        y: DenseViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        self.overlapped_ns = None;
+        let overlapped = self.overlapped.as_mut().filter(|ready| ready.takes(&x, beta, &y.as_view()));
+        let Some(overlapped) = overlapped else { return self.product.apply(alpha, x, beta, y) };
+        check_shapes(
+            (self.subject.a.rows(), self.subject.a.cols()),
+            self.subject.k,
+            &x,
+            (y.rows(), y.cols()),
+        )?;
+        let start = Instant::now();
+        overlapped.apply(alpha, x, y)?;
+        self.overlapped_ns = Some(start.elapsed().as_nanos() as f64);
+        Ok(())
+    }
+
+    /// Y = αAX + βY on operands that lie on the plan's device: only enqueues, copies nothing, waits for nothing.
+    ///
+    /// It happens after all that was done before to the buffers of X and Y, and before all that is done to them later, in
+    /// whichever streams ([`Device::with_new_stream`]); with buffers of the plan's own stream that costs nothing. Memory of
+    /// others ([`DeviceView::from_raw`]) is ordered by the plan's stream alone, and must begin at a multiple of 16 bytes.
+    /// See [`DeviceDense`](crate::device::DeviceDense) for an example. An error where the plan runs on the CPU.
+    pub fn apply_on_device(
+        &mut self,
+        alpha: S,
+        x: DeviceView<'_, S>,
+        beta: S,
+        y: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        self.product.apply_on_device(alpha, x, beta, y)
+    }
+
+    /// The device it runs on, with its stream; `None` on the CPU.
+    pub fn device(&self) -> Option<&Device> {
+        self.product.device()
+    }
+
+    /// How long the parts of the last [`apply`](Self::apply) took on a device; nothing on the CPU.
+    pub fn phases(&self) -> Phases {
+        match self.overlapped_ns {
+            Some(_) => Phases { overlapped_ns: self.overlapped_ns, ..Phases::default() },
+            None => self.product.phases(),
+        }
+    }
+
+    /// What a product launches on a device; nothing on the CPU.
+    pub fn launches(&self) -> Vec<LaunchReport> {
+        self.product.launches()
+    }
+
+    /// The same pattern with new numbers, in the order of the CSR arrays.
+    pub fn update_values(&mut self, values: Vec<S>) -> Result<(), UpdateError> {
+        let a = Arc::new(self.subject.a.with_values(values)?);
+        let subject = Subject { a, ..self.subject.clone() };
+        let mut updated = Plan::build(subject, self.choice.clone(), &self.machine)?;
+        if self.overlapped.is_some() {
+            updated.overlap_copies()?;
+        }
+        *self = updated;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Coo, Dense, Duplicates};
+
+    fn identity(n: usize) -> Csr<f64> {
+        let diagonal: Vec<u32> = (0..n as u32).collect();
+        let coo = Coo::new(n, n, diagonal.clone(), diagonal, vec![1.0; n]).unwrap();
+        Csr::from_coo(&coo, Duplicates::Keep)
+    }
+
+    #[test]
+    fn wrong_shapes_are_errors_that_name_them() {
+        let mut plan = Plan::new(identity(3), 2, &Machine::whole().unwrap()).unwrap();
+        let x = Dense::filled(2, 2, 1.0).unwrap();
+        let mut y = Dense::filled(3, 2, 0.0).unwrap();
+        let error = plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap_err();
+        assert_eq!(error.to_string(), "X is 2×2, 3×2 expected");
+        assert!(plan.update_values(vec![1.0]).is_err());
+        let unknown = Plan::with_variant("csr-magic", identity(3), 2, &Machine::whole().unwrap());
+        assert!(unknown.err().unwrap().to_string().contains("no variant `csr-magic`"));
+    }
+
+    #[test]
+    fn plans_can_move_between_threads_and_live_on() {
+        fn movable<T: Send + 'static>() {}
+        movable::<Plan<f32>>();
+    }
+
+    #[test]
+    fn the_choice_is_data_with_a_reason() {
+        let machine = Machine::with_threads(2).unwrap();
+        let subject = Subject { a: Arc::new(identity(5)), triplets: None, k: 1 };
+        let choice = choose(&machine, &subject);
+        assert!(Spmm::<f64>::variant(choice.variant).is_some());
+        assert!(choice.reason.contains("too few"));
+        let choice = choose(&machine.with_accelerator(Accelerator::Emulator), &subject);
+        assert_eq!(choice.variant, "csr-cuda-shares");
+    }
+}

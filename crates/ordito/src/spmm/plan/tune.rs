@@ -1,0 +1,123 @@
+//! The fastest variant for one matrix on one machine, found by trying all that could be chosen.
+
+use crate::Scalar;
+use crate::machine::{Accelerator, Machine};
+use crate::matrix::Csr;
+use crate::matrix::random_dense;
+use crate::op::{Op, Place, RunError, Variant};
+use crate::refusal::Refusal;
+use crate::spmm::plan::Plan;
+use crate::spmm::plan::remembered::{Winner, remember};
+use crate::spmm::plan::stopwatch::{BATCH, batch, runs_of_batch};
+use crate::spmm::product::{Inputs, Product, Spmm, Subject};
+use crate::spmm::select::on_device::choose;
+use std::sync::Arc;
+
+/// Batches of which the median is taken.
+const BATCHES: usize = 5;
+/// Who takes so many times as long as the best so far in the first run, after one to warm up, is not measured further.
+const HOPELESS: f64 = 3.0;
+/// The seed of the X that is multiplied: which numbers they are makes no difference.
+const SEED: u64 = 1;
+
+impl<S: Scalar> Plan<S> {
+    /// Measures every variant that could be chosen for this matrix on this machine (no rung of the CPU's ladder), takes the fastest, and remembers it in the cache
+    /// folder (`$ORDITO_CACHE_DIR`): [`Plan::new`] then takes it for matrices of the same pattern, the same K and precision
+    /// on the same device. Takes as long as preparing all of them, and some milliseconds each.
+    ///
+    /// ```
+    /// use ordito::machine::Machine;
+    /// use ordito::matrix::{Csr, Duplicates};
+    /// use ordito::spmm::Plan;
+    /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
+    /// let plan = Plan::tuned(Csr::from_coo(&a, Duplicates::Sum), 8, &Machine::whole()?)?;
+    /// assert!(plan.choice().reason.starts_with("tuned: the fastest of "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tuned(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
+        let subject = Subject { a: a.into(), triplets: None, k };
+        let unmeasured = choose(machine, &subject);
+        let x = random_dense(subject.a.cols(), k, SEED)
+            .map_err(|error| Refusal::Unsupported(error.to_string()))?;
+        let inputs = Inputs::product(Arc::new(x));
+        let mut best: Option<(&str, f64)> = None;
+        let (mut measured, mut instead_of_ns) = (0, None);
+        for variant in candidates::<S>(machine) {
+            let limit = best.map(|(_, ns)| ns);
+            let ns = match variant
+                .prepare(machine, &subject)
+                .map_err(RunError::from)
+                .and_then(|mut ready| time(&mut *ready, &inputs, limit))
+            {
+                Ok(ns) => ns,
+                Err(RunError::Refused(_)) => continue, // too large, or not for such operands: no candidate
+                Err(error) => return Err(Refusal::Device(error.to_string())),
+            };
+            measured += 1;
+            if variant.name() == unmeasured.variant {
+                instead_of_ns = Some(ns);
+            }
+            if best.is_none_or(|(_, least)| ns < least) {
+                best = Some((variant.name(), ns));
+            }
+        }
+        let Some(best) = best else { return Plan::build(subject, unmeasured, machine) };
+        let winner = Winner::new(best, measured, (unmeasured.variant, instead_of_ns));
+        remember(machine, &subject, &winner);
+        Plan::build(subject, winner.choice::<S>().unwrap_or(unmeasured), machine)
+    }
+}
+
+/// Everything that runs where `auto` would.
+fn candidates<S: Scalar>(machine: &Machine) -> impl Iterator<Item = &'static dyn Variant<Spmm<S>>> {
+    let on_device = machine.accelerator() != Accelerator::None;
+    let variants = Spmm::<S>::variants().iter().copied();
+    variants.filter(move |variant| {
+        (variant.place() == Place::Cuda) == on_device
+            && variant.can_be_chosen()
+            && variant.available(machine).is_ok()
+    })
+}
+
+/// Nanoseconds of a product; of a single one where that is hopeless against `best`.
+fn time<S: Scalar>(
+    ready: &mut dyn Product<S>,
+    inputs: &Inputs<S>,
+    best: Option<f64>,
+) -> Result<f64, RunError> {
+    ready.load(inputs)?;
+    batch(ready, 1)?; // brings operands into the caches, and code onto the device
+    let once = batch(ready, 1)?;
+    if best.is_some_and(|best| once > HOPELESS * best && once > BATCH.as_nanos() as f64 / 10.0) {
+        return Ok(once);
+    }
+    let runs = runs_of_batch(once);
+    let mut times = (0..BATCHES).map(|_| batch(ready, runs)).collect::<Result<Vec<f64>, _>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok(times[BATCHES / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Coo, Dense, Duplicates};
+
+    #[test]
+    fn the_winner_multiplies() {
+        let diagonal: Vec<u32> = (0..50).collect();
+        let coo = Coo::new(50, 50, diagonal.clone(), diagonal, vec![2.0; 50]).unwrap();
+        let machine = Machine::with_threads(1).unwrap();
+        let mut plan = Plan::tuned(Csr::from_coo(&coo, Duplicates::Keep), 3, &machine).unwrap();
+        assert!(plan.choice().reason.starts_with("tuned: the fastest of "), "{}", plan.choice().reason);
+        let (x, mut y) = (random_dense(50, 3, 1).unwrap(), Dense::filled(50, 3, 0.0).unwrap());
+        plan.apply(0.5, x.view(), 0.0, y.view_mut()).unwrap();
+        assert_eq!(y, x);
+    }
+
+    #[test]
+    fn candidates_run_where_auto_would() {
+        let machine = Machine::with_threads(1).unwrap();
+        assert!(candidates::<f64>(&machine).all(|variant| variant.place() != Place::Cuda));
+        assert!(candidates::<f64>(&machine).any(|variant| variant.name() == "csr-threads-nnz"));
+    }
+}

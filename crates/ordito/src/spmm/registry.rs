@@ -1,0 +1,162 @@
+//! The one list of ways to multiply. Help, `list`, `verify`, `bench`, the documents and the tests walk it.
+
+use crate::Scalar;
+use crate::device::gpu::cusparse::{Algorithm, VectorAlgorithm};
+use crate::files::WriteError;
+use crate::io::matrix_market::WriteOptions;
+use crate::io::{write_matrix_market, write_npy};
+use crate::machine::Machine;
+use crate::matrix::Dense;
+use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
+use crate::spmm::cpu::csr_threads_clustered;
+use crate::spmm::cpu::csr_threads_nnz;
+use crate::spmm::cpu::csr_threads_sorted;
+use crate::spmm::cpu::diagonals;
+use crate::spmm::cpu::groups_threads_rows;
+use crate::spmm::cpu::ladder::csr_serial;
+use crate::spmm::cpu::ladder::csr_threads_rows;
+use crate::spmm::cpu::ladder::ell_padded_serial;
+use crate::spmm::cpu::ladder::ell_padded_threads;
+use crate::spmm::cpu::ladder::ell_ragged_serial;
+use crate::spmm::cpu::ladder::ell_ragged_threads;
+#[cfg(feature = "wrong-variant")]
+use crate::spmm::cpu::ladder::wrong;
+use crate::spmm::cpu::sell;
+use crate::spmm::cuda::cusparse::csr_cuda_cusparse;
+use crate::spmm::cuda::cusparse::csr_cuda_cusparse_columns;
+use crate::spmm::cuda::cusparse::csr_cuda_cusparse_spmv;
+use crate::spmm::cuda::fast::csr_cuda_rows;
+use crate::spmm::cuda::fast::csr_cuda_shares;
+use crate::spmm::cuda::fast::csr_cuda_windows;
+use crate::spmm::cuda::fast::sell_cuda_slices;
+use crate::spmm::cuda::ladder::csr_cuda_adaptive;
+use crate::spmm::cuda::ladder::csr_cuda_lanes;
+use crate::spmm::cuda::ladder::csr_cuda_thread;
+use crate::spmm::cuda::ladder::csr_cuda_warp;
+use crate::spmm::cuda::ladder::csr_cuda_warp_row;
+use crate::spmm::cuda::ladder::ell_cuda;
+use crate::spmm::plan::remembered;
+use crate::spmm::product::{Inputs, Product, Spmm, Subject};
+use crate::spmm::{reference, select};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Every way to do it.
+fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
+    &[
+        &csr_serial::CsrSerial,
+        &ell_padded_serial::EllPaddedSerial,
+        &ell_ragged_serial::EllRaggedSerial,
+        &csr_threads_rows::CsrThreadsRows,
+        &ell_padded_threads::EllPaddedThreads,
+        &ell_ragged_threads::EllRaggedThreads,
+        &csr_threads_nnz::CsrThreadsNnz,
+        &csr_threads_sorted::CsrThreadsSorted,
+        &csr_threads_clustered::CsrThreadsClustered,
+        &groups_threads_rows::GroupsThreadsRows,
+        &diagonals::DiagonalsThreadsChunks,
+        &sell::SellThreadsSlices,
+        &csr_cuda_thread::ADDS_IN_MEMORY,
+        &csr_cuda_thread::ADDS_IN_REGISTER,
+        &csr_cuda_thread::PER_ELEMENT,
+        &csr_cuda_warp::PER_ELEMENT,
+        &csr_cuda_lanes::LANES_2,
+        &csr_cuda_lanes::LANES_4,
+        &csr_cuda_lanes::LANES_8,
+        &csr_cuda_lanes::LANES_16,
+        &csr_cuda_lanes::LANES_32,
+        &csr_cuda_warp_row::PER_ROW,
+        &csr_cuda_adaptive::COLUMN,
+        &csr_cuda_adaptive::SUB_BLOCKS_8,
+        &csr_cuda_adaptive::SUB_BLOCKS_32,
+        &csr_cuda_adaptive::SUB_BLOCKS_128,
+        &ell_cuda::PADDED_THREAD,
+        &ell_cuda::RAGGED_THREAD,
+        &ell_cuda::PADDED_LANES,
+        &ell_cuda::RAGGED_LANES,
+        &sell_cuda_slices::SLICES,
+        &sell_cuda_slices::SORTED,
+        &csr_cuda_rows::ROWS_8,
+        &csr_cuda_rows::ROWS_8_SHUFFLED,
+        &csr_cuda_rows::ROWS_32,
+        &csr_cuda_rows::ROWS_32_SHUFFLED,
+        &csr_cuda_shares::SHARES,
+        &csr_cuda_windows::WINDOWS,
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Default),
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr2),
+        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr3),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Default),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr1),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr2),
+        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr3),
+        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Default),
+        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr1),
+        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr2),
+        #[cfg(feature = "wrong-variant")]
+        &wrong::CsrSerialWrong,
+    ]
+}
+
+#[inline(never)] // see `of_precision`
+fn in_f32() -> &'static [&'static dyn Variant<Spmm<f32>>] {
+    list()
+}
+
+#[inline(never)]
+fn in_f64() -> &'static [&'static dyn Variant<Spmm<f64>>] {
+    list()
+}
+
+impl<S: Scalar> Op for Spmm<S> {
+    const NAME: &'static str = "spmm";
+    const ABOUT: &'static str = "Y = A·X: a sparse matrix times a block of K vectors";
+    type Subject = Subject<S>;
+    type Inputs = Inputs<S>;
+    type Output = Dense<S>;
+    type Ready = dyn Product<S>;
+
+    fn variants() -> &'static [&'static dyn Variant<Self>] {
+        of_precision(&in_f32(), &in_f64())
+    }
+
+    fn choose(machine: &Machine, subject: &Subject<S>) -> Choice {
+        remembered::or_remembered(machine, subject, || select::on_device::choose(machine, subject))
+    }
+
+    fn cost(subject: &Subject<S>) -> Cost {
+        let (m, n, k) = (subject.a.rows() as u64, subject.a.cols() as u64, subject.k as u64);
+        let (nonzeros, scalar_bytes) = (subject.a.nonzeros() as u64, size_of::<S>() as u64);
+        let steps = nonzeros.saturating_mul(k);
+        Cost {
+            flops: steps.saturating_mul(2),
+            // As PERFORMANCE counts them: 32-bit columns and row starts, each operand once.
+            least_bytes: nonzeros * (4 + scalar_bytes)
+                + 4 * (m + 1)
+                + (m + n).saturating_mul(k).saturating_mul(scalar_bytes),
+            oracle_steps: steps,
+            oracle_row_steps: 0,
+            oracle_bytes: m.saturating_mul(k).saturating_mul(ORACLE_BYTES_PER_ELEMENT),
+            oracle_row_bytes: k.saturating_mul(ORACLE_BYTES_PER_ELEMENT),
+        }
+    }
+
+    fn oracle(subject: &Subject<S>, inputs: &Inputs<S>, extent: Extent) -> Reference {
+        reference::oracle(subject, inputs, extent)
+    }
+
+    fn save(
+        subject: &Subject<S>,
+        inputs: &Inputs<S>,
+        output: &Dense<S>,
+        folder: &Path,
+    ) -> Result<(), WriteError> {
+        let triplets = subject.triplets.clone().unwrap_or_else(|| Arc::new(subject.a.to_coo()));
+        write_matrix_market(&triplets, &folder.join("a.mtx"), &WriteOptions::default())?;
+        write_npy(inputs.x.view(), &folder.join("x.npy"))?;
+        if let Some(y) = &inputs.y {
+            write_npy(y.view(), &folder.join("y_before.npy"))?;
+        }
+        write_npy(output.view(), &folder.join("y_found.npy"))
+    }
+}

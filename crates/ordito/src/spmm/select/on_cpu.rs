@@ -1,0 +1,204 @@
+//! What `auto` takes on the CPU, as data: from what neighbouring rows have in common, K and the precision.
+//!
+//! The thresholds below were fitted to times of the yardstick's matrices (`benches/spmm_beside_mkl`) that it does not hold out, and
+//! of 62 made ones in each of which one property has a chosen value, on a Xeon with AVX-512; no time of a matrix held out was taken
+//! or looked up for it. What had all matrices in view: which kernels there are and their own constants (`SHORT` of `row_kernel`,
+//! `AHEAD` of `sell`, chunks of rows), which statistics are taken, and the order of the questions. When rows stand in clusters is
+//! decided in `x_fetches`.
+//!
+//! Time of what is chosen over that of the fastest variant (`spmm_beside_mkl --variants …`), in the geometric mean over 900 cases:
+//! 1.037 with the thresholds before, 1.028 with these, and 1.028 with those fitted without the matrix that is looked at: none hangs
+//! on one matrix.
+
+use crate::Scalar;
+use crate::cpu::SimdLevel;
+use crate::machine::Machine;
+use crate::matrix::Csr;
+use crate::op::Choice;
+use crate::spmm::analysis::neighbours::Neighbours;
+use crate::spmm::analysis::x_fetches::Cache;
+use crate::spmm::cpu::partition::{SERIAL_BELOW, work};
+use crate::spmm::product::Subject;
+
+/// Nonzeros in rows with the columns of the row above, for every row of the matrix, from which on rows are taken in groups: a group
+/// costs as much as so many. Where it begins to pay moves with the length of rows just so (9 to 45 nonzeros). For one column gathering
+/// is the rival, which costs less for a row.
+const SHARED: f64 = 4.0;
+const SHARED_FOR_ONE: f64 = 8.0;
+/// Of few columns of X groups save little, and this part of a row has to be shared besides: anything from 0.35 to 0.45 does as well.
+const SHARED_PART_FOR_FEW: f64 = 0.4;
+/// Places on diagonals that hold a nonzero, from which on rows are taken by diagonals: up to four columns (f32, f64), and of f32 at
+/// eight and sixteen. In f32 half full loses and 0.6 gains up to twice; in f64 0.67 loses and 0.8 gains. At eight and sixteen 0.9
+/// loses and 0.98 gains.
+const DIAGONAL: [f64; 2] = [0.55, 0.75];
+const DIAGONAL_WIDE: f64 = 0.94;
+/// Bytes of a row of X that are few for groups.
+const FEW_X: usize = 32;
+/// Bytes of a row of X up to which eight rows in one loop beat one after the other, whatever their lengths; and up to which they do
+/// where rows are short or their lengths change (rows as long as the row above are foreseen by the processor).
+const NARROW_X: usize = 64;
+const SHORT_X: usize = 128;
+/// Rows that are not as long as the row above: 0.2 gains nothing, 0.4 gains; where between matters little.
+const LENGTHS_CHANGE: f64 = 0.3;
+/// Nonzeros of a row, in the mean: 9 gain up to a tenth, 13 lose a little, so that any threshold from 6 to 20 does about as well.
+const SHORT_ROW: f64 = 10.0;
+/// Windows of rows that are looked at, at most, and multiply-adds for every nonzero in them: looking takes less time than the
+/// product.
+const WINDOWS: usize = 64;
+const STEPS_PER_NONZERO: usize = 64;
+
+pub(crate) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
+    let (variant, why) = by_structure(machine, subject);
+    let waits_for_x = ["csr-threads-nnz", "csr-threads-sorted"].contains(&variant) && subject.k > 1;
+    let cache = Cache::of(machine, subject.k, size_of::<S>()).filter(|_| waits_for_x);
+    let (variant, why) = match cache.and_then(|cache| cache.wasted(subject.a.view())) {
+        Some(fetched) => {
+            let why = format!(
+                "{fetched:.2} rows of X and Y are fetched for a nonzero: rows that share columns are put together, if that turns out to pay"
+            );
+            ("csr-threads-clustered", why)
+        }
+        None => (variant, why),
+    };
+    choice(machine, subject, variant, &why)
+}
+
+/// The same without clusters of rows, which were tried in vain.
+pub(crate) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
+    let (variant, why) = by_structure(machine, subject);
+    choice(machine, subject, variant, &why)
+}
+
+fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (&'static str, String) {
+    let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
+    let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
+    by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, subject.k, size_of::<S>())
+}
+
+fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &'static str, why: &str) -> Choice {
+    let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
+    let threads = match machine.threads() {
+        1 => "one thread".to_owned(),
+        _ if steps < SERIAL_BELOW => {
+            format!("about {steps} multiply-adds are too few to wake a second thread")
+        }
+        threads => format!("{threads} threads"),
+    };
+    Choice { variant, reason: format!("{why}; {threads}") }
+}
+
+fn mean_length<S: Scalar>(a: &Csr<S>) -> f64 {
+    a.nonzeros() as f64 / a.rows().max(1) as f64
+}
+
+fn by_neighbours(
+    rows: Neighbours,
+    mean_length: f64,
+    simd: SimdLevel,
+    k: usize,
+    scalar_bytes: usize,
+) -> (&'static str, String) {
+    let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
+    let percent = |share: f64| (100.0 * share).round();
+    let on_diagonals = if is_f64 { rows.diagonals_of_8 } else { rows.diagonals_of_16 };
+    let shared_enough = match x_bytes {
+        _ if k == 1 => SHARED_FOR_ONE + SHARED_PART_FOR_FEW * mean_length,
+        ..=FEW_X => SHARED + SHARED_PART_FOR_FEW * mean_length,
+        _ => SHARED,
+    };
+    // With 16 registers groups of rows would have to read A again for every few columns.
+    let groups_pay = simd == SimdLevel::Avx512 || x_bytes < SHORT_X;
+    if rows.same_columns * mean_length >= shared_enough && groups_pay {
+        let why = format!(
+            "{} % of the nonzeros are in rows with the columns of the row above: such rows share what they read of X",
+            percent(rows.same_columns)
+        );
+        return ("groups-threads-rows", why);
+    }
+    let enough = match k {
+        1..=4 => DIAGONAL[usize::from(is_f64)],
+        8 | 16 if !is_f64 => DIAGONAL_WIDE,
+        _ => f64::INFINITY,
+    };
+    if on_diagonals >= enough && simd == SimdLevel::Avx512 {
+        let why = format!(
+            "nonzeros fill {} % of the diagonals that they are on: X is read in order",
+            percent(on_diagonals)
+        );
+        return ("diagonals-threads-chunks", why);
+    }
+    if k == 1 && simd == SimdLevel::Avx512 {
+        return ("sell-threads-slices", "one column: rows side by side in the lanes of vectors".into());
+    }
+    if k > 1 && x_bytes <= NARROW_X {
+        let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
+        return ("csr-threads-sorted", why.into());
+    }
+    if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X {
+        let why = format!(
+            "{} % of the rows are not as long as the row above: sorted by length, their ends are foreseen",
+            percent(rows.length_changes)
+        );
+        return ("csr-threads-sorted", why);
+    }
+    if k > 1 && mean_length < SHORT_ROW && x_bytes <= SHORT_X {
+        let why = format!(
+            "rows of {mean_length:.1} nonzeros in the mean: eight of one length in a loop, which ends once for all of them"
+        );
+        return ("csr-threads-sorted", why);
+    }
+    ("csr-threads-nnz", "vector instructions across K, no conversion".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io;
+    use crate::matrix::Duplicates;
+    use crate::op::Op;
+    use crate::spmm::product::Spmm;
+    use std::sync::Arc;
+
+    fn chosen<S: Scalar>(name: &str, k: usize) -> &'static str {
+        let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
+        let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
+        let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
+        by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, k, size_of::<S>()).0
+    }
+
+    #[test]
+    fn structure_decides_with_k() {
+        assert_eq!(
+            [1, 2, 64].map(|k| chosen::<f64>("blocks:2000x12x3", k)),
+            ["groups-threads-rows", "groups-threads-rows", "groups-threads-rows"]
+        );
+        assert_eq!(
+            [1, 3, 16, 32].map(|k| chosen::<f64>("stencil5:60", k)),
+            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-sorted", "csr-threads-nnz"]
+        );
+        assert_eq!(
+            [8, 16, 64].map(|k| chosen::<f32>("stencil5:60", k)),
+            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-nnz"]
+        );
+        assert_eq!(
+            [1, 4, 16, 64].map(|k| chosen::<f64>("powerlaw:3000x16", k)),
+            ["sell-threads-slices", "csr-threads-sorted", "csr-threads-sorted", "csr-threads-nnz"]
+        );
+        assert_eq!(chosen::<f32>("uniform:3000x16", 16), "csr-threads-sorted");
+        assert_eq!(chosen::<f32>("uniform:3000x16", 32), "csr-threads-nnz");
+    }
+
+    #[test]
+    fn every_choice_is_a_variant_with_a_reason() {
+        let machine = Machine::with_threads(2).unwrap();
+        for name in ["empty:0x0", "empty:5x7", "diagonal:3", "blocks:40x4x3", "powerlaw:300x9"] {
+            let a =
+                Arc::new(Csr::from_coo(&io::load(name, &Default::default()).unwrap().coo, Duplicates::Sum));
+            for k in [0, 1, 2, 8, 100] {
+                let choice = on_cpu(&machine, &Subject::<f32> { a: Arc::clone(&a), triplets: None, k });
+                assert!(Spmm::<f32>::variant(choice.variant).is_some_and(|variant| variant.can_be_chosen()));
+                assert!(choice.reason.contains("thread"), "{}", choice.reason);
+            }
+        }
+    }
+}
