@@ -1,6 +1,7 @@
 //! The processor of this computer: its facts, and threads on it. The ground floor: asked here and nowhere else.
 
 mod info;
+pub(crate) mod parallel;
 mod pin;
 mod pool;
 mod team;

@@ -1,6 +1,6 @@
 //! Parts that threads have made, put together.
 
-use rayon::prelude::*;
+use crate::cpu::parallel;
 
 /// Copies the parts one after the other to the beginning of `to`, on the threads of the current rayon pool.
 pub(crate) fn concat_into<'a, T: Copy + Send + Sync + 'a>(
@@ -13,5 +13,5 @@ pub(crate) fn concat_into<'a, T: Copy + Send + Sync + 'a>(
         to = rest;
         copies.push((part, mine));
     }
-    copies.into_par_iter().for_each(|(from, to)| to.copy_from_slice(from));
+    parallel::for_each(copies, |(from, to)| to.copy_from_slice(from));
 }

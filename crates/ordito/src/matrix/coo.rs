@@ -1,8 +1,8 @@
 //! Coordinate format: a list of (row, column, value) in any order.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::{FormatError, check_dimensions};
-use rayon::prelude::*;
 
 /// What to do with several entries at the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,7 +59,10 @@ impl<S: Scalar> Coo<S> {
             // The largest first, on all threads where that is worth waking them: of sound matrices nothing else is looked at.
             let largest = match indices.len() {
                 ..=CHUNK => indices.iter().max(),
-                _ => indices.par_chunks(CHUNK).filter_map(|part| part.iter().max()).max(),
+                _ => {
+                    let chunks = indices.chunks(CHUNK).collect();
+                    parallel::map(chunks, |part: &[u32]| part.iter().max()).into_iter().flatten().max()
+                }
             };
             if largest.is_some_and(|&index| index as usize >= bound)
                 && let Some(entry) = indices.iter().position(|&index| index as usize >= bound)

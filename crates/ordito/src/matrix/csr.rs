@@ -1,11 +1,11 @@
 //! Compressed sparse rows: the format that everything else is made from.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::coo::{Coo, Duplicates};
 use crate::matrix::coo_to_csr::offsets_if_in_order;
 use crate::matrix::coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
 use crate::matrix::{FormatError, check_dimensions};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows that one thread writes at a time.
@@ -144,7 +144,7 @@ impl<S: Scalar> Csr<S> {
             (rows, block)
         });
         let blocks: Vec<_> = blocks.collect();
-        blocks.into_par_iter().for_each(|(rows, block)| {
+        parallel::for_each(blocks, |(rows, block)| {
             let start = self.offsets[rows.start];
             for row in rows {
                 block[self.offsets[row] - start..self.offsets[row + 1] - start].fill(row as u32);

@@ -1,8 +1,8 @@
 //! Where the entries of a matrix are, at a glance.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::csr::Csr;
-use rayon::prelude::*;
 
 /// Where the entries of a matrix are: how many in each cell of a grid laid over it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +38,7 @@ impl Spy {
         let first_row = |cell: usize| (cell * a.rows()).div_ceil(rows);
         let column_cell = |column: u32| column as usize * cols / a.cols();
         let mut counts = vec![0; rows * cols];
-        counts.par_chunks_mut(cols).enumerate().for_each(|(cell, counts)| {
+        parallel::for_each(counts.chunks_mut(cols).enumerate().collect(), |(cell, counts)| {
             // Rows of a cell follow each other, and so do their entries.
             let entries = view.offsets()[first_row(cell)]..view.offsets()[first_row(cell + 1)];
             for &column in &view.columns()[entries] {

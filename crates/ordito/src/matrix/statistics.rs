@@ -1,9 +1,9 @@
 //! What can be said of a sparse matrix before it is multiplied.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::csr::Csr;
 use crate::matrix::symmetry::Symmetry;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Shape and structure of a matrix.
@@ -70,11 +70,11 @@ impl Statistics {
     /// Looks at every entry, and at its mirror image in a square matrix, on the threads of the current rayon pool. Rows
     /// must have sorted columns, as [`Csr::from_coo`] leaves them, for duplicates and symmetry to be seen.
     pub fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        let blocks = (0..a.rows())
-            .into_par_iter()
-            .step_by(ROWS_PER_TASK)
-            .map(|first| Seen::of(a, first..(first + ROWS_PER_TASK).min(a.rows())));
-        let (seen, symmetry) = (blocks.reduce(Seen::default, Seen::and), Symmetry::of(a));
+        let blocks = parallel::map_index(a.rows().div_ceil(ROWS_PER_TASK), |block| {
+            let first = block * ROWS_PER_TASK;
+            Seen::of(a, first..(first + ROWS_PER_TASK).min(a.rows()))
+        });
+        let (seen, symmetry) = (blocks.into_iter().fold(Seen::default(), Seen::and), Symmetry::of(a));
         Statistics {
             explicit_zeros: seen.explicit_zeros,
             duplicates: seen.duplicates,

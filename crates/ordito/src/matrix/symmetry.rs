@@ -1,8 +1,8 @@
 //! What a matrix and its transpose have in common.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::csr::Csr;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -35,14 +35,11 @@ impl Symmetry {
         let threads = rayon::current_num_threads().clamp(1, a.nonzeros() / FEWEST_ENTRIES + 1);
         let rows_of = |part: usize| a.rows() * part / threads..a.rows() * (part + 1) / threads;
         let stop = AtomicBool::new(false);
-        let parts = (0..threads).into_par_iter().map(|part| compare(a, rows_of(part), &stop));
-        let found = parts.reduce(
-            || Some(Same { equal: true, negated: true }),
-            |a, b| {
-                let (a, b) = (a?, b?);
-                Some(Same { equal: a.equal && b.equal, negated: a.negated && b.negated })
-            },
-        );
+        let parts = parallel::map_index(threads, |part| compare(a, rows_of(part), &stop));
+        let found = parts.into_iter().try_fold(Same { equal: true, negated: true }, |all, part| {
+            let part = part?;
+            Some(Same { equal: all.equal && part.equal, negated: all.negated && part.negated })
+        });
         match found {
             None => Symmetry::Unsymmetric,
             Some(Same { equal: true, .. }) => Symmetry::Symmetric,

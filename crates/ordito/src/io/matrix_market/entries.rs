@@ -1,11 +1,11 @@
 //! Triplets on their way from a file to a matrix.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::io::error::ReadError;
 use crate::io::matrix_market::header::Symmetry;
 use crate::io::{ReadOptions, bytes_per_entry};
 use crate::matrix::huge_pages;
-use rayon::prelude::*;
 use std::path::Path;
 
 /// Triplets that were read, and room for more.
@@ -131,9 +131,9 @@ impl<S: Scalar> Entries<S> {
         let listed = self.count;
         let count_mirrored =
             |(rows, cols): (&[u32], &[u32])| rows.iter().zip(cols).filter(|(row, col)| row != col).count();
-        let tasks = self.rows[..listed].par_chunks(ENTRIES_PER_TASK);
-        let mirrored: Vec<usize> =
-            tasks.zip(self.cols[..listed].par_chunks(ENTRIES_PER_TASK)).map(count_mirrored).collect();
+        let tasks = self.rows[..listed].chunks(ENTRIES_PER_TASK);
+        let tasks = tasks.zip(self.cols[..listed].chunks(ENTRIES_PER_TASK)).collect();
+        let mirrored = parallel::map(tasks, count_mirrored);
         let total: usize = mirrored.iter().sum();
         check_limit::<S>(path, (listed + total) as u64, options)?;
         self.room(path, total)?;
@@ -142,9 +142,9 @@ impl<S: Scalar> Entries<S> {
         let (values, values_room) = self.values.split_at_mut(listed);
         let mut room = Room { rows: rows_room, cols: cols_room, values: values_room };
         let room: Vec<Room<'_, S>> = mirrored.into_iter().map(|count| room.split_off(count)).collect();
-        let places = rows.par_chunks(ENTRIES_PER_TASK).zip(cols.par_chunks(ENTRIES_PER_TASK));
-        let entries = places.zip(values.par_chunks(ENTRIES_PER_TASK));
-        entries.zip(room).for_each(|(((rows, cols), values), room)| {
+        let places = rows.chunks(ENTRIES_PER_TASK).zip(cols.chunks(ENTRIES_PER_TASK));
+        let entries = places.zip(values.chunks(ENTRIES_PER_TASK));
+        parallel::for_each(entries.zip(room).collect(), |(((rows, cols), values), room)| {
             let below = rows.iter().zip(cols).zip(values).filter(|((row, col), _)| row != col);
             let room = room.rows.iter_mut().zip(room.cols).zip(room.values);
             for (((row, col), value), ((mirrored_row, mirrored_col), mirrored_value)) in below.zip(room) {
@@ -163,8 +163,10 @@ impl<S: Scalar> Entries<S> {
         let sorted = are_places_sorted(cols, rows) || are_places_sorted(rows, cols);
         let one_triangle = || {
             let all = |holds: fn(&u32, &u32) -> bool| {
-                let tasks = rows.par_chunks(ENTRIES_PER_TASK).zip(cols.par_chunks(ENTRIES_PER_TASK));
-                tasks.all(|(rows, cols)| rows.iter().zip(cols).all(|(row, col)| holds(row, col)))
+                let tasks = rows.chunks(ENTRIES_PER_TASK).zip(cols.chunks(ENTRIES_PER_TASK)).collect();
+                parallel::all(tasks, |(rows, cols): (&[u32], &[u32])| {
+                    rows.iter().zip(cols).all(|(row, col)| holds(row, col))
+                })
             };
             all(|row, col| row >= col) || all(|row, col| row <= col)
         };
@@ -176,7 +178,7 @@ impl<S: Scalar> Entries<S> {
 fn are_places_sorted(first: &[u32], second: &[u32]) -> bool {
     let place = |entry: usize| u64::from(first[entry]) << 32 | u64::from(second[entry]);
     let tasks = first.len().saturating_sub(1).div_ceil(ENTRIES_PER_TASK);
-    (0..tasks).into_par_iter().all(|task| {
+    parallel::all((0..tasks).collect(), |task| {
         let start = task * ENTRIES_PER_TASK;
         let end = (start + ENTRIES_PER_TASK).min(first.len() - 1);
         (start..end).all(|entry| place(entry) < place(entry + 1))

@@ -6,6 +6,7 @@
 //! where the fault is, and is the only code that does.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::io::error::ReadError;
 use crate::io::matrix_market::entries::{Entries, Room};
 use crate::io::matrix_market::header::{Field, Format, Header, Object, Symmetry};
@@ -18,7 +19,6 @@ use crate::io::matrix_market::usual_line;
 use crate::io::matrix_market::usual_line_avx512::Windows;
 use crate::io::source::{next_line, segments};
 use memchr::memchr_iter;
-use rayon::prelude::*;
 use std::path::Path;
 
 /// Text of one task: enough that its start costs nothing, and little enough for the L2 cache, where it lies when it is
@@ -99,15 +99,14 @@ impl<'a, S: Scalar> Body<'a, S> {
             (start, entry) = (end, entry + count as u64);
         }
         let header = self.header;
-        let tasks = tasks.into_par_iter().with_max_len(1);
-        let filled = tasks.map(|(chunk, mut room)| chunk.read(header, &mut room)).all(|filled| filled);
+        let filled = parallel::all(tasks, |(chunk, mut room)| chunk.read(header, &mut room));
         self.entries.add(if filled { total } else { 0 });
         Ok(filled)
     }
 }
 
 fn count_all(chunks: &[&[u8]], count: fn(&[u8]) -> usize) -> Vec<usize> {
-    chunks.par_iter().with_max_len(1).map(|chunk| count(chunk)).collect()
+    parallel::map_index(chunks.len(), |chunk| count(chunks[chunk]))
 }
 
 /// Lines, the last of which may lack its end.

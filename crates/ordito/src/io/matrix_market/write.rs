@@ -1,10 +1,10 @@
 //! Matrix Market files from matrices: every number with the fewest digits that read back to the same bits.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::files::{WriteError, write_atomically};
 use crate::matrix::{Coo, Csr, Duplicates};
 use flate2::{Compression, write::GzEncoder};
-use rayon::prelude::*;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -114,12 +114,11 @@ fn write_in_blocks(
     let lines_at_once = LINES_PER_BLOCK * 2 * rayon::current_num_threads();
     let format_from = |first: usize| -> Vec<String> {
         let last = count.min(first.saturating_add(lines_at_once));
-        let blocks = (first..last).into_par_iter().step_by(LINES_PER_BLOCK).map(|start| {
+        parallel::map((first..last).step_by(LINES_PER_BLOCK).collect(), |start| {
             let mut text = String::new();
             format(&mut text, start..last.min(start + LINES_PER_BLOCK));
             text
-        });
-        blocks.collect()
+        })
     };
     let mut blocks = format_from(0);
     let mut next = lines_at_once;

@@ -2,10 +2,10 @@
 //! while it is still in the cache of the thread that read it.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::io::text_matrix::grid::{Chunk, Fault, FaultKind, Grid};
 use crate::io::text_matrix::row::RowForm;
 use crate::matrix::DenseViewMut;
-use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 /// Whole rows that lie together in a file.
@@ -38,8 +38,7 @@ impl<S: Scalar> Spare<S> {
     ) -> Result<Vec<T>, Fault> {
         let chunks: Vec<&Chunk<'_>> = grid.chunks.iter().filter(|chunk| chunk.rows > 0).collect();
         // Each by itself: there are few of them, and whoever is done first takes the next.
-        let chunks = chunks.into_par_iter().with_max_len(1);
-        let results: Vec<Result<T, Fault>> = chunks.map(|chunk| self.read(chunk, form, &work)).collect();
+        let results = parallel::map(chunks, |chunk| self.read(chunk, form, &work));
         // The first fault of the first chunk that has one.
         let results: Result<Vec<T>, Fault> = results.into_iter().collect();
         match (results, grid.empty_line) {

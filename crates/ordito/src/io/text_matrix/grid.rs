@@ -3,10 +3,10 @@
 //! in the file is reported.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::io::source::next_line;
 use crate::io::text_matrix::row::{RowFault, RowForm, is_line_end, read_row, skip_blanks};
 use memchr::memchr;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// How many bytes are worked on at once.
@@ -121,14 +121,12 @@ impl<'a> Grid<'a> {
     ) -> Self {
         let before = (progress.bytes % chunk_bytes as u64) as usize;
         let cells = (before + text.len()).div_ceil(chunk_bytes);
-        let counts: Vec<(usize, Lines)> = (0..cells)
-            .into_par_iter()
-            .filter_map(|cell| {
-                let start = (cell * chunk_bytes).saturating_sub(before);
-                let end = text.len().min((cell + 1) * chunk_bytes - before);
-                Lines::count(text, start..end, least_row_bytes)
-            })
-            .collect();
+        let counts = parallel::map_index(cells, |cell| {
+            let start = (cell * chunk_bytes).saturating_sub(before);
+            let end = text.len().min((cell + 1) * chunk_bytes - before);
+            Lines::count(text, start..end, least_row_bytes)
+        });
+        let counts: Vec<(usize, Lines)> = counts.into_iter().flatten().collect();
         let place = progress.bytes..progress.bytes + text.len() as u64;
         progress.bytes = place.end;
         let ends = counts.iter().skip(1).map(|&(start, _)| start).chain([text.len()]).collect::<Vec<_>>();
@@ -169,9 +167,8 @@ impl<'a> Grid<'a> {
             shares.push((chunk, share));
         }
         // Whoever is done takes the next: nobody waits for long at the end.
-        let shares = shares.into_par_iter().with_max_len(1);
-        let faults = shares.filter_map(|(chunk, share)| chunk.read(form, share).err());
-        let first = faults.min_by_key(|fault| fault.line);
+        let faults = parallel::map(shares, |(chunk, share)| chunk.read(form, share).err());
+        let first = faults.into_iter().flatten().min_by_key(|fault| fault.line);
         match first.into_iter().chain(self.empty_line).min_by_key(|fault| fault.line) {
             Some(fault) => Err(fault),
             None => Ok(()),

@@ -3,10 +3,10 @@
 //! times as long as one of 10⁵; now it takes 1.1 to 1.3 times as long (`benches/linear_cost.rs`).
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::coo::Coo;
 use crate::matrix::coo_to_csr::row_buckets::{ENTRIES_PER_BUCKET, RowBuckets};
 use crate::matrix::coo_to_csr::unwritten::{Left, Room, Stretch};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Entries that are put together before they go to their bucket: one by one, each would be written to another page than the one
@@ -51,7 +51,7 @@ pub(crate) fn deal<S: Scalar>(coo: &Coo<S>, buckets: &RowBuckets, threads: usize
 fn of_each<P: Send, T: Send>(parts: Vec<P>, work: impl Fn(P) -> T + Send + Sync) -> Vec<T> {
     match parts.len() {
         ..=1 => parts.into_iter().map(work).collect(),
-        _ => parts.into_par_iter().map(work).collect(),
+        _ => parallel::map(parts, work),
     }
 }
 

@@ -2,11 +2,11 @@
 //! looked at, and copied while it is in the cache unless its memory can be kept.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::coo::Coo;
 use crate::matrix::coo_to_csr::rising::ends_if_rising;
 use crate::matrix::coo_to_csr::row_buckets::RowBuckets;
 use crate::matrix::coo_to_csr::unwritten::Room;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Columns and values of so many bytes are written past the caches: that saves the fetching of what is overwritten, a copy of
@@ -86,7 +86,7 @@ fn tasks<'a>(
 fn all<T: Send>(threads: usize, tasks: Vec<T>, holds: impl Fn(T) -> bool + Send + Sync) -> bool {
     match threads {
         ..=1 => tasks.into_iter().all(holds),
-        _ => tasks.into_par_iter().with_max_len(1).all(holds),
+        _ => parallel::all(tasks, holds),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Neighbouring rows in buckets, small enough for a cache and many enough for all threads.
 
-use rayon::prelude::*;
+use crate::cpu::parallel;
+
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -82,7 +83,7 @@ pub(crate) fn in_turn<T, C: Default>(
     };
     match threads {
         ..=1 => take_all(0),
-        _ => (0..threads).into_par_iter().with_max_len(1).for_each(take_all),
+        _ => parallel::for_each_index(threads, &take_all),
     }
 }
 

@@ -1,11 +1,11 @@
 //! CSR whose rows stand in another order: in clusters, so that rows of X are found in the cache.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::{CsrView, FormatError, huge_pages};
 use crate::spmm::cpu::formats::row_clusters::RowClusters;
-use rayon::prelude::*;
 
 /// Rows that are copied by one thread at a time.
 const ROWS_PER_TASK: usize = 1 << 12;
@@ -70,7 +70,7 @@ impl<S: Scalar> OrderedCsr<S> {
             (rows, columns, values)
         });
         let tasks: Vec<_> = tasks.collect();
-        tasks.into_par_iter().for_each(|(rows, columns, values)| {
+        parallel::for_each(tasks, |(rows, columns, values)| {
             let mut at = 0;
             for &row in rows {
                 let from = a.range(row as usize);

@@ -2,10 +2,10 @@
 //! per node are like that.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::{CsrView, FormatError};
-use rayon::prelude::*;
 
 /// Rows that one group may have: so many sums fit the registers, and what a fifth would save is little.
 pub(crate) const MOST_ROWS: usize = 4;
@@ -62,7 +62,7 @@ impl<S: Scalar> RowGroups<S> {
             return Err(FormatError::TooManyElements { what: "row groups, with 32-bit positions," });
         }
         let tasks = a.rows().div_ceil(ROWS_PER_TASK);
-        let found: Vec<Vec<Group>> = (0..tasks).into_par_iter().map(|task| find(a, task)).collect();
+        let found: Vec<Vec<Group>> = parallel::map_index(tasks, |task| find(a, task));
         let shared: usize = found.iter().filter_map(|groups| Some(groups.last()?.column as usize)).sum();
         let (mut columns, mut values) = (vec![0; shared], vec![S::ZERO; a.nonzeros()]);
         let mut groups = Vec::with_capacity(found.iter().map(Vec::len).sum::<usize>() + 1);
@@ -83,7 +83,7 @@ impl<S: Scalar> RowGroups<S> {
             work.push((found, columns, values));
         }
         groups.push(Group { row: a.rows() as u32, column: first_column, value: first_value });
-        work.into_par_iter().for_each(|(found, columns, values)| fill(a, order, found, columns, values));
+        parallel::for_each(work, |(found, columns, values)| fill(a, order, found, columns, values));
         Ok(RowGroups { cols: a.cols(), order, groups, columns, values })
     }
 

@@ -2,10 +2,10 @@
 //! one loop that ends once, and knows for a whole stretch of rows how long it is.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::{CsrView, FormatError};
-use rayon::prelude::*;
 
 /// Rows in a window. Wide enough that neighbours have the same length, narrow enough that Y is still written nearly in
 /// order. Other widths were not measured.
@@ -77,7 +77,7 @@ impl<S: Scalar> SortedCsr<S> {
             (values, value_rest) = value_rest.split_at_mut(entries);
             windows.push((first, order, columns, values));
         }
-        let filled: Vec<Vec<Stretch>> = windows.into_par_iter().map(|window| fill(a, window)).collect();
+        let filled: Vec<Vec<Stretch>> = parallel::map(windows, |window| fill(a, window));
         let end = Stretch { place: a.rows() as u32, entry: a.nonzeros() as u32, length: 0 }; // both checked
         let stretches = filled.into_iter().flatten().chain([end]).collect();
         Ok(SortedCsr { cols: a.cols(), stretches, order, columns, values })

@@ -2,6 +2,7 @@
 //! stencils at many columns of X, where an element of X serves several rows.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::device::{Argument, Device, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
@@ -13,7 +14,6 @@ use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
 use crate::spmm::product::Subject;
-use rayon::prelude::*;
 
 pub(crate) struct Windows;
 pub(crate) const WINDOWS: Listed<Windows> = Listed(Windows);
@@ -99,8 +99,7 @@ impl<S: Scalar> Windowed<S> {
     /// Rows as they are, or gathered where that lets windows share more.
     fn new(a: &Csr<S>, part: usize) -> Self {
         let rows = gathered(a).unwrap_or_else(|| (0..a.rows() as u32).collect());
-        let windows: Vec<Window<S>> =
-            rows.par_chunks(ROWS).with_min_len(256).map(|rows| Window::new(a, rows)).collect();
+        let windows: Vec<Window<S>> = parallel::map(rows.chunks(ROWS).collect(), |rows| Window::new(a, rows));
         let mut windowed = Windowed {
             rows,
             pieces: Pieces::default(),

@@ -6,11 +6,11 @@ mod find;
 pub(crate) use crate::spmm::cpu::formats::diagonal_chunks::chunk::{Chunk, Chunks};
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::concat::concat_into;
 use crate::matrix::lanes;
 use crate::matrix::{Csr, CsrView, FormatError};
 use crate::spmm::cpu::formats::diagonal_chunks::find::ChunkDiagonals;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A sparse matrix in chunks of as many consecutive rows as a vector of 64 bytes has lanes (8 of f64, 16 of f32).
@@ -53,6 +53,8 @@ struct Stretch<S> {
 
 /// Chunks between two places at which threads may start: 64 or 128 rows, enough places for any number of threads.
 const CHUNKS_PER_STRETCH: usize = 8;
+/// Stretches that a thread makes with one scratch.
+const STRETCHES_PER_TASK: usize = 16;
 /// In a header, in place of the number of partial diagonals: the chunk is stored as rows.
 const AS_ROWS: u32 = 0xffff;
 
@@ -66,14 +68,17 @@ impl<S: Scalar> DiagonalChunks<S> {
         let a = a.view();
         let rows_per_stretch = lanes::<S>() * CHUNKS_PER_STRETCH;
         let stretch_count = a.rows().div_ceil(rows_per_stretch);
-        let made: Vec<Stretch<S>> = (0..stretch_count)
-            .into_par_iter()
-            .map_init(ChunkDiagonals::default, |found, stretch| {
+        let made = parallel::map_index(stretch_count.div_ceil(STRETCHES_PER_TASK), |task| {
+            let mut found = ChunkDiagonals::default();
+            let first = task * STRETCHES_PER_TASK;
+            let stretches = first..(first + STRETCHES_PER_TASK).min(stretch_count);
+            let made = stretches.map(|stretch| {
                 let first = stretch * rows_per_stretch;
-                let rows = first..(first + rows_per_stretch).min(a.rows());
-                Stretch::new(found, a, rows)
-            })
-            .collect();
+                Stretch::new(&mut found, a, first..(first + rows_per_stretch).min(a.rows()))
+            });
+            made.collect::<Vec<Stretch<S>>>()
+        });
+        let made: Vec<Stretch<S>> = made.into_iter().flatten().collect();
 
         let mut stretches = Vec::with_capacity(stretch_count + 1);
         let mut end = StretchStart::default();

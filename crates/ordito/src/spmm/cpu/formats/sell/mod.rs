@@ -3,12 +3,12 @@
 mod make;
 
 use crate::Scalar;
+use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::FormatError;
 use crate::matrix::concat::concat_into;
 use crate::matrix::{Csr, lanes};
 use crate::spmm::cpu::formats::sell::make::Made;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A sparse matrix in windows of 512 rows and, inside them, slices of as many rows as a vector of 64 bytes has lanes
@@ -121,10 +121,9 @@ impl<S: Scalar> Sell<S> {
         // Lengths in slices take 16 bits, and steps one more.
         let longest = (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize - 1);
         let count = a.rows().div_ceil(WINDOW);
-        let made: Vec<Made<S>> = (0..count)
-            .into_par_iter()
-            .map(|window| Made::new(a, window * WINDOW..((window + 1) * WINDOW).min(a.rows()), longest))
-            .collect();
+        let made: Vec<Made<S>> = parallel::map_index(count, |window| {
+            Made::new(a, window * WINDOW..((window + 1) * WINDOW).min(a.rows()), longest)
+        });
 
         let mut windows = Vec::with_capacity(count + 1);
         let mut end = WindowStart::default();

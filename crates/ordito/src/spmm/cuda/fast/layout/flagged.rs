@@ -1,11 +1,11 @@
 //! CSR whose columns say where rows end, for kernels that walk over rows without looking at row starts.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::device::{Argument, Buffer, Device};
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
 use crate::spmm::cuda::fast::layout::pieces::check_rows;
-use rayon::prelude::*;
 
 /// The last entry of its row; an entry that is no nonzero.
 pub(crate) const LAST: u32 = 1 << 31;
@@ -59,7 +59,7 @@ fn for_rows<S: Send>(
         shares.push((share * ROWS_AT_ONCE, rows, taken, of_columns, of_values));
         (columns, values, taken) = (more_columns, more_values, end);
     }
-    shares.into_par_iter().for_each(|(first, rows, taken, columns, values)| {
+    parallel::for_each(shares, |(first, rows, taken, columns, values)| {
         for (index, &start) in rows.iter().enumerate() {
             let end = rows.get(index + 1).map_or(columns.len(), |end| end - taken);
             fill(first + index, &mut columns[start - taken..end], &mut values[start - taken..end]);

@@ -2,9 +2,9 @@
 //! neighbours on all sides, which the order of the rows keeps far apart. Data, made on the host.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::{Csr, CsrView};
 use crate::spmm::analysis::shape::{WINDOW, reuse_of, sampled};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows that are gathered by themselves, by one thread: a few layers of a large mesh.
@@ -23,10 +23,9 @@ pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
     if !leads_to_rows(a) {
         return None;
     }
-    let chunks: Vec<Vec<u32>> = (0..a.rows().div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|chunk| Gathering::new(a.view(), chunk_of(a, chunk)).all())
-        .collect();
+    let chunks: Vec<Vec<u32>> = parallel::map_index(a.rows().div_ceil(CHUNK), |chunk| {
+        Gathering::new(a.view(), chunk_of(a, chunk)).all()
+    });
     let order = chunks.concat();
     let worth = reuse_of(a, sampled(a.rows()), |place| order[place] as usize)
         > WORTH * crate::spmm::analysis::shape::reuse(a);

@@ -1,11 +1,11 @@
 //! A in slices: the rows of a warp side by side, the first nonzero of each, then the second of each … Data, made on the host.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::machine::Machine;
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
 use crate::spmm::cuda::fast::layout::pieces::{Piece, start_of};
-use rayon::prelude::*;
 
 /// Slices of so many rows each.
 #[derive(Debug, PartialEq)]
@@ -50,7 +50,7 @@ impl<S: Scalar> Sliced<S> {
             rest = (more_columns, more_values);
         }
         let view = a.view();
-        shares.into_par_iter().with_min_len(256).for_each(|(rows, columns, values)| {
+        parallel::for_each(shares, |(rows, columns, values): (&[Piece], &mut [u32], &mut [S])| {
             for (row, piece) in rows.iter().enumerate() {
                 let range = start_of(piece)..start_of(piece) + piece[2] as usize;
                 let nonzeros = view.columns()[range.clone()].iter().zip(&view.values()[range]);

@@ -1,6 +1,7 @@
 //! Rows in the order of their lengths, for slices: a lane has a short row, a team of lanes a long one, and only rows that are
 //! too long for a warp are cut into parts. Data, made on the host.
 
+use crate::cpu::parallel;
 use crate::refusal::Refusal;
 use crate::spmm::cuda::fast::layout::pieces::{PART, Piece, Pieces, check_rows, length_class, piece};
 use rayon::prelude::*;
@@ -69,8 +70,7 @@ impl Teams {
             }
             windows.push(tasks);
         }
-        let sorted: Vec<(Vec<Piece>, Vec<u8>)> =
-            windows.into_par_iter().map(|tasks| pieces_of(tasks, lanes)).collect();
+        let sorted: Vec<(Vec<Piece>, Vec<u8>)> = parallel::map(windows, |tasks| pieces_of(tasks, lanes));
         for (pieces, sizes) in sorted {
             teams.pieces.list.extend(pieces);
             teams.sizes.extend(sizes);
@@ -79,14 +79,26 @@ impl Teams {
     }
 }
 
+/// One list behind the other.
+fn together(
+    mut first: (Vec<Piece>, Vec<u8>),
+    (pieces, sizes): (Vec<Piece>, Vec<u8>),
+) -> (Vec<Piece>, Vec<u8>) {
+    first.0.extend(pieces);
+    first.1.extend(sizes);
+    first
+}
+
 /// Large teams first, which keeps each inside a warp; of those of a size the longest first, so that lanes of a warp end together.
 fn pieces_of(mut tasks: Vec<Task>, lanes: usize) -> (Vec<Piece>, Vec<u8>) {
     tasks.par_sort_by_key(|task| {
         let per_lane = (task.end - task.start).div_ceil(1 << task.size) as u32;
         std::cmp::Reverse((task.size, length_class(per_lane)))
     });
+    let chunks = tasks.chunks(TASKS_AT_ONCE).collect();
+    let dealt = parallel::map(chunks, |some: &[Task]| some.iter().flat_map(Task::lanes).unzip());
     let (mut pieces, mut sizes): (Vec<Piece>, Vec<u8>) =
-        tasks.par_chunks(TASKS_AT_ONCE).flat_map_iter(|some| some.iter().flat_map(Task::lanes)).unzip();
+        dealt.into_iter().reduce(together).unwrap_or_default();
     // Windows fill whole warps, so that the next one's teams lie inside of theirs.
     let count = pieces.len().next_multiple_of(lanes);
     pieces.resize(count, piece(0, 0, NOTHING));
