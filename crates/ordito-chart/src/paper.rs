@@ -7,8 +7,7 @@ use crate::markup::escape;
 use crate::outline::px;
 use crate::pen::{Element, Medium};
 use crate::text::{cut, width, wrap};
-use crate::{Figure, drawing};
-use crate::{legend, svg};
+use crate::{Figure, drawing, legend, svg};
 use std::fmt::Write;
 
 /// Those of the PNG files first, then what most machines have.

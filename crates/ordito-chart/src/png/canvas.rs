@@ -4,7 +4,7 @@ use super::letters::Fonts;
 use crate::frame::Place;
 use crate::ink;
 use crate::ink::{Colour, DARK, Edge, Ink, Inside, LEGEND, Letters, Line, WHITE};
-use crate::outline::{Outline, Piece, tenths};
+use crate::outline::{Outline, Piece, mark, polyline, tenths};
 use crate::palette::{Mark, corners, reach};
 use crate::paper::{MARGIN, Sheet};
 use crate::pen::{Anchor, Cells, Element};
@@ -59,7 +59,7 @@ impl Canvas {
         let filled = |colour, strength| Ink { inside: Inside::Filled(colour, strength), line: None };
         match element {
             Element::Line(stroke, from, to) => {
-                let line = Outline(vec![Piece::Open(vec![*from, *to])]);
+                let line = polyline(vec![*from, *to]);
                 self.outline(&line, &Ink::of_stroke(*stroke), FillRule::Winding);
             }
             Element::Path(stroke, outline) => {
@@ -73,7 +73,7 @@ impl Canvas {
             }
             Element::Mask(outline) => self.outline(outline, &filled(WHITE, 1.0), FillRule::EvenOdd),
             Element::Dot { place, radius, .. } => {
-                let dot = Outline(vec![Piece::Mark(Mark::Circle, *place, *radius)]);
+                let dot = mark(Mark::Circle, *place, *radius);
                 self.outline(&dot, &filled(DARK, 1.0), FillRule::Winding);
             }
             Element::Text { lettering, anchor, place, text } => {
