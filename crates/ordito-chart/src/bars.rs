@@ -2,8 +2,9 @@
 
 use crate::drawing::{Drawing, nothing};
 use crate::frame::Frame;
+use crate::outline::rectangle;
 use crate::palette::look;
-use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke, rectangle};
+use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke};
 use crate::scale::{Fit, Ruler, drawable};
 use crate::{Axis, Bar, Bars, Scale, axes, text, ticks};
 
@@ -46,7 +47,7 @@ pub(crate) fn draw(bars: &Bars, medium: Medium) -> Drawing {
                 let inset = row_height * (1.0 - FILL) / 2.0;
                 let outline =
                     rectangle(from.min(to), top(row) + inset, (to - from).abs().max(0.5), row_height * FILL);
-                pen.shape(Shape::Bar, look(part), &outline, &told(bars, bar, part));
+                pen.shape(Shape::Bar, look(part), outline, &told(bars, bar, part));
             }
         }
         pen.end_series();
@@ -58,7 +59,7 @@ pub(crate) fn draw(bars: &Bars, medium: Medium) -> Drawing {
     }
     let zero = area.place(origin(&ruler), 0.0).0;
     pen.line(Stroke::Axis, (zero, area.top), (zero, area.bottom));
-    Drawing { height: area.bottom + axes::below(medium), body: pen.finish() }
+    Drawing { height: area.bottom + axes::below(medium), elements: pen.finish() }
 }
 
 /// How many parts a bar has.

@@ -1,15 +1,15 @@
 //! What the renderers make of a figure before title and legend are added.
 
-use crate::pen::{Anchor, Lettering, Medium, Pen};
+use crate::pen::{Anchor, Element, Lettering, Medium, Pen};
 use crate::{Figure, bars, grid, maps, panels, plot};
 
-/// A piece of SVG as wide as its medium says.
+/// A picture as wide as its medium says.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Drawing {
     /// How high it is.
     pub(crate) height: f64,
-    /// Its elements.
-    pub(crate) body: String,
+    /// What it consists of.
+    pub(crate) elements: Vec<Element>,
 }
 
 /// Any figure.
@@ -27,5 +27,5 @@ pub(crate) fn draw(figure: &Figure, medium: Medium) -> Drawing {
 pub(crate) fn nothing(medium: Medium) -> Drawing {
     let mut pen = Pen::new(medium);
     pen.text(Lettering::Tick, Anchor::Middle, (medium.width() / 2.0, 34.0), "nothing to draw");
-    Drawing { height: 60.0, body: pen.finish() }
+    Drawing { height: 60.0, elements: pen.finish() }
 }

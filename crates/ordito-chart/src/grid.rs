@@ -2,7 +2,8 @@
 
 use crate::drawing::{Drawing, nothing};
 use crate::frame::Frame;
-use crate::pen::{Anchor, Lettering, Medium, Pen, Stroke, rectangle};
+use crate::outline::rectangle;
+use crate::pen::{Anchor, Lettering, Medium, Pen, Stroke};
 use crate::shades;
 use crate::shades::{Hues, Shade};
 use crate::{Grid, Shades, text, ticks};
@@ -28,9 +29,9 @@ pub(crate) fn draw(grid: &Grid, medium: Medium) -> Drawing {
     shades::field(&mut pen, &area, (grid.rows, grid.cols), &grid.values, HUES, &|value| {
         shade(grid, sizes, value)
     });
-    pen.path(Stroke::Frame, &rectangle(area.left, area.top, area.width(), area.height()));
+    pen.path(Stroke::Frame, rectangle(area.left, area.top, area.width(), area.height()));
     key(&mut pen, grid, sizes, &area);
-    Drawing { height: area.bottom + medium.letters() * 3.2, body: pen.finish() }
+    Drawing { height: area.bottom + medium.letters() * 3.2, elements: pen.finish() }
 }
 
 /// Square cells, as far as that leaves a field people can see.

@@ -1,7 +1,8 @@
 //! Which look belongs to which name.
 
-use crate::palette::{Look, look, outline};
-use crate::pen::{Medium, Pen, Shape, polyline, rectangle};
+use crate::outline::{mark, polyline, rectangle};
+use crate::palette::{Look, look};
+use crate::pen::{Element, Medium, Pen, Shape};
 use crate::{Figure, Style, bars};
 
 /// Width of a sample of a look.
@@ -62,18 +63,18 @@ pub(crate) fn entries(figure: &Figure) -> Vec<Entry> {
 }
 
 /// A sample of the look, its upper left corner at (0, 0).
-pub(crate) fn swatch(entry: &Entry, medium: Medium) -> String {
+pub(crate) fn swatch(entry: &Entry, medium: Medium) -> Vec<Element> {
     let (middle, centre, look) = (SWATCH_HEIGHT / 2.0, SWATCH_WIDTH / 2.0, entry.look);
     let mut pen = Pen::new(medium);
     if let Sample::Line { .. } = entry.sample {
-        pen.shape(Shape::Line, look, &polyline(&[(0.0, middle), (SWATCH_WIDTH, middle)]), "");
+        pen.shape(Shape::Line, look, polyline(vec![(0.0, middle), (SWATCH_WIDTH, middle)]), "");
     }
     match entry.sample {
         Sample::Line { marks: false } => {}
         Sample::Line { marks: true } | Sample::Mark => {
-            pen.shape(Shape::Point, look, &outline(look.mark, (centre, middle), 4.0), "");
+            pen.shape(Shape::Point, look, mark(look.mark, (centre, middle), 4.0), "");
         }
-        Sample::Area => pen.shape(Shape::Bar, look, &rectangle(8.0, 2.0, SWATCH_WIDTH - 8.0, 12.0), ""),
+        Sample::Area => pen.shape(Shape::Bar, look, rectangle(8.0, 2.0, SWATCH_WIDTH - 8.0, 12.0), ""),
     }
     pen.finish()
 }

@@ -1,5 +1,6 @@
 //! What a chart shows, as plain data. How it looks is the business of the renderers: `page` for the report, where style
-//! sheet and script take part, `paper` for files that stand alone.
+//! sheet and script take part, `paper` for files that stand alone. Both draw the same elements (`pen`), which `svg` writes as
+//! text and `png` as pixels.
 
 pub mod html;
 pub mod markup;
@@ -7,6 +8,7 @@ pub mod plots;
 pub mod sections;
 pub mod page;
 pub mod paper;
+#[cfg(feature = "png")]
 pub mod png;
 
 mod axes;
@@ -14,9 +16,11 @@ mod bars;
 mod drawing;
 mod frame;
 mod grid;
+mod ink;
 mod legend;
 mod maps;
 mod numbers;
+mod outline;
 mod palette;
 mod panels;
 mod pen;
@@ -24,6 +28,7 @@ mod plot;
 mod room;
 mod scale;
 mod shades;
+mod svg;
 mod text;
 mod thin;
 mod ticks;

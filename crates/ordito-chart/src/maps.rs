@@ -2,8 +2,8 @@
 
 use crate::drawing::{Drawing, nothing};
 use crate::frame::{Frame, Place};
-use crate::markup::escape;
-use crate::pen::{Anchor, Lettering, Medium, Pen, Stroke, polyline, px, rectangle};
+use crate::outline::{polygon, polyline, rectangle};
+use crate::pen::{Anchor, Element, Lettering, Medium, Pen, Stroke};
 use crate::shades;
 use crate::shades::{Hues, Shade};
 use crate::{Map, Maps, text, ticks};
@@ -40,7 +40,7 @@ pub(crate) fn draw(maps: &Maps, medium: Medium) -> Drawing {
         one(&mut pen, maps, map, &area, most);
     }
     let key_height = key(&mut pen, maps, room + letters * 0.6, most);
-    Drawing { height: (line * lines as f64 + 4.0).max(key_height), body: pen.finish() }
+    Drawing { height: (line * lines as f64 + 4.0).max(key_height), elements: pen.finish() }
 }
 
 fn one(pen: &mut Pen, maps: &Maps, map: &Map, area: &Frame, most: f64) {
@@ -55,20 +55,11 @@ fn one(pen: &mut Pen, maps: &Maps, map: &Map, area: &Frame, most: f64) {
     let place = |&(x, y): &(f64, f64)| area.place(x, 1.0 - y);
     mask(pen, maps, area);
     for line in &maps.outline {
-        let places: Vec<Place> = line.iter().map(place).collect();
-        pen.path(Stroke::Outline, &polyline(&places));
+        pen.path(Stroke::Outline, polyline(line.iter().map(place).collect()));
     }
     for (dot, (name, at)) in maps.dots.iter().enumerate() {
-        let (x, y) = place(at);
         let value = map.measured.get(dot).map_or(String::new(), |&value| ticks::plain(value));
-        let (x, y) = (px(x), px(y));
-        pen.raw(&match pen.medium {
-            Medium::Page => format!(
-                "<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"{RADIUS}\"><title>{}: {value}</title></circle>\n",
-                escape(name)
-            ),
-            Medium::Paper => format!("<circle fill=\"#1c1e21\" cx=\"{x}\" cy=\"{y}\" r=\"{RADIUS}\"/>\n"),
-        });
+        pen.draw(Element::Dot { place: place(at), radius: RADIUS, told: format!("{name}: {value}") });
     }
 }
 
@@ -77,8 +68,7 @@ fn mask(pen: &mut Pen, maps: &Maps, area: &Frame) {
     let Some(bound) = maps.outline.first() else { return };
     let places: Vec<Place> = bound.iter().map(|&(x, y)| area.place(x, 1.0 - y)).collect();
     let around = rectangle(area.left, area.top, area.width(), area.height());
-    let fill = if pen.medium == Medium::Page { "class=\"mask\"" } else { "fill=\"#ffffff\"" };
-    pen.raw(&format!("<path {fill} fill-rule=\"evenodd\" d=\"{around}{}z\"/>\n", polyline(&places)));
+    pen.draw(Element::Mask(around.and(polygon(places))));
 }
 
 /// The shades beside the fields; how far down they reach.

@@ -5,7 +5,9 @@ use crate::drawing;
 use crate::legend;
 use crate::legend::{Entry, SWATCH_HEIGHT, SWATCH_WIDTH};
 use crate::markup::escape;
-use crate::pen::{Medium, px};
+use crate::outline::px;
+use crate::pen::Medium;
+use crate::svg;
 use crate::text::cut;
 use crate::{Figure, Numbers, numbers};
 use std::fmt::Write;
@@ -27,7 +29,7 @@ pub fn render(figure: &Figure, id: &str) -> String {
          aria-labelledby=\"{id}-title {id}-desc\">\n\
          <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{}</svg></div>\n{}{}</figure>\n",
         escape(&description(figure)),
-        drawing.body,
+        svg::text(&drawing.elements, Medium::Page),
         buttons(&legend::entries(figure)),
         table(figure.title(), &numbers::of(figure)),
     )
@@ -83,7 +85,7 @@ fn buttons(entries: &[Entry]) -> String {
              height=\"{SWATCH_HEIGHT}\" aria-hidden=\"true\"><g class=\"series s{}\">{}</g></svg>\
              <span>{}</span></button></li>",
             entry.look.colour,
-            legend::swatch(entry, Medium::Page).replace('\n', ""),
+            svg::text(&legend::swatch(entry, Medium::Page), Medium::Page).replace('\n', ""),
             escape(&entry.name)
         );
     }

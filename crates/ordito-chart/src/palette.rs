@@ -1,12 +1,23 @@
 //! How series are told apart: by colour first, then by the shape of their marks and the dashes of their lines, so that a
 //! reader who sees no colours, and a figure of thirty series, can do without.
 
-/// Colours on white, after Okabe and Ito; those too pale for thin lines are darker here. `chart.css` has the same.
-pub(crate) const ON_WHITE: [&str; 8] =
-    ["#0072b2", "#c94a00", "#008a64", "#b0508a", "#a87400", "#2f8fcb", "#6e6400", "#4a4f55"];
+use crate::frame::Place;
+use crate::ink::Colour;
 
-/// Patterns of lines, in their order of use; the first is solid.
-pub(crate) const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
+/// Colours on white, after Okabe and Ito; those too pale for thin lines are darker here. `chart.css` has the same.
+pub(crate) const ON_WHITE: [Colour; 8] = [
+    Colour(0x00_72b2),
+    Colour(0xc9_4a00),
+    Colour(0x00_8a64),
+    Colour(0xb0_508a),
+    Colour(0xa8_7400),
+    Colour(0x2f_8fcb),
+    Colour(0x6e_6400),
+    Colour(0x4a_4f55),
+];
+
+/// Patterns of lines, in their order of use: lengths of dashes and gaps in turn; the first is solid.
+pub(crate) const DASHES: [&[u8]; 6] = [&[], &[7, 4], &[2, 3], &[10, 3, 2, 3], &[14, 4], &[5, 2, 1, 2, 1, 2]];
 
 /// Shapes of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,8 +37,8 @@ const MARKS: [Mark; 6] = [Mark::Circle, Mark::Square, Mark::Up, Mark::Diamond, M
 pub(crate) struct Look {
     /// Which of the colours.
     pub(crate) colour: usize,
-    /// Which pattern, as SVG writes it; empty: solid.
-    pub(crate) dashes: &'static str,
+    /// Which pattern: lengths of dashes and gaps in turn; none: solid.
+    pub(crate) dashes: &'static [u8],
     /// Its marks.
     pub(crate) mark: Mark,
     /// How strong areas are, in percent.
@@ -45,23 +56,20 @@ pub(crate) fn look(series: usize) -> Look {
     }
 }
 
-/// The outline of a mark around a place, as the `d` of a path.
-pub(crate) fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> String {
-    // Shapes with corners look smaller than a circle of the same radius.
-    let r = match mark {
+/// How far a mark reaches: shapes with corners look smaller than a circle of the same radius.
+pub(crate) fn reach(mark: Mark, radius: f64) -> f64 {
+    match mark {
         Mark::Circle => radius,
         Mark::Square => radius * 0.9,
         Mark::Cross => radius * 1.1,
-        _ => radius * 1.25,
-    };
-    let corners: &[(f64, f64)] = match mark {
-        Mark::Circle => {
-            return format!(
-                "M{:.1} {y:.1}a{r} {r} 0 1 0 {d:.1} 0a{r} {r} 0 1 0 -{d:.1} 0z",
-                x - r,
-                d = 2.0 * r
-            );
-        }
+        Mark::Up | Mark::Diamond | Mark::Down => radius * 1.25,
+    }
+}
+
+/// Corners of a mark around (0, 0), in units of its reach; a circle has none.
+pub(crate) fn corners(mark: Mark) -> &'static [Place] {
+    match mark {
+        Mark::Circle => &[],
         Mark::Square => &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],
         Mark::Up => &[(0.0, -1.0), (1.0, 0.8), (-1.0, 0.8)],
         Mark::Diamond => &[(0.0, -1.1), (1.1, 0.0), (0.0, 1.1), (-1.1, 0.0)],
@@ -80,10 +88,7 @@ pub(crate) fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> String {
             (-0.4, 0.4),
             (-1.0, 0.4),
         ],
-    };
-    let path: Vec<String> =
-        corners.iter().map(|(dx, dy)| format!("{:.1} {:.1}", x + r * dx, y + r * dy)).collect();
-    format!("M{}z", path.join("L"))
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +123,7 @@ mod tests {
         let sheet = include_str!("chart.css");
         let dark = sheet.split("prefers-color-scheme: dark").nth(1).unwrap();
         for (number, colour) in ON_WHITE.iter().enumerate() {
+            let colour = &colour.to_string();
             assert!(contrast(colour, "#ffffff") >= 3.0, "{colour}: {}", contrast(colour, "#ffffff"));
             assert!(sheet.contains(&format!("--s{number}: {colour};")), "{colour} is not in chart.css");
             let start = dark.find(&format!("--s{number}: ")).unwrap() + 6;

@@ -2,8 +2,9 @@
 
 use crate::drawing::{Drawing, nothing};
 use crate::frame::{Frame, Place};
+use crate::outline::polyline;
 use crate::palette::look;
-use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke, polyline};
+use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke};
 use crate::thin::thinned;
 use crate::{Panel, Panels, text};
 
@@ -33,7 +34,7 @@ pub(crate) fn draw(panels: &Panels, medium: Medium) -> Drawing {
         let (x, y) = (margin + (panel.at.0 - left) * scale, 1.0 + (panel.at.1 - top) * scale);
         one(&mut pen, panels, panel, &Frame { left: x, top: y, right: x + width, bottom: y + height });
     }
-    Drawing { height: (bottom - top) * scale + height + 4.0, body: pen.finish() }
+    Drawing { height: (bottom - top) * scale + height + 4.0, elements: pen.finish() }
 }
 
 fn one(pen: &mut Pen, panels: &Panels, panel: &Panel, area: &Frame) {
@@ -60,7 +61,7 @@ fn one(pen: &mut Pen, panels: &Panels, panel: &Panel, area: &Frame) {
             let run: Vec<((), Place)> = run.iter().flatten().map(|&place| ((), place)).collect();
             let seen: Vec<Place> = thinned(&run).into_iter().map(|(_, place)| place).collect();
             if seen.len() > 1 {
-                pen.shape(Shape::Thin, look, &polyline(&seen), "");
+                pen.shape(Shape::Thin, look, polyline(seen), "");
             }
         }
         pen.end_series();

@@ -2,8 +2,9 @@
 
 use crate::drawing::{Drawing, nothing};
 use crate::frame::{Frame, Place};
-use crate::palette::{Look, look, outline};
-use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke, polyline};
+use crate::outline::{mark, polygon, polyline};
+use crate::palette::{Look, look};
+use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke};
 use crate::room::{Room, along};
 use crate::scale::{Fit, Ruler, drawable};
 use crate::thin::thinned;
@@ -57,7 +58,7 @@ pub(crate) fn draw(plot: &Plot, medium: Medium) -> Drawing {
             segments.iter().rev().flat_map(|&(from, to)| along(from, to, 12.0)).collect();
         write(&mut pen, &mut room, Lettering::GuideLabel, &guide.label, &anchors, field.area.width());
     }
-    Drawing { height: field.area.bottom + axes::below(medium), body: pen.finish() }
+    Drawing { height: field.area.bottom + axes::below(medium), elements: pen.finish() }
 }
 
 /// Can this point be drawn?
@@ -162,7 +163,7 @@ impl Field<'_> {
                         _ => (Shape::Line, &series.name),
                     };
                     if places.len() > 1 {
-                        pen.shape(shape, look, &polyline(&places), name);
+                        pen.shape(shape, look, polyline(places), name);
                     }
                 }
             }
@@ -173,8 +174,8 @@ impl Field<'_> {
                 continue;
             }
             for &(point, place) in run {
-                let mark = outline(look.mark, place, RADIUS);
-                pen.shape(Shape::Point, look, &mark, &told(self.plot, series, point));
+                let mark = mark(look.mark, place, RADIUS);
+                pen.shape(Shape::Point, look, mark, &told(self.plot, series, point));
             }
         }
     }
@@ -188,16 +189,16 @@ impl Field<'_> {
             let there = with_range.iter().map(|&(x, (from, _))| (x, from));
             let back = with_range.iter().rev().map(|&(x, (_, to))| (x, to));
             let around: Vec<Place> = there.chain(back).collect();
-            pen.shape(Shape::Band, look, &format!("{}z", polyline(&around)), "");
+            pen.shape(Shape::Band, look, polygon(around), "");
         }
     }
 
     fn error_bars(&self, pen: &mut Pen, run: &[(&Point, Place)], look: Look) {
         for &(point, (x, _)) in run {
             if let Some((from, to)) = self.range(point) {
-                let cap = |y: f64| polyline(&[(x - CAP, y), (x + CAP, y)]);
-                let bar = format!("{}{}{}", polyline(&[(x, from), (x, to)]), cap(from), cap(to));
-                pen.shape(Shape::Range, look, &bar, "");
+                let cap = |y: f64| polyline(vec![(x - CAP, y), (x + CAP, y)]);
+                let bar = polyline(vec![(x, from), (x, to)]).and(cap(from)).and(cap(to));
+                pen.shape(Shape::Range, look, bar, "");
             }
         }
     }

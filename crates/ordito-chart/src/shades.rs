@@ -1,9 +1,9 @@
 //! Cells shaded by value: two hues on either side of 0, each in a few strengths.
 
 use crate::frame::Frame;
+use crate::outline::rectangle;
 use crate::palette::{Look, look};
-use crate::pen::{Medium, Pen, px, rectangle};
-use std::fmt::Write;
+use crate::pen::{Cells, Element, Pen, Run};
 
 /// Shades that can be told apart. Neighbours of one shade become one rectangle, so few shades also make small files.
 pub(crate) const LEVELS: u8 = 8;
@@ -52,49 +52,37 @@ pub(crate) fn field(
     hues: Hues,
     shade: &dyn Fn(f64) -> Option<Shade>,
 ) {
-    let medium = pen.medium;
     let shaded: Vec<Option<Shade>> = values.iter().take(rows * cols).map(|&value| shade(value)).collect();
     for below_zero in [false, true] {
         let hue = hues.of(below_zero);
-        let paths: Vec<(u8, String)> = (1..=LEVELS)
-            .map(|level| (level, cells(&shaded, cols, Shade { below_zero, level })))
-            .filter(|(_, cells)| !cells.is_empty())
+        let shades: Vec<(f64, Vec<Run>)> = (1..=LEVELS)
+            .map(|level| (hues.opacity(level), runs(&shaded, cols, Shade { below_zero, level })))
+            .filter(|(_, runs)| !runs.is_empty())
             .collect();
-        if paths.is_empty() {
+        if shades.is_empty() {
             continue;
         }
+        let size = (area.width() / cols as f64, area.height() / rows as f64);
         pen.begin_series(usize::from(below_zero), hue);
-        let (across, down) = (area.width() / cols as f64, area.height() / rows as f64);
-        // Without crisp edges there would be thin lines between neighbouring cells.
-        pen.raw(&format!(
-            "<g shape-rendering=\"crispEdges\" fill=\"{}\" transform=\"translate({} {}) scale({across:.4} {down:.4})\">\n",
-            medium.colour(hue),
-            px(area.left),
-            px(area.top)
-        ));
-        for (level, cells) in paths {
-            pen.raw(&format!("<path fill-opacity=\"{:.2}\" d=\"{cells}\"/>\n", hues.opacity(level)));
-        }
-        pen.raw("</g>\n");
+        pen.draw(Element::Cells(Cells { hue, corner: (area.left, area.top), size, shades }));
         pen.end_series();
     }
 }
 
-/// All cells of one shade, neighbours in a row as one rectangle, in units of cells.
-fn cells(shaded: &[Option<Shade>], cols: usize, wanted: Shade) -> String {
-    let mut path = String::new();
+/// All cells of one shade, neighbours in a row together.
+fn runs(shaded: &[Option<Shade>], cols: usize, wanted: Shade) -> Vec<Run> {
+    let mut found = Vec::new();
     for (row, shades) in shaded.chunks(cols).enumerate() {
         let mut col = 0;
         let is_wanted = |shade: &Option<Shade>| *shade == Some(wanted);
         for run in shades.chunk_by(|one, other| is_wanted(one) == is_wanted(other)) {
             if run.first().is_some_and(is_wanted) {
-                // Writing to a string cannot fail.
-                let _ = write!(path, "M{col} {row}h{}v1H{col}z", run.len());
+                found.push(Run { row, col, length: run.len() });
             }
             col += run.len();
         }
     }
-    path
+    found
 }
 
 /// Shades from the strongest above 0 to the strongest below, or to the faintest where nothing is below.
@@ -117,12 +105,7 @@ pub(crate) fn samples(
     for (number, shade) in shades.iter().enumerate() {
         let hue = hues.of(shade.below_zero);
         let outline = rectangle(left, top + height * number as f64, width, height);
-        let class =
-            if pen.medium == Medium::Page { format!(" class=\"s{}\"", hue.colour) } else { String::new() };
-        let (colour, strength) = (pen.medium.colour(hue), hues.opacity(shade.level));
-        pen.raw(&format!(
-            "<path{class} fill=\"{colour}\" fill-opacity=\"{strength:.2}\" d=\"{outline}\"/>\n"
-        ));
+        pen.draw(Element::Sample { hue, strength: hues.opacity(shade.level), outline });
     }
 }
 
@@ -131,9 +114,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_neighbours_are_one_rectangle() {
+    fn equal_neighbours_are_one_run() {
         let strong = Shade { below_zero: false, level: LEVELS };
         let shaded = [5.0, 5.0, 0.0, f64::NAN, 5.0, 5.0].map(|value| (value == 5.0).then_some(strong));
-        assert_eq!(cells(&shaded, 3, strong), "M0 0h2v1H0zM1 1h2v1H1z");
+        let run = |row, col| Run { row, col, length: 2 };
+        assert_eq!(runs(&shaded, 3, strong), [run(0, 0), run(1, 1)]);
     }
 }

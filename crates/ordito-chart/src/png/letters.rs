@@ -1,0 +1,153 @@
+//! Text as outlines of letters, one behind the other. Pairs of letters are not moved closer and no letters are joined: names
+//! of figures are short, and where they end is what matters.
+
+use crate::frame::Place;
+use crate::pen::Anchor;
+use tiny_skia::{Path, PathBuilder};
+use ttf_parser::{Face, FaceParsingError, GlyphId, OutlineBuilder};
+
+/// What text is set in.
+pub(super) struct Fonts {
+    /// For nearly everything, among it Greek letters, and superscript digits.
+    first: Face<'static>,
+    /// For arrows, superscript signs and what else the first one lacks.
+    second: Face<'static>,
+}
+
+impl Fonts {
+    /// Those that come with the program.
+    pub(super) fn new() -> Result<Self, FaceParsingError> {
+        Ok(Fonts {
+            first: Face::parse(epaint_default_fonts::UBUNTU_LIGHT, 0)?,
+            second: Face::parse(epaint_default_fonts::HACK_REGULAR, 0)?,
+        })
+    }
+
+    /// The letter of a character; what no font has is the first one's empty box.
+    fn glyph(&self, character: char) -> (&Face<'static>, GlyphId) {
+        let found = |face: &Face<'static>| face.glyph_index(character);
+        match (found(&self.first), found(&self.second)) {
+            (None, Some(glyph)) => (&self.second, glyph),
+            (glyph, _) => (&self.first, glyph.unwrap_or_default()),
+        }
+    }
+
+    /// How wide a text is.
+    pub(super) fn width(&self, text: &str, size: f32) -> f32 {
+        text.chars()
+            .map(|character| {
+                let (face, glyph) = self.glyph(character);
+                advance(face, glyph, size)
+            })
+            .sum()
+    }
+
+    /// All letters of a text whose baseline begins, has its middle or ends at a place; `None` where there is nothing to see.
+    pub(super) fn outline(&self, text: &str, size: f32, anchor: Anchor, (x, y): Place) -> Option<Path> {
+        // As SVG does, spaces that follow one another are one.
+        let text = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let before = match anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => self.width(&text, size) / 2.0,
+            Anchor::End => self.width(&text, size),
+        };
+        let mut tracer = Tracer { path: PathBuilder::new(), x: x as f32 - before, y: y as f32, scale: 1.0 };
+        for character in text.chars() {
+            let (face, glyph) = self.glyph(character);
+            tracer.scale = size / f32::from(face.units_per_em());
+            // A space has no outline.
+            let _ = face.outline_glyph(glyph, &mut tracer);
+            tracer.x += advance(face, glyph, size);
+        }
+        tracer.path.finish()
+    }
+}
+
+fn advance(face: &Face<'_>, glyph: GlyphId, size: f32) -> f32 {
+    f32::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * size / f32::from(face.units_per_em())
+}
+
+/// Puts the outline of a letter at its place; letters are drawn upwards, pictures downwards.
+struct Tracer {
+    path: PathBuilder,
+    x: f32,
+    y: f32,
+    scale: f32,
+}
+
+impl Tracer {
+    fn place(&self, x: f32, y: f32) -> (f32, f32) {
+        (self.x + x * self.scale, self.y - y * self.scale)
+    }
+}
+
+impl OutlineBuilder for Tracer {
+    fn move_to(&mut self, x: f32, y: f32) {
+        let (x, y) = self.place(x, y);
+        self.path.move_to(x, y);
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        let (x, y) = self.place(x, y);
+        self.path.line_to(x, y);
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        let ((x1, y1), (x, y)) = (self.place(x1, y1), self.place(x, y));
+        self.path.quad_to(x1, y1, x, y);
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        let ((x1, y1), (x2, y2), (x, y)) = (self.place(x1, y1), self.place(x2, y2), self.place(x, y));
+        self.path.cubic_to(x1, y1, x2, y2, x, y);
+    }
+
+    fn close(&mut self) {
+        self.path.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text;
+
+    #[test]
+    fn no_text_is_wider_than_layout_takes_it_for() {
+        let fonts = Fonts::new().unwrap();
+        for words in [
+            "csr-cuda-lanes8-per-element",
+            "ceiling by bandwidth, 1450 GFLOP/s",
+            "0123456789",
+            "10 000",
+            "Where the time goes: WIDE, mmm, iii, (f)",
+            "α β σ · × µV m³ 10⁻³ – → ≤ ≥ ± …",
+        ] {
+            let (drawn, assumed) = (f64::from(fonts.width(words, 14.0)), text::width(words, 14.0));
+            assert!(drawn > 0.5 * assumed && drawn <= assumed, "{words}: {drawn}, {assumed}");
+        }
+    }
+
+    #[test]
+    fn characters_of_our_figures_have_letters() {
+        let fonts = Fonts::new().unwrap();
+        for character in "αβγεσΣπ·×µ²³¹⁰⁴⁵⁶⁷⁸⁹⁻−–—→←′…≤≥≈±√∞½°’".chars()
+        {
+            assert_ne!(fonts.glyph(character).1, GlyphId(0), "{character}");
+        }
+        let shape = |text| fonts.outline(text, 14.0, Anchor::Start, (0.0, 0.0));
+        assert!(shape("→").is_some() && shape("行").is_some() && shape(" ").is_none());
+    }
+
+    #[test]
+    fn a_text_ends_where_its_anchor_says() {
+        let fonts = Fonts::new().unwrap();
+        let bounds = |anchor| fonts.outline("HH", 20.0, anchor, (100.0, 50.0)).unwrap().bounds();
+        let width = fonts.width("HH", 20.0);
+        let (start, middle, end) = (bounds(Anchor::Start), bounds(Anchor::Middle), bounds(Anchor::End));
+        assert!(start.left() > 100.0 && end.right() < 100.0);
+        assert!((start.left() - end.left() - width).abs() < 0.01);
+        assert!((middle.left() + middle.right() - 200.0).abs() < 1.0);
+        assert!((start.bottom() - 50.0).abs() < 0.01 && start.top() > 30.0);
+    }
+}
