@@ -47,10 +47,13 @@ fn is_a_command(code: &str) -> bool {
 /// What `ordito` is called with: after `ordito`, or after `cargo run … --`. Nothing where only other programs are called.
 fn arguments(command: &str) -> Option<Vec<String>> {
     let words = split(command);
-    let begins =
-        |program: &[&str]| words.iter().map(String::as_str).take(program.len()).eq(program.iter().copied());
-    let name = if begins(&["cargo", "run", "--release", "--"]) { "--" } else { "ordito" };
-    let first = words.iter().position(|word| word == name)? + 1;
+    let has = |wanted: &str| words.iter().any(|word| word == wanted);
+    let before = match (has("cargo"), has("run") && !has("--example")) {
+        (false, _) => "ordito",
+        (true, true) => "--",
+        (true, false) => return None,
+    };
+    let first = words.iter().position(|word| word == before)? + 1;
     Some(words[first..].iter().map(|word| filled(word)).collect())
 }
 
@@ -102,7 +105,7 @@ fn synopses_are_told_from_commands() {
     assert!(!is_a_command("ordito::spmm") && !is_a_command("ordito"));
     assert_eq!(arguments("A=1 ordito list # all"), Some(vec!["list".to_string()]));
     assert_eq!(arguments("cargo run --release -- list"), Some(vec!["list".to_string()]));
-    assert_eq!(arguments("cargo test --release"), None);
+    assert_eq!(arguments("cargo test -p ordito --doc"), None);
     let words = |line: &str| -> Vec<String> { line.split(' ').map(String::from).collect() };
     assert!(parses(&words("gemm --no-such-option"), false).is_err());
     assert!(parses(&words("gemm"), false).is_ok() && parses(&words("gemm"), true).is_err());
