@@ -1,6 +1,15 @@
-//! What a chart shows, as plain data. How it looks is the business of the renderers: `page` for the report, where style
-//! sheet and script take part, `paper` for files that stand alone. Both draw the same elements (`pen`), which `svg` writes as
-//! text and `png` as pixels.
+//! Figures and pages of Ordito's reports. What a chart shows is plain data: a [`Figure`]. How it looks is the business of the
+//! renderers:
+//!
+//! | module | draws |
+//! |---|---|
+//! | [`page`] | for a page, where style sheet and script take part |
+//! | [`paper`] | an SVG file that stands alone |
+//! | `png` | the same elements as pixels (feature `png`) |
+//! | [`html`], [`markup`], [`sections`] | the page around them: one file that fetches nothing |
+//! | [`plots`] | a folder of figures |
+//!
+//! Every figure has its numbers as a table ([`Numbers`]), for those who cannot see it.
 
 pub mod html;
 pub mod markup;

@@ -1,4 +1,8 @@
 //! The command `ordito`: arguments, one file per command. See `ordito --help`.
+//!
+//! `operations` makes cases of inputs; `request` is what `verify` and `bench` were asked for, `targets` says where it runs, `instruments`
+//! what it is measured with; `session` walks it, `results` keeps what `--out` asks for, `summary` is what `bench` says at the end.
+//! `product` is what `spmm` and `gemm` share.
 
 mod args;
 mod bench;
@@ -6,6 +10,8 @@ mod completions;
 mod console;
 mod convert;
 mod doctor;
+#[cfg(test)]
+mod documents;
 mod erp;
 mod erp_demo;
 mod gemm;

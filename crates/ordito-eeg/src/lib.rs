@@ -1,4 +1,4 @@
-//! The EEG job: epochs in, event-related potentials, their statistics and pictures out.
+//! The EEG job: epochs in, event-related potentials, their statistics and pictures out. The command is `ordito erp`.
 //!
 //! ```text
 //!  epochs ──► preprocess ──► reduce ──► condition ──► difference ──► peaks ──► write, summary
@@ -8,6 +8,18 @@
 //! ```
 //!
 //! [`analyse`] does all of it and knows nothing of terminals; [`Analysis`] is what it finds.
+//!
+//! A file per step:
+//!
+//! * `epochs` (text or `.npy`, whole or in blocks), `arrangement` (which column is which sensor and sample), `preprocess`;
+//! * `block`, `reduce` and `job`: blocks of epochs become statistics by `column_stats::Plan`, those of a text each on the thread
+//!   that read it, put together in the order of the file;
+//! * `condition`, `difference`, `peaks`, `groups`;
+//! * `permutations`, `spare_gpu` and `significance`: labels × epochs, by `gemm::Plan`;
+//! * `layout_check` and `unit_check`: does what was said fit the numbers?
+//! * `write`, `summary` and `json` tell what came out; `montage` (where sensors sit, from the 10-10 rule), `spline` and `head`
+//!   (what lies between them), [`figures`] and [`page`] show it;
+//! * [`demo`] makes recordings to try it on.
 
 mod analyse;
 mod analysis;

@@ -1,5 +1,9 @@
 //! Results on their way out: one flat record per measured thing, and its shapes on disk and on the screen.
 //! Knows nothing of how a record came about.
+//!
+//! `record` is the thing; `csv` and `json` its shapes on disk, `table` and `bar` those on the terminal; `matrix_facts` is what is known of a
+//! matrix. What records say of each other: `compare` (runs with the first), `speed_up` (variants with the simplest), `break_even` (preparing
+//! with what it buys), `peers` (our CUDA kernels with cuSPARSE). `figures` makes figures of records, `html` is the page around them.
 
 pub mod bar;
 pub mod break_even;

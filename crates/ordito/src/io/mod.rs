@@ -3,6 +3,9 @@
 //! [`load`] takes what a user types, a path (`bcsstk16.mtx.gz`), a bare name (`ML_Laplace`) or a synthetic
 //! matrix (`stencil27:100`), and gives triplets. The other files here are one format each; every one of them
 //! reads without trusting the file, and writes whole files or none ([`write_atomically`]).
+//!
+//! Readers of text share `source` (text mapped into memory, or as it comes) and `number` with `decimal` (text becomes numbers,
+//! rounded once).
 
 mod decimal;
 mod error;

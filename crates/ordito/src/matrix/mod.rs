@@ -3,6 +3,10 @@
 //!
 //! Row and column indices are `u32`, offsets into the nonzeros are 64 bits wide: more than 2³² nonzeros
 //! overflow nothing, only memory limits them.
+//!
+//! Beside the formats stand `coo_to_csr` (triplets become CSR on all threads), `statistics` and `symmetry` (what is known of a matrix),
+//! `spy` (where the entries are), `random` (the generator that makes every run repeatable) and `huge_pages`. Formats that only
+//! kernels want are theirs: `spmm/cpu/formats`.
 
 #[doc(hidden)]
 pub mod coo_to_csr;

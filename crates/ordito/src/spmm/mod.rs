@@ -1,4 +1,14 @@
 //! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `product` | the contract: operands, and what a prepared product can do |
+//! | `reference` | the oracle: a serial loop over triplets in f64 |
+//! | `analysis` | what is known of the rows of a matrix |
+//! | `select` | which variant `auto` takes |
+//! | `cpu`, `cuda` | the variants: `ladder` to be studied, the others to be used |
+//! | `registry` | the one list of them |
+//! | `plan`, `multiply` | the library's calls |
 
 mod analysis;
 mod cpu;

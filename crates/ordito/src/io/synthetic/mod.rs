@@ -1,5 +1,5 @@
 //! Matrices made from a name: `stencil27:100`, `powerlaw:1000000x16`. The same name and seed give the same matrix
-//! for ever, on every machine: see [`random`](crate::matrix::random).
+//! for ever, on every machine: see `matrix::random`.
 //!
 //! Rows are sorted and hold every column at most once. Values are standard normal, never 0. The pattern of row r
 //! comes from stream r of the seed, the values from a stream of their own, in the order of the entries.

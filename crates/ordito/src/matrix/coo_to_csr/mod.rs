@@ -1,4 +1,7 @@
 //! Triplets become CSR, on all threads: a counting sort without locks, the same result on any number of threads.
+//!
+//! `in_order` and `rising` see where nothing has to be sorted; `row_buckets` and `deal` bring entries to buckets of rows; `row_sort`
+//! sorts one bucket; `unwritten` is memory that is never zeroed.
 
 mod counting_sort;
 mod deal;

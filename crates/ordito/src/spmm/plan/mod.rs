@@ -1,4 +1,8 @@
 //! The library call for many products with one matrix.
+//!
+//! What a plan adds to the kernels, a file each: `break_even` (timed beside plain CSR), `overlapped` (blocks of rows, copies and kernels at
+//! the same time), `replay` (recorded as a graph), `tune` and `remembered` (the measured winner in the cache folder, which `auto`
+//! asks first).
 
 pub(crate) mod break_even;
 pub(crate) mod overlapped;

@@ -1,4 +1,14 @@
-//! Which variant `auto` takes: decisions as data, from what `analysis` knows and what the machine is.
+//! Which variant `auto` takes: decisions as data, from what `analysis` knows and what the machine is. A choice is tested without
+//! running anything.
+//!
+//! **On the CPU** the rule sees what neighbouring rows of a sample have in common, K, the precision and the instruction set;
+//! `spmm::statistics` gives all of it by name to those who fit a rule. Where X exceeds the second-level cache, a model of that cache,
+//! walked over a sample, says how many rows of X are fetched for a nonzero as rows stand. If that is much more than need be, `auto` takes
+//! rows in clusters. Whether those do better is known when they are grown: the prepared product says so (`Product::does_not_pay`), and
+//! `Plan::new` takes the next best.
+//!
+//! **On a device** it sees lengths of rows, what padding would cost and what neighbours share, with K, the precision and the limits of
+//! the device.
 
 pub(crate) mod on_cpu;
 pub(crate) mod on_device;

@@ -1,4 +1,22 @@
-//! What the variants over tiles of columns share beside their kernels: how they are listed and prepared.
+//! Our own sparse products on CUDA: slices, rows, shares and windows. They differ in how they deal out A, and share the rest; this
+//! file has how they are listed and prepared.
+//!
+//! **Columns.** `tiling` says as data, from K and the precision, how many lanes have how many columns, and from the distances of rows
+//! how wide they load. `few.cuh` is the same thing in a kernel: a lane's part of a row of X, its sums, their way to Y. Any K is done
+//! in tiles, the tiles of the same rows one after the other (slices: the rows of the same tile).
+//!
+//! **A variant is a `Fast`**: its kernel for a tile, and a `Layout`, A rearranged on the device and the arguments that point to it. `tiled`
+//! makes it a `DeviceKernel`; it compiles for the loads of the operands that it was prepared for, and again when others come.
+//!
+//! **Load balancing.** `layout/pieces` with `pieces.cuh` deals out work in rows, or parts of rows too long for one group of lanes.
+//! `layout/parts` with `add_parts.cu` adds the parts up, in an order that never changes; where a part has a warp (`parts_in_place`), the last
+//! warp of a row does it without a second launch. `sliced` is A in slices, `teams` sorts rows for them, `gathered` puts rows of a mesh into
+//! windows. `flagged` with `flags.cuh` is CSR whose columns say where rows end; shares (an nnz split) joins them by a segmented scan, and
+//! the block that comes last adds up what was cut, in such an order too.
+//!
+//! **Bits.** No sum is added to atomically: every run gives the same bits. What a row does not have is skipped, never multiplied by
+//! zero, so that NaN and infinities of X stay where they belong. Only windows multiplies by zeros; it looks first whether X is finite
+//! there, and goes one by one where it is not.
 
 pub(crate) mod csr_cuda_rows;
 pub(crate) mod csr_cuda_shares;
