@@ -1,4 +1,5 @@
 //! BENCH
+pub mod catalogue;
 pub mod check;
 pub mod convert;
 pub mod report;
