@@ -20,9 +20,10 @@ pub struct BreakEven {
     pub products: Products,
 }
 
-/// For every sparse product of one run that passed and whose preparing was timed, and that multiplies another format than
-/// plain CSR (its storage is `converted`): held against the fastest that multiplies plain CSR on the same input, in the same dtype, K, place and number of threads. Where cuSPARSE ran in that place, every other variant is held against the
-/// fastest of its calls instead. Where there is nothing to hold against, there is nothing to say.
+/// For every sparse product of one run that passed and whose preparing was timed, and that converts A: held against the fastest
+/// that multiplies it as given on the same input, in the same dtype, K, place and number of threads. Where cuSPARSE ran in that
+/// place, every other variant is held against the fastest of its calls instead. Where there is nothing to hold against, there is
+/// nothing to say.
 ///
 /// Preparing is counted without the compilation of kernels, which is kept on disk and done once for all matrices.
 ///
