@@ -12,10 +12,12 @@
 //! | [`sample`] | clocks, stop rules, quantiles, emptied caches, ceilings of the machine | what it times |
 //! | [`workbench`] | prepare, verify, sample in turn, make records; patterns of `--variant` | the command line |
 //! | [`report`] | one flat record; tables, bars, CSV, JSON, figures, the page | how it was measured |
+//! | [`catalogue`] | all operations and their variants, by name | |
 //! | [`convert`], [`transfer`] | operations that exist to be studied: formats from triplets, copies to and from a GPU | |
 //!
 //! Operations are those of [`ordito::op::Op`]. Whatever implements it can be listed, verified and timed.
 
+pub mod catalogue;
 pub mod check;
 pub mod convert;
 pub mod report;

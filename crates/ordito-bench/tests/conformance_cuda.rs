@@ -21,7 +21,7 @@ use ordito::cpu::CpuInfo;
 use ordito::gemm::{self as dense_product, Gemm};
 use ordito::machine::{Accelerator, Limits, Machine};
 use ordito::matrix::Dense;
-use ordito::op::{Op, Place, RunError, Variant};
+use ordito::op::{Computes, Op, Place, Role, RunError, Variant};
 use ordito::refusal::Refusal;
 use ordito::spmm::{Inputs, Product, Spmm};
 use ordito_bench::check::Precision;
@@ -83,14 +83,14 @@ fn spmm_cases(_: Accelerator, part: bool) -> usize {
 }
 
 fn cuda_variants<O: Op>() -> impl Iterator<Item = &'static dyn Variant<O>> {
-    O::variants().iter().copied().filter(|variant| variant.place() == Place::Cuda)
+    O::variants().iter().copied().filter(|variant| variant.describe().place == Place::Cuda)
 }
 
 /// Has it kernels for other precisions or devices only?
 fn is_written_for_others<O: Op>(machine: &Arc<Machine>, variant: &dyn Variant<O>) -> bool {
     let (kernels, device) = (variant.kernels(), machine.device().unwrap());
-    let of_one_precision = variant.name().contains("-f64-") || variant.name().contains("-tf32x3-");
-    (kernels.is_empty() && of_one_precision) || kernels.iter().any(|kernel| device.takes(kernel).is_err())
+    let of_one_precision = kernels.is_empty() && variant.describe().role == Role::Ours;
+    of_one_precision || kernels.iter().any(|kernel| device.takes(kernel).is_err())
 }
 
 /// `None` where the emulator cannot run the variant, or a library does not take such operands; any other refusal is a
@@ -104,7 +104,7 @@ fn prepare<O: Op>(
         Ok(ready) => Some(ready),
         Err(Refusal::NotEmulated(_)) if machine.accelerator() == Accelerator::Emulator => None,
         // cuSPARSE takes no empty operands and no 64-bit row starts.
-        Err(Refusal::Unsupported(_)) if variant.name().contains("cusparse") => None,
+        Err(Refusal::Unsupported(_)) if variant.describe().role == Role::Peer => None,
         // Of one precision, or for another generation of GPUs; a library has no kernels of ours.
         Err(Refusal::Unsupported(_)) if is_written_for_others(machine, variant) => None,
         Err(refusal) => panic!("{}: {refusal}", variant.name()),
@@ -125,7 +125,7 @@ fn within_the_bound<S: Scalar>(accelerator: Accelerator) {
                 let fault = record.error.as_ref().or(record.refusal.as_ref());
                 let says = |start| record.refusal.as_ref().is_some_and(|why| why.starts_with(start));
                 let not_emulated = accelerator == Accelerator::Emulator && says("runs on a GPU only");
-                if not_emulated || record.variant.contains("cusparse") && says("cuSPARSE") {
+                if not_emulated || record.role == Some(Role::Peer) && says("cuSPARSE") {
                     refused += 1;
                     continue;
                 }
@@ -164,7 +164,7 @@ fn exact_with_gaps<S: Scalar>(accelerator: Accelerator) {
                     let what = format!("{}, {}, k = {k}, {scaling:?}", variant.name(), shape.name);
                     // Nor does cuSPARSE take every leading dimension.
                     if let Err(RunError::Refused(Refusal::Unsupported(_))) = ready.load(&inputs) {
-                        assert!(variant.name().contains("cusparse"), "{what}");
+                        assert!(variant.describe().role == Role::Peer, "{what}");
                         refused += 1;
                         continue;
                     }
@@ -201,7 +201,7 @@ fn apply_on_memory_of_the_user<S: Scalar>(accelerator: Accelerator) {
         let kernels: Vec<String> = ready.launches().into_iter().map(|launch| launch.kernel).collect();
         memory_of_another_shape(&mut *ready, variant.name(), &inputs, shape.rows);
         // What cuSPARSE launches is its own affair.
-        let own = usize::from(!variant.kernels().is_empty() && !variant.name().contains("cusparse"));
+        let own = usize::from(!variant.kernels().is_empty() && variant.describe().role != Role::Peer);
         // Once more where a row is added up from parts.
         let parts = usize::from(kernels.iter().any(|name| name == fast_spmm::ADDS_PARTS));
         let expected = own + parts + usize::from(ready.repack().unwrap());
@@ -385,7 +385,11 @@ fn columns_conform<S: Scalar>(accelerator: Accelerator) {
             let fault = record.error.as_ref().or(record.refusal.as_ref());
             let what = format!("{shape}, {}: {}", S::NAME, record.variant);
             assert_eq!(record.outcome, Outcome::Passed, "{what}: {fault:?}");
-            assert_eq!(record.partial.is_none(), shape.cols == 0 || !is_mean_only(&record.variant), "{what}");
+            assert_eq!(
+                record.partial.is_none(),
+                shape.cols == 0 || !is_mean_only::<S>(&record.variant),
+                "{what}"
+            );
             passed += 1;
         }
     }
@@ -397,7 +401,7 @@ fn columns_conform<S: Scalar>(accelerator: Accelerator) {
             let what = format!("{}, {shape}", variant.name());
             let Some(mut ready) = prepare(&bench.machine, variant, &shape) else { panic!("{what} refused") };
             columns::assert_exact(&mut *ready, &columns::integers(shape), &what);
-            if !is_mean_only(variant.name()) && rows > 1 {
+            if !is_mean_only::<S>(variant.name()) && rows > 1 {
                 columns::assert_exact(&mut *ready, &columns::not_finite(shape), &what);
             }
         }
@@ -405,8 +409,10 @@ fn columns_conform<S: Scalar>(accelerator: Accelerator) {
     println!("columns {} on {accelerator:?}: {passed} results within the bound", S::NAME);
 }
 
-fn is_mean_only(variant: &str) -> bool {
-    variant.contains("-column-") || variant.contains("-tree-")
+/// Of `auto` too, which never takes such a one.
+fn is_mean_only<S: Scalar>(name: &str) -> bool {
+    let variant = Columns::<S>::variant(name);
+    variant.is_some_and(|variant| variant.describe().computes == Computes::MeanOnly)
 }
 
 #[test]

@@ -7,7 +7,9 @@ use ordito::io::npy::Conversion;
 use ordito::io::read_npy;
 use ordito::machine::Machine;
 use ordito::matrix::Dense;
-use ordito::op::{Choice, Cost, Extent, Op, Place, Prepared, Reference, RunError, Variant};
+use ordito::op::{
+    Choice, Cost, Description, Extent, Op, Place, Prepared, Reference, RunError, SourceFile, Variant,
+};
 use ordito::refusal::Refusal;
 use ordito_bench::check::Precision;
 use ordito_bench::report::{Outcome, Record};
@@ -37,8 +39,13 @@ enum Deed {
 }
 
 struct Doubler {
-    name: &'static str,
+    description: Description,
     deed: Deed,
+}
+
+const fn fake(name: &'static str, deed: Deed) -> Doubler {
+    let file = SourceFile { path: "tests/workbench.rs", text: "//! fake" };
+    Doubler { description: Description::new(name, "a fake", Place::Serial, file).ladder(), deed }
 }
 
 struct Ready {
@@ -49,16 +56,16 @@ struct Ready {
 }
 
 static VARIANTS: [Doubler; 10] = [
-    Doubler { name: "right", deed: Deed::Right },
-    Doubler { name: "off-in-the-last-place", deed: Deed::OffInTheLastPlace },
-    Doubler { name: "wrong", deed: Deed::Wrong },
-    Doubler { name: "nan", deed: Deed::Nan },
-    Doubler { name: "writes-nothing", deed: Deed::WritesNothing },
-    Doubler { name: "wrong-the-second-time", deed: Deed::WrongTheSecondTime },
-    Doubler { name: "adds-up", deed: Deed::AddsUp },
-    Doubler { name: "refuses", deed: Deed::Refuses },
-    Doubler { name: "refuses-when-loaded", deed: Deed::RefusesWhenLoaded },
-    Doubler { name: "fails", deed: Deed::Fails },
+    fake("right", Deed::Right),
+    fake("off-in-the-last-place", Deed::OffInTheLastPlace),
+    fake("wrong", Deed::Wrong),
+    fake("nan", Deed::Nan),
+    fake("writes-nothing", Deed::WritesNothing),
+    fake("wrong-the-second-time", Deed::WrongTheSecondTime),
+    fake("adds-up", Deed::AddsUp),
+    fake("refuses", Deed::Refuses),
+    fake("refuses-when-loaded", Deed::RefusesWhenLoaded),
+    fake("fails", Deed::Fails),
 ];
 
 impl Op for Doubling {
@@ -101,17 +108,8 @@ impl Op for Doubling {
 }
 
 impl Variant<Doubling> for Doubler {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn about(&self) -> &'static str {
-        "a fake"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn source(&self) -> &'static str {
-        "//! fake"
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(&self, _: &Arc<Machine>, _: &usize) -> Result<Box<dyn Prepared<Doubling>>, Refusal> {
         if self.deed == Deed::Refuses {

@@ -79,7 +79,7 @@ fn refusals(variants: &[Listed]) -> Vec<String> {
 }
 
 fn place(variant: &Listed) -> &'static str {
-    variant.place.map_or("any", |place| place.name())
+    variant.description.map_or("any", |description| description.place.name())
 }
 
 fn record(operation: &dyn Operation, variant: &Listed) -> serde_json::Value {
@@ -87,15 +87,24 @@ fn record(operation: &dyn Operation, variant: &Listed) -> serde_json::Value {
         "schema": ordito_bench::report::SCHEMA,
         "op": operation.name(),
         "variant": variant.name,
-        "where": variant.place.map_or("any", |place| if place == Place::Cuda { "cuda" } else { "cpu" }),
+        "where": variant.description.map_or("any", |variant| if variant.place == Place::Cuda { "cuda" } else { "cpu" }),
         "place": place(variant),
         "about": variant.about,
     });
     if let Some(refusal) = &variant.refusal {
         record["refusal"] = refusal.as_str().into();
     }
-    if !variant.params.is_empty() {
-        record["params"] = variant.params.iter().map(|(name, value)| (name.to_string(), *value)).collect();
+    if let Some(description) = variant.description {
+        record["role"] = description.role.name().into();
+        record["storage"] = description.storage.name().into();
+        record["file"] = description.file.into();
+        if !description.params.is_empty() {
+            record["params"] =
+                description.params.iter().map(|(name, value)| (name.to_string(), *value)).collect();
+        }
+        if !description.known_as.is_empty() {
+            record["known_as"] = description.known_as.into();
+        }
     }
     record
 }
@@ -108,8 +117,9 @@ fn print_source(
     console: &Console,
 ) -> anyhow::Result<u8> {
     let variants: Vec<Listed> = operations.iter().flat_map(|operation| operation.catalogue(None)).collect();
-    let named = variants.iter().filter(|variant| is_called(variant.name, name));
-    let of_variants = named.filter_map(|variant| Some((variant.name, variant.source?)));
+    let described = variants.iter().filter_map(|variant| variant.description);
+    let named = described.filter(|description| is_called(description, name));
+    let of_variants = named.map(|description| (description.name, description.source));
     let files = variants.iter().flat_map(|variant| &variant.files).copied();
     let mut sources: Vec<(&str, &str)> = Vec::new();
     for (name, source) in of_variants.chain(files.filter(|(file, _)| *file == name)) {

@@ -14,7 +14,7 @@ use ordito::refusal::Refusal;
 use ordito_bench::check::compare;
 use ordito_bench::report::{Outcome, Record, table};
 use ordito_bench::workbench::{
-    AUTO, Case, Selected, Side, Wanted, exit_code, note_findings, params, refused, select,
+    AUTO, Case, Selected, Side, Wanted, exit_code, note_findings, refused, select,
 };
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -164,10 +164,8 @@ pub(crate) fn note_plan<O: Op>(
         record.reason = Some(choice.reason.clone());
     }
     let Some(variant) = O::variant(choice.variant) else { return 1.0 };
-    record.params = params(variant);
-    record.place = variant.place().device(machine).into();
-    record.threads = variant.place().threads(machine).map(|threads| threads as u64);
-    variant.error_factor()
+    record.set_variant(variant.describe(), machine);
+    variant.describe().error_factor
 }
 
 /// The record of a case that has run once, in `elapsed_ns` or what the device says of it.

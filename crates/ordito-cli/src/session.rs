@@ -143,7 +143,7 @@ impl<'a> Session<'a> {
             let all = select::<O>(wanted, target.side)?;
             for (index, machine) in target.machines.iter().enumerate() {
                 let serial = |selected: &Selected<O>| match selected {
-                    Selected::Named(variant) => variant.place() == Place::Serial,
+                    Selected::Named(variant) => variant.describe().place == Place::Serial,
                     Selected::Auto | Selected::OversizedTile(_) => false,
                 };
                 let selected: Vec<Selected<O>> =

@@ -5,7 +5,8 @@ use crate::args::{Device, Dtype};
 use crate::operations::Operation;
 use clap::ValueEnum;
 use ordito::io::MATRICES_VARIABLE;
-use ordito_bench::workbench::yardstick;
+use ordito::op::Role;
+use ordito_bench::workbench::{Kind, Side, yardstick};
 use std::path::{Path, PathBuf};
 
 /// A yardstick.
@@ -29,8 +30,8 @@ pub(crate) struct Yardstick {
     pub(crate) files: &'static [&'static str],
     pub(crate) ks: &'static [usize],
     pub(crate) dtypes: &'static [Dtype],
-    /// Patterns of variants, unless others are asked for; none: all.
-    pub(crate) variants: &'static [&'static str],
+    /// Variants of which kind, unless others are asked for; none: all.
+    pub(crate) kind: Option<Kind>,
     /// Where it runs, unless something else is asked for than everything.
     pub(crate) on: Option<Device>,
     /// Few samples and a short check: there are thousands of series.
@@ -85,15 +86,7 @@ impl Suite {
                 inputs: &["band:20000x50", "powerlaw:1000000x16", "stencil27:100", "uniform:1000000x16"],
                 files: &["bcsstk17", "cnr-2000", "BOYD1_A", "mdual", "soc-Epinions1"],
                 // Everything but the rungs of the ladder, which are there to be studied and far slower.
-                variants: &[
-                    "*-cuda-*",
-                    "!csr-cuda-thread-*",
-                    "!csr-cuda-warp-per-*",
-                    "!csr-cuda-lanes*-per-element",
-                    "!csr-cuda-adaptive-*",
-                    "!ell-*-cuda-*",
-                    "auto",
-                ],
+                kind: Some(Kind { side: Side::Device, roles: &[Role::Ours, Role::Peer] }),
                 on: Some(Device::Cuda),
                 is_brief: true,
                 ..self.sparse()
@@ -101,7 +94,7 @@ impl Suite {
             Suite::Cpu => Yardstick {
                 files: yardstick::REAL_MATRICES,
                 // As above.
-                variants: &["*-threads-*", "!csr-threads-rows", "!ell-*", "auto"],
+                kind: Some(Kind { side: Side::Cpu, roles: &[Role::Ours] }),
                 on: Some(Device::Cpu),
                 is_brief: true,
                 ..self.sparse()
@@ -158,7 +151,7 @@ mod tests {
     use super::*;
     use ordito::op::{Op, Place};
     use ordito::spmm::Spmm;
-    use ordito_bench::workbench::{Selected, Side, Wanted, select};
+    use ordito_bench::workbench::{Selected, Wanted, select};
 
     #[test]
     fn files_are_found_or_named() {
@@ -181,13 +174,15 @@ mod tests {
     fn the_suite_of_the_cpu_takes_what_auto_could_choose_and_real_matrices() {
         let suite = Suite::Cpu.spmm();
         assert!(suite.files.contains(&"bcsstk17") && Suite::Cpu.sparse().files.is_empty());
-        let wanted = Wanted::variants(suite.variants.iter().copied());
+        let wanted = Wanted { kind: suite.kind, ..Wanted::all() };
         let names: Vec<String> =
             select::<Spmm<f64>>(&wanted, Side::Cpu).unwrap().iter().map(Selected::name).collect();
         let could_be: Vec<&str> = Spmm::<f64>::variants()
             .iter()
-            .filter(|variant| variant.place() != Place::Cuda && variant.can_be_chosen())
-            .map(|variant| variant.name())
+            .map(|variant| variant.describe())
+            .filter(|variant| variant.place != Place::Cuda && variant.can_be_chosen)
+            .filter(|variant| variant.role != Role::Faulty)
+            .map(|variant| variant.name)
             .collect();
         let (auto, others): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| *name == "auto");
         assert_eq!(
@@ -198,14 +193,13 @@ mod tests {
 
     #[test]
     fn the_suite_of_the_gpu_takes_peers_and_auto_but_no_rung_of_the_ladder() {
-        let wanted = Wanted::variants(Suite::Gpu.spmm().variants.iter().copied());
+        let wanted = Wanted { kind: Suite::Gpu.spmm().kind, ..Wanted::all() };
         let selected = select::<Spmm<f64>>(&wanted, Side::Device).unwrap();
         let names: Vec<String> = selected.iter().map(Selected::name).collect();
-        assert_eq!(names.iter().filter(|name| name.starts_with("csr-cuda-cusparse-")).count(), 11);
+        let described = || selected.iter().flat_map(Selected::describe);
+        assert_eq!(described().filter(|variant| variant.role == Role::Peer).count(), 11);
+        assert_eq!(described().filter(|variant| variant.role == Role::Ours).count(), 8);
         assert!(names.contains(&"auto".to_owned()));
-        assert!(
-            !names.iter().any(|name| name.contains("per-element") || name.contains("adaptive")),
-            "{names:?}"
-        );
+        assert_eq!(names.len(), 11 + 8 + 1, "{names:?}");
     }
 }

@@ -50,7 +50,8 @@ impl Selection {
         wanted: &Wanted,
         selects: impl Fn(&Wanted, Side) -> Result<bool, SelectError>,
     ) -> Result<Self, SelectError> {
-        let mut names_device = !wanted.tiles.is_empty();
+        let mut names_device =
+            !wanted.tiles.is_empty() || wanted.kind.is_some_and(|kind| kind.side == Side::Device);
         for pattern in wanted.patterns.iter().filter(|pattern| left_out(pattern).is_none()) {
             let alone = Wanted::variants([pattern.as_str()]);
             names_device |= selects(&alone, Side::Device)? && !selects(&alone, Side::Cpu)?;

@@ -112,9 +112,12 @@ impl RunArgs {
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;
-        let of_suite = yardstick.as_ref().map_or(&[][..], |suite| suite.variants);
-        let of_suite: Vec<String> = of_suite.iter().map(|pattern| pattern.to_string()).collect();
-        let wanted = Wanted { patterns: or_else(self.variant.clone(), &of_suite), tiles: self.tile.clone() };
+        let of_suite = yardstick.as_ref().and_then(|suite| suite.kind);
+        let wanted = Wanted {
+            patterns: self.variant.clone(),
+            tiles: self.tile.clone(),
+            kind: of_suite.filter(|_| self.variant.is_empty()),
+        };
         let on = match yardstick.as_ref().and_then(|suite| suite.on) {
             Some(device) if self.on == [Device::All] => vec![device],
             _ => self.on.clone(),

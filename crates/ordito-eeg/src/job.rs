@@ -7,7 +7,7 @@ use crate::condition::Condition;
 use crate::epochs::{Epochs, is_text, read_blocks, read_whole, text_columns};
 use crate::error::ErpError;
 use crate::groups::GroupOrder;
-use crate::reduce::{BY_ONE_THREAD, Engine, Kept, Reduction, reduce_here};
+use crate::reduce::{Engine, Kept, Reduction, by_one_thread, reduce_here};
 use crate::settings::Settings;
 use ordito::Scalar;
 use ordito::column_stats::{Shape, Statistics};
@@ -186,7 +186,7 @@ impl<'a, S: Scalar> Job<'a, S> {
             let shape = Shape { rows: facts.rows as usize, cols };
             let reason =
                 format!("{shape}: at most {most_rows} rows at a time, by the thread that has just read them");
-            Chosen { step: "statistics", variant: BY_ONE_THREAD.to_owned(), reason }
+            Chosen { step: "statistics", variant: by_one_thread().to_owned(), reason }
         });
         Ok(())
     }

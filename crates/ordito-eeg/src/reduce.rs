@@ -8,9 +8,10 @@ use crate::error::ErpError;
 use crate::reject::Rejected;
 use crate::settings::Settings;
 use ordito::Scalar;
-use ordito::column_stats::{Plan, Shape, Statistics};
+use ordito::column_stats::{Columns, Plan, Shape, Statistics};
 use ordito::machine::Machine;
 use ordito::matrix::{Dense, DenseView};
+use ordito::op::{Op, Place};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,7 +22,10 @@ pub(crate) struct Kept<S> {
 }
 
 /// What reduces a block that a thread has just read: the others are busy with blocks of their own.
-pub(crate) const BY_ONE_THREAD: &str = "dense-serial-blocks";
+pub(crate) fn by_one_thread() -> &'static str {
+    let mut all = Columns::<f64>::variants().iter().map(|variant| variant.describe());
+    all.find(|variant| variant.place == Place::Serial).map_or("", |variant| variant.name)
+}
 
 /// The statistics of a block, by the thread that asks.
 pub(crate) fn reduce_here<S: Scalar>(
@@ -29,7 +33,7 @@ pub(crate) fn reduce_here<S: Scalar>(
     machine: &Arc<Machine>,
 ) -> Result<Statistics, ErpError> {
     let shape = Shape { rows: data.rows(), cols: data.cols() };
-    Ok(Plan::with_variant(BY_ONE_THREAD, shape, machine)?.apply(data)?)
+    Ok(Plan::with_variant(by_one_thread(), shape, machine)?.apply(data)?)
 }
 
 /// Computes the statistics of whole files, on the machine that was asked for.

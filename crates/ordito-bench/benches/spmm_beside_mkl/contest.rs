@@ -131,14 +131,14 @@ impl<S: Scalar> Operands<S> {
 
 /// Ours beside `auto`: names, or all that it could choose.
 fn names<S: Scalar>(asked_for: &[String]) -> anyhow::Result<Vec<&'static str>> {
-    let here = || Spmm::<S>::variants().iter().filter(|variant| variant.place() != Place::Cuda);
+    let here = || Spmm::<S>::variants().iter().filter(|variant| variant.describe().place != Place::Cuda);
     let mut names = Vec::new();
     for asked_for in asked_for.iter().filter(|name| *name != AUTO) {
         let before = names.len();
         match asked_for.as_str() {
-            "all" => {
-                names.extend(here().filter(|variant| variant.can_be_chosen()).map(|variant| variant.name()))
-            }
+            "all" => names.extend(
+                here().filter(|variant| variant.describe().can_be_chosen).map(|variant| variant.name()),
+            ),
             name => names.extend(here().map(|variant| variant.name()).filter(|own| *own == name)),
         }
         anyhow::ensure!(

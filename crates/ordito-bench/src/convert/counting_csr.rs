@@ -7,13 +7,36 @@ use crate::convert::{Convert, OnHost, Parts};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::{Coo, Duplicates, sort_entries};
-use ordito::op::{Place, Prepared, Variant};
+use ordito::op::{Description, Place, Prepared, SourceFile, Variant};
 use ordito::refusal::Refusal;
 use std::sync::Arc;
 
 pub(crate) struct CountingCsr {
-    pub(crate) place: Place,
+    pub(crate) description: Description,
 }
+
+/// The first of the files of it, and the text of all.
+const FILE: SourceFile = SourceFile {
+    path: "crates/ordito/src/matrix/coo_to_csr/counting_sort.rs",
+    text: ordito::matrix::coo_to_csr::SOURCE,
+};
+
+pub(crate) const SERIAL: CountingCsr = CountingCsr {
+    description: Description::new(
+        "csr-serial-counting",
+        "CSR: counting sort by row buckets, deterministic, sorted columns",
+        Place::Serial,
+        FILE,
+    ),
+};
+pub(crate) const THREADS: CountingCsr = CountingCsr {
+    description: Description::new(
+        "csr-threads-counting",
+        "CSR: counting sort by row buckets, deterministic, sorted columns",
+        Place::Threads,
+        FILE,
+    ),
+};
 
 fn convert<S: Scalar>(coo: &Coo<S>, threads: usize) -> Parts<S> {
     let (offsets, columns, values) = sort_entries(coo, Duplicates::Keep, threads);
@@ -21,17 +44,8 @@ fn convert<S: Scalar>(coo: &Coo<S>, threads: usize) -> Parts<S> {
 }
 
 impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
-    fn name(&self) -> &'static str {
-        if self.place == Place::Serial { "csr-serial-counting" } else { "csr-threads-counting" }
-    }
-    fn about(&self) -> &'static str {
-        "CSR: counting sort by row buckets, deterministic, sorted columns"
-    }
-    fn place(&self) -> Place {
-        self.place
-    }
-    fn source(&self) -> &'static str {
-        ordito::matrix::coo_to_csr::SOURCE
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(
         &self,
@@ -39,7 +53,7 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         let machine = machine.clone();
-        Ok(if self.place == Place::Serial {
+        Ok(if self.description.place == Place::Serial {
             OnHost::boxed(coo, |coo| convert(coo, 1))
         } else {
             OnHost::boxed(coo, move |coo| machine.pool().install(|| convert(coo, machine.threads())))

@@ -7,15 +7,35 @@ use crate::convert::{Convert, OnHost, Parts};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::Coo;
-use ordito::op::{Place, Prepared, Variant};
+use ordito::op::{Description, Place, Prepared, Variant};
 use ordito::refusal::Refusal;
 use ordito::scalar::ScalarCell;
+use ordito::source_file;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 pub(crate) struct CursorCsr {
-    pub(crate) place: Place,
+    description: Description,
 }
+
+pub(crate) const SERIAL: CursorCsr = CursorCsr {
+    description: Description::new(
+        "csr-serial-cursor",
+        "CSR: one pass over the nonzeros, a cursor per row",
+        Place::Serial,
+        source_file!("convert/cursor_csr.rs"),
+    )
+    .ladder(),
+};
+pub(crate) const THREADS: CursorCsr = CursorCsr {
+    description: Description::new(
+        "csr-threads-cursor",
+        "CSR: one pass over the nonzeros, an atomic cursor per row; order within rows varies",
+        Place::Threads,
+        source_file!("convert/cursor_csr.rs"),
+    )
+    .ladder(),
+};
 
 fn convert_serial<S: Scalar>(coo: &Coo<S>) -> Parts<S> {
     let offsets = offsets(coo);
@@ -63,23 +83,8 @@ fn convert_threads<S: Scalar>(coo: &Coo<S>, machine: &Machine) -> Parts<S> {
 }
 
 impl<S: Scalar> Variant<Convert<S>> for CursorCsr {
-    fn name(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "csr-serial-cursor",
-            _ => "csr-threads-cursor",
-        }
-    }
-    fn about(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "CSR: one pass over the nonzeros, a cursor per row",
-            _ => "CSR: one pass over the nonzeros, an atomic cursor per row; order within rows varies",
-        }
-    }
-    fn place(&self) -> Place {
-        self.place
-    }
-    fn source(&self) -> &'static str {
-        include_str!("cursor_csr.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(
         &self,
@@ -87,7 +92,7 @@ impl<S: Scalar> Variant<Convert<S>> for CursorCsr {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         let machine = machine.clone();
-        Ok(match self.place {
+        Ok(match self.description.place {
             Place::Serial => OnHost::boxed(coo, convert_serial),
             _ => OnHost::boxed(coo, move |coo| convert_threads(coo, &machine)),
         })

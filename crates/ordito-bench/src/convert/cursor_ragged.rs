@@ -7,15 +7,35 @@ use crate::convert::{Convert, OnHost, Parts};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::{Coo, RaggedRow};
-use ordito::op::{Place, Prepared, Variant};
+use ordito::op::{Description, Place, Prepared, Variant};
 use ordito::refusal::Refusal;
 use ordito::scalar::ScalarCell;
+use ordito::source_file;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 pub(crate) struct CursorRagged {
-    pub(crate) place: Place,
+    description: Description,
 }
+
+pub(crate) const SERIAL: CursorRagged = CursorRagged {
+    description: Description::new(
+        "ell-ragged-serial-cursor",
+        "ragged ELLPACK: one pass over the nonzeros, a cursor per row",
+        Place::Serial,
+        source_file!("convert/cursor_ragged.rs"),
+    )
+    .ladder(),
+};
+pub(crate) const THREADS: CursorRagged = CursorRagged {
+    description: Description::new(
+        "ell-ragged-threads-cursor",
+        "ragged ELLPACK: one pass, an atomic cursor per row; order within rows varies",
+        Place::Threads,
+        source_file!("convert/cursor_ragged.rs"),
+    )
+    .ladder(),
+};
 
 fn convert_serial<S: Scalar>(coo: &Coo<S>) -> Parts<S> {
     let zeros = |length| RaggedRow { columns: vec![0; length].into(), values: vec![S::ZERO; length].into() };
@@ -54,23 +74,8 @@ fn convert_threads<S: Scalar>(coo: &Coo<S>, machine: &Machine) -> Parts<S> {
 }
 
 impl<S: Scalar> Variant<Convert<S>> for CursorRagged {
-    fn name(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "ell-ragged-serial-cursor",
-            _ => "ell-ragged-threads-cursor",
-        }
-    }
-    fn about(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "ragged ELLPACK: one pass over the nonzeros, a cursor per row",
-            _ => "ragged ELLPACK: one pass, an atomic cursor per row; order within rows varies",
-        }
-    }
-    fn place(&self) -> Place {
-        self.place
-    }
-    fn source(&self) -> &'static str {
-        include_str!("cursor_ragged.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(
         &self,
@@ -78,7 +83,7 @@ impl<S: Scalar> Variant<Convert<S>> for CursorRagged {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         let machine = machine.clone();
-        Ok(match self.place {
+        Ok(match self.description.place {
             Place::Serial => OnHost::boxed(coo, convert_serial),
             _ => OnHost::boxed(coo, move |coo| convert_threads(coo, &machine)),
         })

@@ -15,9 +15,7 @@ use ordito::io::matrix_market::WriteOptions;
 use ordito::io::write_matrix_market;
 use ordito::machine::Machine;
 use ordito::matrix::{Coo, Csr, EllPadded, EllRagged, RaggedRow, SORT_SERIALLY_BELOW};
-use ordito::op::{
-    Choice, Cost, Extent, Observed, Op, Place, Prepared, Reference, RunError, Variant, of_precision,
-};
+use ordito::op::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, RunError, Variant, of_precision};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,18 +27,18 @@ pub struct Convert<S>(PhantomData<S>);
 /// Every way to do it.
 fn list<S: Scalar>() -> &'static [&'static dyn Variant<Convert<S>>] {
     &[
-        &row_scan_csr::RowScanCsr { place: Place::Serial },
-        &row_scan_csr::RowScanCsr { place: Place::Threads },
-        &cursor_csr::CursorCsr { place: Place::Serial },
-        &cursor_csr::CursorCsr { place: Place::Threads },
-        &row_scan_padded::RowScanPadded { place: Place::Serial },
-        &row_scan_padded::RowScanPadded { place: Place::Threads },
-        &row_scan_ragged::RowScanRagged { place: Place::Serial },
-        &row_scan_ragged::RowScanRagged { place: Place::Threads },
-        &cursor_ragged::CursorRagged { place: Place::Serial },
-        &cursor_ragged::CursorRagged { place: Place::Threads },
-        &counting_csr::CountingCsr { place: Place::Serial },
-        &counting_csr::CountingCsr { place: Place::Threads },
+        &row_scan_csr::SERIAL,
+        &row_scan_csr::THREADS,
+        &cursor_csr::SERIAL,
+        &cursor_csr::THREADS,
+        &row_scan_padded::SERIAL,
+        &row_scan_padded::THREADS,
+        &row_scan_ragged::SERIAL,
+        &row_scan_ragged::THREADS,
+        &cursor_ragged::SERIAL,
+        &cursor_ragged::THREADS,
+        &counting_csr::SERIAL,
+        &counting_csr::THREADS,
     ]
 }
 
@@ -69,15 +67,18 @@ impl<S: Scalar> Op for Convert<S> {
     fn choose(machine: &Machine, subject: &Arc<Coo<S>>) -> Choice {
         let (threads, nonzeros) = (machine.threads(), subject.nonzeros());
         let (variant, reason) = if threads == 1 {
-            ("csr-serial-counting", "one thread: two counting passes, sorted columns".into())
+            (&counting_csr::SERIAL.description, "one thread: two counting passes, sorted columns".into())
         } else if nonzeros < SORT_SERIALLY_BELOW {
-            ("csr-serial-counting", format!("{nonzeros} entries are too few to wake a second thread"))
+            (
+                &counting_csr::SERIAL.description,
+                format!("{nonzeros} entries are too few to wake a second thread"),
+            )
         } else {
             let reason =
                 format!("{nonzeros} entries in any order, over {threads} threads; columns come out sorted");
-            ("csr-threads-counting", reason)
+            (&counting_csr::THREADS.description, reason)
         };
-        Choice { variant, reason }
+        Choice { variant: variant.name, reason }
     }
 
     fn cost(subject: &Arc<Coo<S>>) -> Cost {

@@ -7,13 +7,33 @@ use crate::convert::{Convert, OnHost, Parts};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::Coo;
-use ordito::op::{Place, Prepared, Variant};
+use ordito::op::{Description, Place, Prepared, Variant};
 use ordito::refusal::Refusal;
+use ordito::source_file;
 use std::sync::Arc;
 
 pub(crate) struct RowScanCsr {
-    pub(crate) place: Place,
+    description: Description,
 }
+
+pub(crate) const SERIAL: RowScanCsr = RowScanCsr {
+    description: Description::new(
+        "csr-serial-row-scan",
+        "CSR: every row scans all nonzeros (rows × nonzeros steps)",
+        Place::Serial,
+        source_file!("convert/row_scan_csr.rs"),
+    )
+    .ladder(),
+};
+pub(crate) const THREADS: RowScanCsr = RowScanCsr {
+    description: Description::new(
+        "csr-threads-row-scan",
+        "CSR: every row scans all nonzeros (rows × nonzeros steps)",
+        Place::Threads,
+        source_file!("convert/row_scan_csr.rs"),
+    )
+    .ladder(),
+};
 
 fn convert<S: Scalar>(coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<S> {
     let offsets = offsets(coo);
@@ -43,20 +63,8 @@ fn convert<S: Scalar>(coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<
 }
 
 impl<S: Scalar> Variant<Convert<S>> for RowScanCsr {
-    fn name(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "csr-serial-row-scan",
-            _ => "csr-threads-row-scan",
-        }
-    }
-    fn about(&self) -> &'static str {
-        "CSR: every row scans all nonzeros (rows × nonzeros steps)"
-    }
-    fn place(&self) -> Place {
-        self.place
-    }
-    fn source(&self) -> &'static str {
-        include_str!("row_scan_csr.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(
         &self,
@@ -64,7 +72,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanCsr {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         check_work(machine, coo)?;
-        let (machine, threads) = (machine.clone(), self.place.threads(machine).unwrap_or(1));
+        let (machine, threads) = (machine.clone(), self.description.place.threads(machine).unwrap_or(1));
         Ok(OnHost::boxed(coo, move |coo| convert(coo, &machine, threads)))
     }
 }

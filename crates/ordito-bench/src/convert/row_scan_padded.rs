@@ -7,13 +7,33 @@ use crate::convert::{Convert, OnHost, Parts};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::Coo;
-use ordito::op::{Place, Prepared, Variant, check_padded};
+use ordito::op::{Description, Place, Prepared, Variant, check_padded};
 use ordito::refusal::Refusal;
+use ordito::source_file;
 use std::sync::Arc;
 
 pub(crate) struct RowScanPadded {
-    pub(crate) place: Place,
+    description: Description,
 }
+
+pub(crate) const SERIAL: RowScanPadded = RowScanPadded {
+    description: Description::new(
+        "ell-padded-serial-row-scan",
+        "padded ELLPACK: every row scans all nonzeros, rows filled up with zeros",
+        Place::Serial,
+        source_file!("convert/row_scan_padded.rs"),
+    )
+    .ladder(),
+};
+pub(crate) const THREADS: RowScanPadded = RowScanPadded {
+    description: Description::new(
+        "ell-padded-threads-row-scan",
+        "padded ELLPACK: every row scans all nonzeros, rows filled up with zeros",
+        Place::Threads,
+        source_file!("convert/row_scan_padded.rs"),
+    )
+    .ladder(),
+};
 
 fn convert<S: Scalar>(coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<S> {
     let row_lengths = coo.row_lengths();
@@ -41,20 +61,8 @@ fn convert<S: Scalar>(coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<
 }
 
 impl<S: Scalar> Variant<Convert<S>> for RowScanPadded {
-    fn name(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "ell-padded-serial-row-scan",
-            _ => "ell-padded-threads-row-scan",
-        }
-    }
-    fn about(&self) -> &'static str {
-        "padded ELLPACK: every row scans all nonzeros, rows filled up with zeros"
-    }
-    fn place(&self) -> Place {
-        self.place
-    }
-    fn source(&self) -> &'static str {
-        include_str!("row_scan_padded.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(
         &self,
@@ -64,7 +72,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanPadded {
         let (rows, width) = (coo.rows(), coo.row_lengths().into_iter().max().unwrap_or(0));
         check_padded::<S>(machine, rows, width)?;
         check_work(machine, coo)?;
-        let (machine, threads) = (machine.clone(), self.place.threads(machine).unwrap_or(1));
+        let (machine, threads) = (machine.clone(), self.description.place.threads(machine).unwrap_or(1));
         Ok(OnHost::boxed(coo, move |coo| convert(coo, &machine, threads)))
     }
 }

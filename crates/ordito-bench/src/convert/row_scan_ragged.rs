@@ -7,13 +7,33 @@ use crate::convert::{Convert, OnHost, Parts};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::{Coo, RaggedRow};
-use ordito::op::{Place, Prepared, Variant};
+use ordito::op::{Description, Place, Prepared, Variant};
 use ordito::refusal::Refusal;
+use ordito::source_file;
 use std::sync::Arc;
 
 pub(crate) struct RowScanRagged {
-    pub(crate) place: Place,
+    description: Description,
 }
+
+pub(crate) const SERIAL: RowScanRagged = RowScanRagged {
+    description: Description::new(
+        "ell-ragged-serial-row-scan",
+        "ragged ELLPACK: every row scans all nonzeros, rows of their true length",
+        Place::Serial,
+        source_file!("convert/row_scan_ragged.rs"),
+    )
+    .ladder(),
+};
+pub(crate) const THREADS: RowScanRagged = RowScanRagged {
+    description: Description::new(
+        "ell-ragged-threads-row-scan",
+        "ragged ELLPACK: every row scans all nonzeros, rows of their true length",
+        Place::Threads,
+        source_file!("convert/row_scan_ragged.rs"),
+    )
+    .ladder(),
+};
 
 fn convert<S: Scalar>(coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<S> {
     let lengths = coo.row_lengths();
@@ -40,20 +60,8 @@ fn convert<S: Scalar>(coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<
 }
 
 impl<S: Scalar> Variant<Convert<S>> for RowScanRagged {
-    fn name(&self) -> &'static str {
-        match self.place {
-            Place::Serial => "ell-ragged-serial-row-scan",
-            _ => "ell-ragged-threads-row-scan",
-        }
-    }
-    fn about(&self) -> &'static str {
-        "ragged ELLPACK: every row scans all nonzeros, rows of their true length"
-    }
-    fn place(&self) -> Place {
-        self.place
-    }
-    fn source(&self) -> &'static str {
-        include_str!("row_scan_ragged.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(
         &self,
@@ -61,7 +69,7 @@ impl<S: Scalar> Variant<Convert<S>> for RowScanRagged {
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
         check_work(machine, coo)?;
-        let (machine, threads) = (machine.clone(), self.place.threads(machine).unwrap_or(1));
+        let (machine, threads) = (machine.clone(), self.description.place.threads(machine).unwrap_or(1));
         Ok(OnHost::boxed(coo, move |coo| convert(coo, &machine, threads)))
     }
 }

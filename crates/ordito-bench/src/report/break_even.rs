@@ -3,10 +3,10 @@
 pub use ordito::op::Products;
 
 use crate::report::compare::{Ratio, Verdict};
-use crate::report::peers::is_peer;
 use crate::report::record::Record;
 use crate::report::setting::Setting;
 use crate::report::timed::Timed;
+use ordito::op::{Role, Storage};
 use std::collections::HashMap;
 
 /// A record against the plainest way to do the same, on a GPU against cuSPARSE.
@@ -20,10 +20,10 @@ pub struct BreakEven {
     pub products: Products,
 }
 
-/// For every sparse product of one run that passed and whose preparing was timed, and that multiplies another format than
-/// plain CSR (its name does not begin with `csr-`, or it sorts the rows first): held against the fastest that multiplies plain CSR on the same input, in the
-/// same dtype, K, place and number of threads. Where cuSPARSE ran in that place, every other variant is held against the
-/// fastest of its calls instead. Where there is nothing to hold against, there is nothing to say.
+/// For every sparse product of one run that passed and whose preparing was timed, and that converts A: held against the fastest
+/// that multiplies it as given on the same input, in the same dtype, K, place and number of threads. Where cuSPARSE ran in that
+/// place, every other variant is held against the fastest of its calls instead. Where there is nothing to hold against, there is
+/// nothing to say.
 ///
 /// Preparing is counted without the compilation of kernels, which is kept on disk and done once for all matrices.
 ///
@@ -52,10 +52,10 @@ pub fn break_even(records: &[Record]) -> Vec<BreakEven> {
         }
         fastest
     };
-    let (peers, plainest) = (fastest(|record| is_peer(&record.variant)), fastest(is_plain));
+    let (peers, plainest) = (fastest(is_peer), fastest(is_plain));
     let mut found = Vec::new();
-    for cost in costs.iter().filter(|cost| !is_peer(&records[cost.record].variant)) {
-        let plain = || plainest.get(&cost.setting).filter(|_| !is_plain(&records[cost.record]));
+    for cost in costs.iter().filter(|cost| !is_peer(&records[cost.record])) {
+        let plain = || plainest.get(&cost.setting).filter(|_| is_converted(&records[cost.record]));
         if let Some(other) = peers.get(&cost.setting).or_else(plain) {
             let against = records[other.record].variant.clone();
             found.push(BreakEven { record: cost.record, against, products: products(cost.paid, other.paid) });
@@ -66,7 +66,17 @@ pub fn break_even(records: &[Record]) -> Vec<BreakEven> {
 
 /// Does it multiply the matrix as it came?
 fn is_plain(record: &Record) -> bool {
-    record.variant.starts_with("csr-") && !record.variant.ends_with("-sorted")
+    record.storage == Some(Storage::AsGiven)
+}
+
+/// Does it multiply another format?
+fn is_converted(record: &Record) -> bool {
+    record.storage == Some(Storage::Converted)
+}
+
+/// Is it a call of cuSPARSE?
+fn is_peer(record: &Record) -> bool {
+    record.role == Some(Role::Peer)
 }
 
 /// Preparing without the compilation of kernels, where it was timed.
@@ -92,7 +102,7 @@ pub(crate) struct Paid {
 impl Cost {
     fn of(index: usize, record: &Record) -> Option<Self> {
         // `auto` does what another does under its own name.
-        let counts = record.op == "spmm" && record.variant != "auto";
+        let counts = record.op == "spmm" && !record.is_auto();
         let prepare_ns = prepare_ns(record).filter(|_| counts)?;
         // With an empty cache where that is known: between two products of a program other things are done.
         let timed = Timed::flushed(record).or_else(|| Timed::of(record))?;
@@ -133,8 +143,8 @@ mod tests {
             timed("spmm", "ell-ragged-serial", 1, 5.0, 90.0),
             timed("spmm", "csr-threads-rows", 2, 0.0, 60.0),
             timed("spmm", "csr-threads-nnz", 2, 10.0, 50.0),
-            timed("spmm", "ell-padded-threads", 2, 300.0, 20.0),
-            timed("spmm", "ell-ragged-threads", 2, 0.0, 55.0),
+            timed("spmm", "ell-padded-threads-elements", 2, 300.0, 20.0),
+            timed("spmm", "ell-ragged-threads-elements", 2, 0.0, 55.0),
             Record { prepare_ns: None, ..timed("spmm", "auto", 2, 0.0, 1.0) },
             timed("convert", "csr-serial-counting", 1, 0.0, 1.0),
         ];
@@ -161,8 +171,8 @@ mod tests {
         let records = [
             on_gpu("csr-cuda-cusparse-alg1", 200.0, 50.0),
             on_gpu("csr-cuda-cusparse-alg2", 300.0, 40.0),
-            on_gpu("csr-cuda-rows", 250.0, 20.0),
-            on_gpu("sell-cuda-rows", 1300.0, 30.0),
+            on_gpu("csr-cuda-rows8", 250.0, 20.0),
+            on_gpu("sell-cuda-slices", 1300.0, 30.0),
         ];
         let found: Vec<(usize, String, Products)> =
             break_even(&records).into_iter().map(|one| (one.record, one.against, one.products)).collect();
@@ -175,5 +185,17 @@ mod tests {
     fn without_a_plain_variant_there_is_nothing_to_say() {
         assert!(break_even(&[timed("spmm", "ell-padded-serial", 1, 1.0, 1.0)]).is_empty());
         assert!(break_even(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_converts_is_not_plain_whatever_it_is_called() {
+        let plain = |name| is_plain(&timed("spmm", name, 1, 0.0, 1.0));
+        assert!(
+            ["csr-serial", "csr-threads-nnz", "csr-cuda-rows32", "csr-cuda-adaptive-column"].map(plain)
+                == [true; 4]
+        );
+        let converting =
+            ["csr-threads-sorted", "csr-threads-clustered", "csr-cuda-windows", "csr-cuda-shares"];
+        assert_eq!(converting.map(plain), [false; 4]);
     }
 }

@@ -2,6 +2,7 @@
 //! can be reported again.
 
 use crate::report::fingerprint::Fingerprint;
+use crate::report::record::Record;
 use crate::report::{ReportError, Run, fingerprint, matrix_facts};
 use ordito::files::{WriteError, write_atomically};
 use serde::Serialize;
@@ -47,8 +48,9 @@ pub fn parse_samples(text: impl BufRead, name: &Path) -> Result<Run, ReportError
             let matrix = serde_json::from_str(&text);
             matrices.push(matrix.map_err(|error| fault(number, format!("not a matrix: {error}")))?);
         } else {
-            let record = serde_json::from_str(&text);
-            records.push(record.map_err(|error| fault(number, format!("not a record: {error}")))?);
+            let record = serde_json::from_str::<Record>(&text);
+            let record = record.map_err(|error| fault(number, format!("not a record: {error}")))?;
+            records.push(record.with_role()); // results of older versions do not say it
         }
     }
     let missing = || fault(1, "the file is empty: a fingerprint is expected first".to_owned());
@@ -80,9 +82,9 @@ mod tests {
     use super::*;
     use crate::report::matrix_facts::MatrixFacts;
     use crate::report::outcome::Outcome;
-    use crate::report::record::Record;
     use crate::report::record::tests::full;
     use ordito::cpu::CpuInfo;
+    use ordito::op::{Role, Storage};
 
     #[test]
     fn files_come_back() {
@@ -96,6 +98,20 @@ mod tests {
         write_samples(&path, &run).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 4);
         assert_eq!(read_samples(&path).unwrap(), run);
+    }
+
+    #[test]
+    fn older_results_get_the_role_of_their_variants() {
+        let lines = [
+            r#"{"kind":"fingerprint"}"#,
+            r#"{"schema":1,"op":"spmm","variant":"csr-cuda-shares","outcome":"passed"}"#,
+            r#"{"schema":1,"op":"spmm","variant":"auto","chosen":"csr-cuda-cusparse-alg2","outcome":"passed"}"#,
+            r#"{"schema":1,"op":"spmm","variant":"csr-forgotten","outcome":"passed"}"#,
+        ];
+        let run = parse_samples(lines.join("\n").as_bytes(), Path::new("a.json")).unwrap();
+        let found: Vec<_> = run.records.iter().map(|record| (record.role, record.storage)).collect();
+        let ours = (Some(Role::Ours), Some(Storage::Converted));
+        assert_eq!(found, [ours, (Some(Role::Peer), Some(Storage::AsGiven)), (None, None)]);
     }
 
     #[test]

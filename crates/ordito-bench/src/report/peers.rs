@@ -5,21 +5,12 @@ use crate::report::compare::{Ratio, Verdict};
 use crate::report::record::Record;
 use crate::report::setting::Setting;
 use crate::report::timed::Timed;
-use ordito::op::Products;
+use ordito::op::{Products, Role};
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// What names of cuSPARSE's variants begin with.
-pub const PEER: &str = "csr-cuda-cusparse-";
-/// The pseudo-variant that chooses.
-const AUTO: &str = "auto";
 /// `auto` is as good as the best where it takes no more than this many times its time.
 const NEAR_THE_BEST: f64 = 1.1;
-
-/// Is it a call of cuSPARSE?
-pub fn is_peer(variant: &str) -> bool {
-    variant.starts_with(PEER)
-}
 
 /// All cases of a run in which an own kernel and cuSPARSE were timed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -101,6 +92,9 @@ pub struct AutoStanding {
     /// What it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
+    /// Is that a call of cuSPARSE?
+    #[serde(skip)]
+    pub took_cusparse: bool,
     /// Time of cuSPARSE over that of `auto`.
     pub ratio: Ratio,
     /// Time of our own fastest over that of `auto`: 1 is as good as it gets.
@@ -204,20 +198,24 @@ impl PeerCase {
 
 impl Standing {
     fn of(group: &[&Record], cache: Cache) -> Option<Self> {
-        let fastest = |side: fn(&str) -> bool| -> Option<Timing> {
-            let timings = group.iter().filter(|record| side(&record.variant)).filter_map(|record| {
+        let fastest = |roles: &[Role]| -> Option<Timing> {
+            let side = |record: &&&Record| {
+                !record.is_auto() && record.role.is_some_and(|role| roles.contains(&role))
+            };
+            let timings = group.iter().filter(side).filter_map(|record| {
                 let (timed, percent_of_copy) = cache.of(record)?;
                 let (variant, prepare_ns) = (record.variant.clone(), prepare_ns(record));
                 Some(Timing { variant, timed, percent_of_copy, prepare_ns })
             });
             timings.min_by(|a, b| a.timed.median_ns.total_cmp(&b.timed.median_ns))
         };
-        let own = fastest(|variant| variant != AUTO && !is_peer(variant))?;
-        let cusparse = fastest(is_peer)?;
-        let auto = group.iter().find(|record| record.variant == AUTO).and_then(|record| {
+        let own = fastest(&[Role::Ours, Role::Ladder])?;
+        let cusparse = fastest(&[Role::Peer])?;
+        let auto = group.iter().find(|record| record.is_auto()).and_then(|record| {
             let (timed, _) = cache.of(record)?;
             Some(AutoStanding {
                 chosen: record.chosen.clone(),
+                took_cusparse: record.role == Some(Role::Peer),
                 ratio: Ratio::of(cusparse.timed, timed),
                 share_of_own: own.timed.median_ns / timed.median_ns,
             })
@@ -238,7 +236,7 @@ impl Totals {
         let auto = Ratios::of(&of_auto).map(|ratios| AutoTotals {
             ratios,
             near_the_best: count(|auto| auto.share_of_own * NEAR_THE_BEST >= 1.0),
-            took_cusparse: count(|auto| auto.chosen.as_deref().is_some_and(is_peer)),
+            took_cusparse: count(|auto| auto.took_cusparse),
         });
         Some(Totals { own: Ratios::of(&own)?, auto })
     }

@@ -1,8 +1,11 @@
 //! The flat record: one variant on one input with one setting. Units stand in the names of the fields.
 
+use crate::catalogue::describe;
 use crate::report::outcome::{Outcome, Param};
 use crate::sample::{StopReason, Summary};
 use ordito::device::LaunchReport;
+use ordito::machine::Machine;
+use ordito::op::{Description, Role, Storage};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -33,7 +36,8 @@ macro_rules! record {
         /// record.k = Some(8);
         /// record.gflops = Some(f64::NAN); // never written
         /// let line = serde_json::to_string(&record)?;
-        /// assert_eq!(line, r#"{"schema":1,"op":"spmm","variant":"csr-serial","k":8,"outcome":"passed"}"#);
+        /// let known = r#""role":"ladder","storage":"as-given""#;
+        /// assert_eq!(line, format!(r#"{{"schema":1,"op":"spmm","variant":"csr-serial","k":8,"outcome":"passed",{known}}}"#));
         /// # Ok::<(), serde_json::Error>(())
         /// ```
         #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -103,6 +107,12 @@ record! {
     /// The variant's parameters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "finite_params")]
     params as "params": BTreeMap<String, Param>,
+    /// What the variant is there for: `ladder`, `ours`, `peer`, `faulty`; of `auto`, the one it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role as "role": Option<Role>,
+    /// Does it take its operands `as-given`, or are they `converted`?
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage as "storage": Option<Storage>,
     /// Kernel launches of a run: blocks, threads, registers, shared memory, occupancy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     launches as "launches": Vec<LaunchReport>,
@@ -224,7 +234,41 @@ impl Record {
 
     /// The same input and setting for another operation, variant and outcome.
     pub fn of(self, op: &str, variant: &str, outcome: Outcome) -> Self {
-        Record { schema: SCHEMA, op: op.to_owned(), variant: variant.to_owned(), outcome, ..self }
+        let (role, storage) = (None, None);
+        Record {
+            schema: SCHEMA,
+            op: op.to_owned(),
+            variant: variant.to_owned(),
+            outcome,
+            role,
+            storage,
+            ..self
+        }
+        .with_role()
+    }
+
+    /// With role and storage of the variant, or of the one that `auto` took, where the record does not say them and one of
+    /// this name is there.
+    pub fn with_role(mut self) -> Self {
+        let name = self.chosen.as_ref().unwrap_or(&self.variant);
+        if let Some(found) = describe(&self.op, name).filter(|_| self.role.is_none()) {
+            (self.role, self.storage) = (Some(found.role), Some(found.storage));
+        }
+        self
+    }
+
+    /// Takes over what the variant is that runs on this machine.
+    pub fn set_variant(&mut self, variant: &Description, machine: &Machine) {
+        self.place = variant.place.device(machine).into();
+        self.threads = variant.place.threads(machine).map(|threads| threads as u64);
+        let params = variant.params.iter();
+        self.params = params.map(|&(name, value)| (name.into(), Param::from(i64::from(value)))).collect();
+        (self.role, self.storage) = (Some(variant.role), Some(variant.storage));
+    }
+
+    /// Was the variant chosen by `auto`?
+    pub fn is_auto(&self) -> bool {
+        self.chosen.is_some()
     }
 
     /// Takes over the numbers of a series of runs.
@@ -299,6 +343,7 @@ pub(crate) mod tests {
         (record.refusal, record.error) = (Some("too large".to_owned()), Some("row 3".to_owned()));
         record.dump = Some("failing/case".to_owned());
         (record.chosen, record.reason) = (Some("csr".to_owned()), Some("short rows".to_owned()));
+        (record.role, record.storage) = (Some(Role::Ladder), Some(Storage::AsGiven));
         record.params =
             [("lanes".to_owned(), Param::from(4)), ("kind".to_owned(), Param::from("a,b"))].into();
         let plan = LaunchPlan { grid: [9, 1, 1], block: [512, 1, 1], shared_bytes: 0 };

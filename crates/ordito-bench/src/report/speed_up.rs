@@ -1,8 +1,10 @@
 //! How many times as fast as the simplest variant the others of a run are.
 
+use crate::catalogue::describe;
 use crate::report::record::Record;
 use crate::report::setting::Setting;
 use crate::report::timed::Timed;
+use ordito::op::Place;
 use std::collections::HashMap;
 
 /// A record against the baseline of its input and setting.
@@ -60,9 +62,9 @@ pub fn speed_ups(records: &[Record], chosen: Option<&str>) -> Vec<SpeedUp> {
     timed.iter().filter_map(speed_up).collect()
 }
 
-/// Does its name say so? `<format>-<place>-<who does which work>`
+/// Does it run on one thread, however many there are?
 fn is_serial(record: &Record) -> bool {
-    record.variant.split('-').any(|part| part == "serial")
+    describe(&record.op, &record.variant).is_some_and(|variant| variant.place == Place::Serial)
 }
 
 #[cfg(test)]

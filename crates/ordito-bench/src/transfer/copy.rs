@@ -6,13 +6,14 @@ use crate::transfer::{Arrived, Transfer};
 use ordito::device::gpu::PinnedBuffer;
 use ordito::device::{Buffer, Device};
 use ordito::machine::Machine;
-use ordito::op::{Place, Prepared, RunError, Variant};
+use ordito::op::{Description, Place, Prepared, RunError, SourceFile, Variant};
 use ordito::refusal::Refusal;
+use ordito::source_file;
 use std::sync::Arc;
 
 /// Memory of the host.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Host {
+enum Host {
     /// As any program has it.
     Pageable,
     /// Fixed in place, so that the device reads and writes it itself.
@@ -26,32 +27,57 @@ pub(crate) enum Direction {
 }
 
 pub(crate) struct Copy {
-    pub(crate) host: Host,
+    host: Host,
     pub(crate) direction: Direction,
+    pub(crate) description: Description,
 }
 
+const FILE: SourceFile = source_file!("transfer/copy.rs");
+
+pub(crate) const PAGEABLE_UPLOAD: Copy = Copy {
+    host: Host::Pageable,
+    direction: Direction::Upload,
+    description: Description::new(
+        "pageable-cuda-upload",
+        "host → device from memory as any program has it",
+        Place::Cuda,
+        FILE,
+    ),
+};
+pub(crate) const PINNED_UPLOAD: Copy = Copy {
+    host: Host::Pinned,
+    direction: Direction::Upload,
+    description: Description::new(
+        "pinned-cuda-upload",
+        "host → device from pinned memory",
+        Place::Cuda,
+        FILE,
+    ),
+};
+pub(crate) const PAGEABLE_DOWNLOAD: Copy = Copy {
+    host: Host::Pageable,
+    direction: Direction::Download,
+    description: Description::new(
+        "pageable-cuda-download",
+        "device → host into memory as any program has it",
+        Place::Cuda,
+        FILE,
+    ),
+};
+pub(crate) const PINNED_DOWNLOAD: Copy = Copy {
+    host: Host::Pinned,
+    direction: Direction::Download,
+    description: Description::new(
+        "pinned-cuda-download",
+        "device → host into pinned memory",
+        Place::Cuda,
+        FILE,
+    ),
+};
+
 impl Variant<Transfer> for Copy {
-    fn name(&self) -> &'static str {
-        match (self.host, self.direction) {
-            (Host::Pageable, Direction::Upload) => "pageable-cuda-upload",
-            (Host::Pinned, Direction::Upload) => "pinned-cuda-upload",
-            (Host::Pageable, Direction::Download) => "pageable-cuda-download",
-            (Host::Pinned, Direction::Download) => "pinned-cuda-download",
-        }
-    }
-    fn about(&self) -> &'static str {
-        match (self.host, self.direction) {
-            (Host::Pageable, Direction::Upload) => "host → device from memory as any program has it",
-            (Host::Pinned, Direction::Upload) => "host → device from pinned memory",
-            (Host::Pageable, Direction::Download) => "device → host into memory as any program has it",
-            (Host::Pinned, Direction::Download) => "device → host into pinned memory",
-        }
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        include_str!("copy.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn prepare(
         &self,

@@ -4,7 +4,9 @@
 
 mod copy;
 
-use crate::transfer::copy::{Copy, Direction, Host};
+use crate::transfer::copy::{
+    Copy, Direction, PAGEABLE_DOWNLOAD, PAGEABLE_UPLOAD, PINNED_DOWNLOAD, PINNED_UPLOAD,
+};
 use ordito::files::{WriteError, write_atomically};
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, Variant};
@@ -30,20 +32,16 @@ impl Op for Transfer {
     type Ready = dyn Prepared<Self>;
 
     fn variants() -> &'static [&'static dyn Variant<Self>] {
-        &[
-            &Copy { host: Host::Pageable, direction: Direction::Upload },
-            &Copy { host: Host::Pinned, direction: Direction::Upload },
-            &Copy { host: Host::Pageable, direction: Direction::Download },
-            &Copy { host: Host::Pinned, direction: Direction::Download },
-        ]
+        &[&PAGEABLE_UPLOAD, &PINNED_UPLOAD, &PAGEABLE_DOWNLOAD, &PINNED_DOWNLOAD]
     }
 
     fn choose(machine: &Machine, _: &usize) -> Choice {
         if machine.accelerator() == Accelerator::Emulator {
-            return Choice { variant: "pageable-cuda-upload", reason: "the emulator pins no memory".into() };
+            let reason = "the emulator pins no memory".into();
+            return Choice { variant: PAGEABLE_UPLOAD.description.name, reason };
         }
         Choice {
-            variant: "pinned-cuda-upload",
+            variant: PINNED_UPLOAD.description.name,
             reason: "pinned memory needs no staging copy; operands go up before anything comes down".into(),
         }
     }
@@ -61,6 +59,13 @@ impl Op for Transfer {
         write_atomically(&folder.join("sent.bin"), |file| file.write_all(sent))?;
         write_atomically(&folder.join("arrived.bin"), |file| file.write_all(&arrived.0))
     }
+}
+
+/// Does the variant of that name take bytes to the device?
+pub(crate) fn is_upload(variant: &str) -> bool {
+    let copies: [&Copy; 4] = [&PAGEABLE_UPLOAD, &PINNED_UPLOAD, &PAGEABLE_DOWNLOAD, &PINNED_DOWNLOAD];
+    let copy = copies.into_iter().find(|copy| copy.description.name == variant);
+    copy.is_some_and(|copy| copy.direction == Direction::Upload)
 }
 
 impl Observed for Arrived {

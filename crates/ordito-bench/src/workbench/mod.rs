@@ -6,6 +6,7 @@
 
 mod bench;
 mod case;
+mod pattern;
 mod select;
 mod verify;
 mod wanted;
@@ -15,7 +16,7 @@ pub use crate::workbench::bench::{Flushes, Measuring};
 pub use crate::workbench::case::{Case, OracleLimits};
 pub use crate::workbench::select::{AUTO, SelectError, Selected, Side, left_out, select};
 pub use crate::workbench::verify::{note_findings, refused};
-pub use crate::workbench::wanted::{Wanted, is_called};
+pub use crate::workbench::wanted::{Kind, Wanted, is_called};
 
 use crate::report::{Outcome, Param, Record};
 use crate::sample::Progress;
@@ -23,7 +24,6 @@ use crate::workbench::wanted::oversized_tile;
 use ordito::machine::Machine;
 use ordito::op::{Op, Place, Variant};
 use ordito::refusal::Refusal;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -93,20 +93,9 @@ impl<'a> Workbench<'a> {
                 return (Err(oversized_tile(width).unwrap_or(unknown)), record);
             }
         };
-        record.place = variant.place().device(self.machine).into();
-        record.threads = variant.place().threads(self.machine).map(|threads| threads as u64);
-        record.params = params(variant);
+        record.set_variant(variant.describe(), self.machine);
         (Ok(variant), record)
     }
-}
-
-/// The variant's parameters, as a record holds them.
-pub fn params<O: Op>(variant: &dyn Variant<O>) -> BTreeMap<String, Param> {
-    variant
-        .params()
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), Param::from(i64::from(value))))
-        .collect()
 }
 
 /// 0: all well. 1: something was wrong or failed. 2: nothing could run, or nothing of it could be verified.

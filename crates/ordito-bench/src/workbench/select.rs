@@ -1,8 +1,8 @@
 //! `--variant csr-*,auto`: what is wanted becomes variants.
 
-use crate::workbench::wanted::{Wanted, find_historic};
-use globset::{Glob, GlobMatcher};
-use ordito::op::{Op, Place, Variant};
+use crate::catalogue::known_in;
+use crate::workbench::wanted::{Called, Wanted};
+use ordito::op::{Description, Op, Place, Variant};
 
 /// The name of the variant that chooses among the others.
 pub const AUTO: &str = "auto";
@@ -18,6 +18,14 @@ pub enum Selected<O: Op> {
 }
 
 impl<O: Op> Selected<O> {
+    /// What it is, where that is known before anything is chosen.
+    pub fn describe(&self) -> Option<&'static Description> {
+        match self {
+            Selected::Named(variant) => Some(variant.describe()),
+            Selected::Auto | Selected::OversizedTile(_) => None,
+        }
+    }
+
     /// As on the command line.
     pub fn name(&self) -> String {
         match self {
@@ -92,7 +100,7 @@ pub enum Side {
 }
 
 impl Side {
-    fn holds(self, place: Place) -> bool {
+    pub(crate) fn holds(self, place: Place) -> bool {
         (place == Place::Cuda) == (self == Side::Device)
     }
 }
@@ -104,7 +112,9 @@ pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, Se
     let (variants, patterns) = (O::variants(), &wanted.patterns);
     // Where patterns only say what to leave out, the rest is meant.
     let all = patterns.iter().all(|pattern| left_out(pattern).is_some());
-    let (mut taken, mut auto) = (vec![all; variants.len()], all);
+    let of_kind = |variant: &&dyn Variant<O>| wanted.kind.is_none_or(|kind| kind.holds(variant.describe()));
+    let mut taken: Vec<bool> = variants.iter().map(|variant| all && of_kind(variant)).collect();
+    let mut auto = all;
     let (others, wishes): (Vec<&String>, Vec<&String>) =
         patterns.iter().partition(|pattern| left_out(pattern).is_some());
     for pattern in wishes.into_iter().chain(others) {
@@ -113,8 +123,8 @@ pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, Se
             auto = wanted;
             continue;
         }
-        let matcher = glob(of_today::<O>(pattern)?)?;
-        let matches: Vec<bool> = variants.iter().map(|variant| matcher.is_match(variant.name())).collect();
+        let called = Called::new(pattern)?;
+        let matches: Vec<bool> = variants.iter().map(|variant| called.is(variant.describe())).collect();
         if !matches.contains(&true) {
             return Err(no_match::<O>(pattern));
         }
@@ -123,7 +133,7 @@ pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, Se
     let named =
         || variants.iter().copied().zip(&taken).filter(|(_, taken)| **taken).map(|(variant, _)| variant);
     let oversized = wanted.oversized_tiles(named())?;
-    let here = |variant: &&dyn Variant<O>| side.holds(variant.place());
+    let here = |variant: &&dyn Variant<O>| side.holds(variant.describe().place);
     let kept = named().filter(here).filter(|variant| wanted.keeps_tile(*variant));
     let mut selected: Vec<Selected<O>> = kept.map(Selected::Named).collect();
     if side == Side::Device {
@@ -140,24 +150,10 @@ pub fn left_out(pattern: &str) -> Option<&str> {
     pattern.strip_prefix('!')
 }
 
-/// The pattern that a historic name stands for; any other as it is. A name of another operation is no pattern of this.
-fn of_today<O: Op>(pattern: &str) -> Result<&str, SelectError> {
-    match find_historic(pattern) {
-        None => Ok(pattern),
-        Some(historic) if historic.op == O::NAME => Ok(historic.pattern),
-        Some(historic) => {
-            Err(SelectError::OfAnotherOperation { op: O::NAME, pattern: pattern.into(), owner: historic.op })
-        }
-    }
-}
-
-pub(crate) fn glob(pattern: &str) -> Result<GlobMatcher, SelectError> {
-    let glob = Glob::new(pattern)
-        .map_err(|why| SelectError::Pattern { pattern: pattern.into(), why: why.kind().to_string() })?;
-    Ok(glob.compile_matcher())
-}
-
 fn no_match<O: Op>(pattern: &str) -> SelectError {
+    if let Some(owner) = known_in(pattern) {
+        return SelectError::OfAnotherOperation { op: O::NAME, pattern: pattern.into(), owner };
+    }
     let names = O::variants().iter().map(|variant| variant.name()).chain([AUTO]);
     let names = names.collect::<Vec<_>>().join(" ");
     SelectError::NoMatch { op: O::NAME, pattern: pattern.into(), names }
@@ -166,9 +162,10 @@ fn no_match<O: Op>(pattern: &str) -> SelectError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workbench::wanted::HISTORIC;
-    use crate::workbench::wanted::is_called;
+    use crate::catalogue::{all, describe};
+    use crate::workbench::wanted::{Kind, is_called};
     use ordito::gemm::Gemm;
+    use ordito::op::Role;
     use ordito::spmm::Spmm;
 
     fn selected<O: Op>(patterns: &[&str], tiles: &[u32], side: Side) -> Result<Vec<String>, SelectError> {
@@ -198,21 +195,50 @@ mod tests {
 
     #[test]
     fn historic_names_stand_for_kernels_of_today() {
-        for historic in HISTORIC {
-            let select = match historic.op {
-                "spmm" => selected::<Spmm<f64>>,
-                _ => selected::<Gemm<f64>>,
-            };
-            let name = historic.name;
-            assert!(!select(&[name], &[], Side::Device).unwrap().is_empty(), "{name}");
-            assert!(select(&[name], &[], Side::Cpu).unwrap().is_empty(), "{name}");
+        // Under what the CUDA kernels have long been known, and how many of ours each name means.
+        let of_spmm = [
+            ("csr", 1),
+            ("csr_scalar", 3),
+            ("csr_vector", 1),
+            ("csr_vector_sub_warp", 5),
+            ("csr_vector_by_row", 1),
+            ("csr_adaptive", 1),
+            ("csr_adaptive_sub_block", 3),
+            ("csr_adaptive_sub_blocks", 3),
+            ("ellpack", 2),
+            ("ellpack_kernel", 2),
+            ("ellpack_sw", 2),
+            ("ellpack_sub_warp", 2),
+        ];
+        let of_gemm = [("kernel1", 4), ("kernel2", 4), ("MatrixMulKernel", 4), ("MatrixMulNewKernel", 4)];
+        let mut meant = 0;
+        for (name, count) in of_spmm {
+            assert_eq!(names(&[name], Side::Device).unwrap().len(), count, "{name}");
+            assert!(names(&[name], Side::Cpu).unwrap().is_empty(), "{name}");
+            meant += count;
         }
+        for (name, count) in of_gemm {
+            assert_eq!(selected::<Gemm<f64>>(&[name], &[], Side::Device).unwrap().len(), count, "{name}");
+            meant += count;
+        }
+        assert_eq!(all().map(|(_, description)| description.known_as.len()).sum::<usize>(), meant);
         assert_eq!(names(&["CSR_Vector"], Side::Device).unwrap(), ["csr-cuda-warp-per-element"]);
-        assert!(is_called("csr-cuda-warp-per-row", "csr_vector_by_row"));
-        assert!(!is_called("csr-serial", "csr") && !is_called("csr-serial", "csr-["));
+        let described = |name| describe("spmm", name).unwrap();
+        assert!(is_called(described("csr-cuda-warp-per-row"), "csr_vector_by_row"));
+        assert!(!is_called(described("csr-serial"), "csr") && !is_called(described("csr-serial"), "csr-["));
         assert_eq!(names(&["csr"], Side::Device).unwrap(), ["csr-cuda-thread-per-element"]);
         assert_eq!(names(&["csr_vector_sub_warp"], Side::Device).unwrap().len(), 5);
         assert_eq!(selected::<Gemm<f32>>(&["matrixmulnewkernel"], &[], Side::Device).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn kinds_leave_out_what_is_there_for_something_else() {
+        let of =
+            |kind, side| select::<Spmm<f64>>(&Wanted { kind: Some(kind), ..Wanted::all() }, side).unwrap();
+        let kind = Kind { side: Side::Device, roles: &[Role::Peer] };
+        assert_eq!(of(kind, Side::Device).len(), 11 + 1);
+        assert!(of(kind, Side::Device).iter().flat_map(Selected::describe).all(|d| d.role == Role::Peer));
+        assert!(matches!(of(kind, Side::Cpu)[..], [Selected::Auto]));
     }
 
     #[test]

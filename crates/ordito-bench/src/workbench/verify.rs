@@ -83,7 +83,7 @@ impl Workbench<'_> {
                 none => none.insert(ready.fetch()?),
             };
             note_phases(ready.phases(), record);
-            let (precision, error_factor) = (case.precision, variant.error_factor());
+            let (precision, error_factor) = (case.precision, variant.describe().error_factor);
             let judge = || compare(reference, output, precision, error_factor);
             let findings = self.machine.pool().install(judge);
             let wrong = matches!(findings.verdict, Verdict::Incorrect(_));

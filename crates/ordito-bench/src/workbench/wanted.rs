@@ -1,8 +1,10 @@
-//! What is asked for by `--variant` and `--tile`, and the names under which kernels have long been known.
+//! What is asked for by `--variant`, `--tile` and suites.
 
-use crate::workbench::select::{SelectError, glob};
+use crate::catalogue::known_in;
+use crate::workbench::pattern::Pattern;
+use crate::workbench::select::{SelectError, Side};
 use ordito::device::DeviceLimits;
-use ordito::op::{Op, Variant};
+use ordito::op::{Description, Op, Role, Variant};
 use ordito::refusal::Refusal;
 
 /// Patterns of names and tile widths. Of neither: everything there is.
@@ -22,6 +24,23 @@ pub struct Wanted {
     pub patterns: Vec<String>,
     /// Of the variants that have tiles, only those with these widths; none of them: all widths.
     pub tiles: Vec<u32>,
+    /// Where there are no patterns: of the variants only those of this kind, and `auto`.
+    pub kind: Option<Kind>,
+}
+
+/// Variants by what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// Where they run.
+    pub side: Side,
+    /// What they are there for.
+    pub roles: &'static [Role],
+}
+
+impl Kind {
+    pub(crate) fn holds(self, description: &Description) -> bool {
+        self.side.holds(description.place) && self.roles.contains(&description.role)
+    }
 }
 
 impl Wanted {
@@ -32,7 +51,7 @@ impl Wanted {
 
     /// Whatever these patterns mean, with tiles of any width.
     pub fn variants<P: Into<String>>(patterns: impl IntoIterator<Item = P>) -> Self {
-        Wanted { patterns: patterns.into_iter().map(Into::into).collect(), tiles: Vec::new() }
+        Wanted { patterns: patterns.into_iter().map(Into::into).collect(), ..Wanted::default() }
     }
 
     /// Sees that every width asked for is one of these variants', or one that no kernel can have; the latter.
@@ -69,7 +88,7 @@ impl Wanted {
 
 /// The width of a variant's tiles, where it has some.
 fn tile_width<O: Op>(variant: &'static dyn Variant<O>) -> Option<u32> {
-    variant.params().into_iter().find_map(|(name, width)| (name == "tile").then_some(width))
+    variant.describe().param("tile")
 }
 
 /// Why there is no kernel with tiles so wide: it has a thread for every element of a tile. No CUDA device allows more
@@ -79,44 +98,32 @@ pub(crate) fn oversized_tile(tile: u32) -> Option<Refusal> {
     (threads > limit).then_some(Refusal::Launch { what: "threads per block", asked: threads, limit })
 }
 
-/// A name of old, the operation it belongs to, and the pattern of today.
-pub(crate) struct Historic {
-    pub(crate) op: &'static str,
-    pub(crate) name: &'static str,
-    pub(crate) pattern: &'static str,
+/// What a pattern of `--variant` means: a name of old, or names of today.
+pub(crate) enum Called<'a> {
+    KnownAs(&'a str),
+    Like(Pattern),
 }
 
-const fn historic(op: &'static str, name: &'static str, pattern: &'static str) -> Historic {
-    Historic { op, name, pattern }
-}
+impl<'a> Called<'a> {
+    /// A name of old is one before it is a pattern, whatever operation it belongs to.
+    pub(crate) fn new(pattern: &'a str) -> Result<Self, SelectError> {
+        if known_in(pattern).is_some() {
+            return Ok(Called::KnownAs(pattern));
+        }
+        let read = Pattern::new(pattern);
+        let why = |why| SelectError::Pattern { pattern: pattern.into(), why: format!("{why}") };
+        read.map(Called::Like).map_err(why)
+    }
 
-/// Names under which the CUDA kernels have long been known, as patterns of ours.
-pub(crate) const HISTORIC: &[Historic] = &[
-    historic("spmm", "csr", "csr-cuda-thread-per-element"),
-    historic("spmm", "csr_scalar", "csr-cuda-thread-*"),
-    historic("spmm", "csr_vector", "csr-cuda-warp-per-element"),
-    historic("spmm", "csr_vector_sub_warp", "csr-cuda-lanes*-per-element"),
-    historic("spmm", "csr_vector_by_row", "csr-cuda-warp-per-row"),
-    historic("spmm", "csr_adaptive", "csr-cuda-adaptive-column"),
-    historic("spmm", "csr_adaptive_sub_block", "csr-cuda-adaptive-sub-blocks*"),
-    historic("spmm", "csr_adaptive_sub_blocks", "csr-cuda-adaptive-sub-blocks*"),
-    historic("spmm", "ellpack", "ell-*-cuda-thread-per-element"),
-    historic("spmm", "ellpack_kernel", "ell-*-cuda-thread-per-element"),
-    historic("spmm", "ellpack_sw", "ell-*-cuda-lanes*-per-element"),
-    historic("spmm", "ellpack_sub_warp", "ell-*-cuda-lanes*-per-element"),
-    historic("gemm", "kernel1", "dense-cuda-element-by-row-*"),
-    historic("gemm", "kernel2", "dense-cuda-tile-by-row-*"),
-    historic("gemm", "MatrixMulKernel", "dense-cuda-element-by-column-*"),
-    historic("gemm", "MatrixMulNewKernel", "dense-cuda-tile-by-column-*"),
-];
-
-/// The entry of a historic name, in whatever case it is written.
-pub(crate) fn find_historic(name: &str) -> Option<&'static Historic> {
-    HISTORIC.iter().find(|historic| historic.name.eq_ignore_ascii_case(name))
+    pub(crate) fn is(&self, description: &Description) -> bool {
+        match self {
+            Called::KnownAs(name) => description.is_known_as(name),
+            Called::Like(pattern) => pattern.matches(description.name),
+        }
+    }
 }
 
 /// Does `--variant pattern` mean this variant?
-pub fn is_called(variant: &str, pattern: &str) -> bool {
-    let pattern = find_historic(pattern).map_or(pattern, |historic| historic.pattern);
-    glob(pattern).is_ok_and(|matcher| matcher.is_match(variant))
+pub fn is_called(description: &Description, pattern: &str) -> bool {
+    Called::new(pattern).is_ok_and(|called| called.is(description))
 }

@@ -6,7 +6,7 @@ use ordito::device::gpu::{GpuInfo, Library, nvrtc};
 use ordito::device::{Emulator, Gpu, KernelSource};
 use ordito::machine::{Accelerator, Machine};
 use ordito::matrix::{Coo, Csr, Dense, Duplicates};
-use ordito::op::{Op, RunError};
+use ordito::op::{Op, RunError, Variant};
 use ordito::refusal::Refusal;
 use ordito::spmm::{Plan, Spmm};
 use ordito::units::binary_bytes;
@@ -14,8 +14,6 @@ use ordito_bench::sample::DeviceCeilings;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The simplest kernel there is: it stands for all.
-const VARIANT: &str = "csr-cuda-thread-per-element";
 /// What kernels are tried for where there is no GPU.
 const ARCHITECTURE: u32 = 90;
 
@@ -111,8 +109,15 @@ fn library(name: &'static str, library: Library, needed: bool) -> Finding {
     }
 }
 
+/// The simplest kernel there is stands for all: a thread for every element, which everybody calls `csr`.
+fn simplest() -> Result<&'static dyn Variant<Spmm<f64>>, Refusal> {
+    let name = "csr";
+    let found = Spmm::<f64>::variants().iter().copied().find(|variant| variant.describe().is_known_as(name));
+    found.ok_or_else(|| Refusal::UnknownVariant { name: name.into() })
+}
+
 fn kernel() -> Option<KernelSource> {
-    Spmm::<f64>::variant(VARIANT)?.kernels().into_iter().next()
+    simplest().ok()?.kernels().into_iter().next()
 }
 
 /// Compiles one kernel, for the first GPU or for a common one; nothing where there is no compiler.
@@ -173,7 +178,7 @@ fn multiply(accelerator: Accelerator) -> Result<bool, RunError> {
     let mut y = Dense::filled(n, k, f64::NAN)?;
     let machine: Arc<Machine> = Machine::whole()?.with_accelerator(accelerator);
     let a = Csr::from_coo(&twos, Duplicates::Sum);
-    Plan::with_variant(VARIANT, a, k, &machine)?.apply(1.0, x.view(), 0.0, y.view_mut())?;
+    Plan::with_variant(simplest()?.name(), a, k, &machine)?.apply(1.0, x.view(), 0.0, y.view_mut())?;
     Ok(x.data().iter().zip(y.data()).all(|(x, y)| 2.0 * x == *y))
 }
 

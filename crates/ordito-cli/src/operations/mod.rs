@@ -18,7 +18,7 @@ use crate::suite::{Suite, Yardstick};
 use crate::targets::{NothingRuns, missing_device};
 use ordito::device::KernelSource;
 use ordito::machine::Machine;
-use ordito::op::{Op, Place, Variant};
+use ordito::op::{Description, Op, Variant};
 use ordito_bench::workbench::{AUTO, SelectError, Side, Wanted};
 
 /// An operation behind the command line: its name, its variants, and how to run it on inputs.
@@ -56,12 +56,11 @@ pub(crate) trait Operation: Sync {
 /// A line of `ordito list`.
 pub(crate) struct Listed {
     pub(crate) name: &'static str,
-    pub(crate) place: Option<Place>,
     pub(crate) about: &'static str,
-    pub(crate) source: Option<&'static str>,
+    /// What the variant is; nothing of `auto`, which is whatever it takes.
+    pub(crate) description: Option<&'static Description>,
     /// What its kernels are made of: names and texts of CUDA files and headers.
     pub(crate) files: Vec<(&'static str, &'static str)>,
-    pub(crate) params: Vec<(&'static str, u32)>,
     pub(crate) refusal: Option<String>,
 }
 
@@ -99,22 +98,18 @@ pub(crate) fn run(operation: &dyn Operation, request: &Request, console: &Consol
 fn catalogue<O: Op>(machine: Option<&Machine>) -> Vec<Listed> {
     let listed = |variant: &&'static dyn Variant<O>| Listed {
         name: variant.name(),
-        place: Some(variant.place()),
-        about: variant.about(),
-        source: Some(variant.source()),
+        about: variant.describe().about,
+        description: Some(variant.describe()),
         files: variant.kernels().iter().flat_map(KernelSource::files).collect(),
-        params: variant.params(),
         refusal: machine
             .and_then(|machine| variant.available(machine).err())
             .map(|refusal| refusal.to_string()),
     };
     let auto = Listed {
         name: AUTO,
-        place: None,
         about: "whatever of these fits the operands and the machine; says what and why",
-        source: None,
+        description: None,
         files: Vec::new(),
-        params: Vec::new(),
         refusal: None,
     };
     O::variants().iter().map(listed).chain([auto]).collect()

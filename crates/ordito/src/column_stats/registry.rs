@@ -3,7 +3,7 @@
 use crate::Scalar;
 use crate::column_stats::cpu::{dense_serial_blocks, dense_threads_blocks};
 use crate::column_stats::cuda::dense_cuda_column::{IN_MEMORY, IN_REGISTER};
-use crate::column_stats::cuda::dense_cuda_strips::STRIPS;
+use crate::column_stats::cuda::dense_cuda_strips::{NARROW, NARROW_MANY_ROWS, WIDE};
 use crate::column_stats::cuda::dense_cuda_tree::{INTERLEAVED, SEQUENTIAL};
 use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
 use crate::column_stats::{Statistics, reference, select};
@@ -27,9 +27,9 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
         &SEQUENTIAL[1],
         &SEQUENTIAL[2],
         &SEQUENTIAL[3],
-        &STRIPS[0],
-        &STRIPS[1],
-        &STRIPS[2],
+        &NARROW,
+        &NARROW_MANY_ROWS,
+        &WIDE,
     ]
 }
 

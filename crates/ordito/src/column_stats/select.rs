@@ -1,5 +1,7 @@
 //! What `auto` takes, as data: from the shape and the machine, without running anything.
 
+use crate::column_stats::cpu::{dense_serial_blocks, dense_threads_blocks};
+use crate::column_stats::cuda::dense_cuda_strips::{NARROW, NARROW_MANY_ROWS, WIDE};
 use crate::column_stats::reduction::Shape;
 use crate::device::DeviceLimits;
 use crate::machine::{Accelerator, Machine};
@@ -30,10 +32,10 @@ fn on_cpu(threads: usize, shape: Shape, bytes: u64) -> Choice {
         } else {
             format!("{} are too few to wake a second thread", units::bytes(bytes))
         };
-        return Choice { variant: "dense-serial-blocks", reason: format!("{shape}: {why}") };
+        return Choice { variant: dense_serial_blocks::DESCRIPTION.name, reason: format!("{shape}: {why}") };
     }
     let reason = format!("{shape}: {} are shared out to {threads} threads", units::bytes(bytes));
-    Choice { variant: "dense-threads-blocks", reason }
+    Choice { variant: dense_threads_blocks::DESCRIPTION.name, reason }
 }
 
 /// Rows from which a thread of a narrow strip has use for 24 of them at a time (100000×64 on an H200, f64: 13.0 µs, with 8
@@ -43,20 +45,14 @@ const MANY_ROWS: usize = 4096;
 /// Narrow strips are more blocks, which is what a small matrix lacks; wide loads ask for more at a time, which is what
 /// counts where everything comes from memory.
 fn on_device(limits: &DeviceLimits, shape: Shape, bytes: u64) -> Choice {
-    let (variant, why) = if bytes > limits.l2_bytes {
-        ("dense-cuda-strips-wide-32x8", "larger than the last-level cache: loads of 16 bytes")
+    let (strips, why) = if bytes > limits.l2_bytes {
+        (&WIDE, "larger than the last-level cache: loads of 16 bytes")
     } else if shape.rows >= MANY_ROWS {
-        (
-            "dense-cuda-strips-narrow-16x24",
-            "fits the last-level cache, and has many rows: narrow strips, 24 rows in flight",
-        )
+        (&NARROW_MANY_ROWS, "fits the last-level cache, and has many rows: narrow strips, 24 rows in flight")
     } else {
-        (
-            "dense-cuda-strips-narrow-16x8",
-            "fits the last-level cache: many narrow strips, one element per load",
-        )
+        (&NARROW, "fits the last-level cache: many narrow strips, one element per load")
     };
-    Choice { variant, reason: format!("{shape}: {why}") }
+    Choice { variant: strips.description.name, reason: format!("{shape}: {why}") }
 }
 
 #[cfg(test)]

@@ -2,10 +2,16 @@
 
 use crate::Scalar;
 use crate::device::DeviceLimits;
-use crate::gemm::cpu::dense_threads_packed::SERIAL_BELOW;
+use crate::gemm::cpu::dense_threads_packed::{self, SERIAL_BELOW};
+use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
+use crate::gemm::cuda::fast::dense_cuda_tensor_f64::TENSOR_F64;
+use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
+use crate::gemm::cuda::fast::dense_cuda_wgmma_tf32x3;
+use crate::gemm::cuda::fast::tiled::Tiled;
+use crate::gemm::cuda::ladder::dense_cuda_ladder::TILE_BY_COLUMN;
 use crate::gemm::product::Shape;
 use crate::machine::{Accelerator, Machine};
-use crate::op::Choice;
+use crate::op::{Choice, Description};
 
 /// On a device where the machine has one, otherwise on the CPU.
 pub(crate) fn choose<S: Scalar>(machine: &Machine, shape: Shape) -> Choice {
@@ -33,7 +39,7 @@ fn on_cpu(machine: &Machine, shape: Shape) -> Choice {
     } else {
         format!("{threads} threads: packed panels and vector instructions")
     };
-    Choice { variant: "dense-threads-packed", reason }
+    Choice { variant: dense_threads_packed::DESCRIPTION.name, reason }
 }
 
 // Fitted to an H200 (measurements/2026-11-15-h200/gemm), squares from 100 to 10000 and thin products: of the 32 shapes there
@@ -85,30 +91,41 @@ impl Cover {
     }
 }
 
+/// Blocks of 16×16 threads.
+const SMALL_TILE: &Description = &TILE_BY_COLUMN[2].description;
+
+/// The variant of a family that has tiles of this size, of which there is one: a test sees to it.
+fn with_tiles(family: &'static [Tiled], rows: u32, cols: u32) -> &'static Description {
+    let has = |tiled: &&Tiled| tiled.description.params == [("rows", rows), ("cols", cols)];
+    &family.iter().find(has).unwrap_or(&family[0]).description
+}
+
 /// Tensor cores, in the largest tiles of which there are enough: large ones read least, small ones keep all
 /// multiprocessors busy.
 fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
     let multiprocessors = limits.multiprocessors as usize;
     let [large, long, medium, small] =
         [(128, 128), (128, 64), (64, 64), (64, 32)].map(|(rows, cols)| Cover::new(shape, rows, cols));
-    let enough = |cover: &Cover| 2 * cover.tiles >= 3 * multiprocessors && cover.close;
-    let (variant, tile, why) = if shape.m <= FEW_TERMS && 2 * small.tiles >= 3 * multiprocessors {
-        ("dense-cuda-tensor-f64-64x32", "64×32", "short sums, small ones wait best for memory")
+    let enough = |cover: &Cover| cover.tiles.saturating_mul(2) >= 3 * multiprocessors && cover.close;
+    let ((rows, cols), why) = if shape.m <= FEW_TERMS && small.tiles.saturating_mul(2) >= 3 * multiprocessors
+    {
+        ((64, 32), "short sums, small ones wait best for memory")
     } else if large.tiles >= MANY_WAVES * multiprocessors && large.close && shape.m >= TERMS_OF_LARGE_TILES {
-        ("dense-cuda-tensor-f64-128x128", "128×128", "many for every multiprocessor")
+        ((128, 128), "many for every multiprocessor")
     } else if long.tiles >= MANY_HALF_WAVES * multiprocessors && long.close && shape.m >= TERMS_OF_LONG_TILES
     {
-        ("dense-cuda-tensor-f64-128x64", "128×64", "several for every multiprocessor")
+        ((128, 64), "several for every multiprocessor")
     } else if enough(&medium) {
-        ("dense-cuda-tensor-f64-64x64", "64×64", "enough for every multiprocessor")
+        ((64, 64), "enough for every multiprocessor")
     } else if shape.m >= MANY_TERMS {
-        ("dense-cuda-tensor-f64-64x64", "64×64", "few, but their sums are long and can be sliced")
+        ((64, 64), "few, but their sums are long and can be sliced")
     } else if enough(&small) {
-        ("dense-cuda-tensor-f64-64x32", "64×32", "the largest of which there are enough and that fit C")
+        ((64, 32), "the largest of which there are enough and that fit C")
     } else {
-        ("dense-cuda-tensor-f64-32x32", "32×32", "small ones keep more multiprocessors busy")
+        ((32, 32), "small ones keep more multiprocessors busy")
     };
-    Choice { variant, reason: format!("{shape}: f64 on tensor cores in tiles of {tile}: {why}") }
+    let reason = format!("{shape}: f64 on tensor cores in tiles of {rows}×{cols}: {why}");
+    Choice { variant: with_tiles(&TENSOR_F64, rows, cols).name, reason }
 }
 
 /// Tensor cores by three products in TF32, but for what is too small or too flat for them.
@@ -118,30 +135,33 @@ fn f32_on_device(limits: &DeviceLimits, emulated: bool, shape: Shape) -> Choice 
     let below = |work| shape.multiply_adds() <= work && shape.m <= TERMS_OF_SMALL;
     let (variant, why) = if shape.m <= SHORT_SUM {
         (
-            "dense-cuda-registers-64x64",
+            with_tiles(&REGISTERS, 64, 64),
             "sums too short to hide the error of splitting numbers into TF32 halves",
         )
     } else if below(TINY) {
-        ("dense-cuda-tile-by-column-16", "too small for anything larger than a small shared tile")
+        (SMALL_TILE, "too small for anything larger than a small shared tile")
     } else if shape.m <= TERMS_TO_SPLIT || below(WORK_TO_SPLIT) {
-        ("dense-cuda-registers-64x64", "too little to do to pay for splitting numbers into TF32 halves")
+        (with_tiles(&REGISTERS, 64, 64), "too little to do to pay for splitting numbers into TF32 halves")
     } else if warp_groups
         && shape.n.min(shape.m).min(shape.p) >= SIDE_TO_PACK
         && shape.multiply_adds() >= WORK_TO_PACK
     {
-        ("dense-cuda-wgmma-tf32x3-128x128", "large: three TF32 products on warp groups")
+        (&dense_cuda_wgmma_tf32x3::DESCRIPTION, "large: three TF32 products on warp groups")
     } else if large.tiles >= MANY_WAVES * limits.multiprocessors as usize
         && large.close
         && shape.m >= TERMS_OF_WIDE_TILES
     {
-        ("dense-cuda-tensor-tf32x3-128x64", "three TF32 products in the tiles that large products do best in")
+        (
+            with_tiles(&TENSOR_TF32X3, 128, 64),
+            "three TF32 products in the tiles that large products do best in",
+        )
     } else {
         (
-            "dense-cuda-tensor-tf32x3-64x64",
+            with_tiles(&TENSOR_TF32X3, 64, 64),
             "three TF32 products in small tiles, which keep more multiprocessors busy",
         )
     };
-    Choice { variant, reason: format!("{shape}: {why}") }
+    Choice { variant: variant.name, reason: format!("{shape}: {why}") }
 }
 
 #[cfg(test)]

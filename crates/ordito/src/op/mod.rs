@@ -7,11 +7,13 @@
 //! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
 
 pub(crate) mod break_even;
+pub(crate) mod description;
 pub(crate) mod phase_clock;
 pub(crate) mod reference;
 pub(crate) mod transposed;
 
 pub use break_even::Products;
+pub use description::{Computes, Description, Role, SourceFile, Storage};
 pub use reference::{Extent, Observed, Projection, Reference};
 
 use crate::Scalar;
@@ -72,26 +74,11 @@ pub fn of_precision<O: Op>(in_f32: &dyn Any, in_f64: &dyn Any) -> &'static [&'st
 
 /// One way to compute an operation.
 pub trait Variant<O: Op>: Sync {
-    /// `<format>-<place>-<who does which work>`.
-    fn name(&self) -> &'static str;
-    /// One line for `ordito list`.
-    fn about(&self) -> &'static str;
-    /// Where it runs.
-    fn place(&self) -> Place;
-    /// The file it is written in, for those who study kernels.
-    fn source(&self) -> &'static str;
-    /// Factor on the error bound; 1 for everything that multiplies and adds in the precision of its data.
-    fn error_factor(&self) -> f64 {
-        1.0
-    }
-    /// Could `auto` and tuning take it? Not what is there to be compared with: a peer that wants its operands in a layout of
-    /// its own, a rung of the CPU's ladder, which later ones beat on every matrix.
-    fn can_be_chosen(&self) -> bool {
-        true
-    }
-    /// Its parameters, where one kernel is registered with several values: lanes, sub-block size, tile width.
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        Vec::new()
+    /// What it is.
+    fn describe(&self) -> &Description;
+    /// Its name, as on the command line.
+    fn name(&self) -> &'static str {
+        self.describe().name
     }
     /// Every kernel that it may ask a device to compile, with every set of definitions.
     fn kernels(&self) -> Vec<KernelSource> {
@@ -99,7 +86,7 @@ pub trait Variant<O: Op>: Sync {
     }
     /// Could it run on this machine at all? Nothing is prepared.
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
-        match self.place() {
+        match self.describe().place {
             Place::Serial | Place::Threads => Ok(()),
             Place::Cuda => {
                 let (device, kernels) = (machine.device()?, self.kernels());
@@ -300,30 +287,61 @@ mod tests {
     fn names_are_well_formed<O: Op>() {
         let mut seen = HashSet::new();
         for variant in O::variants() {
-            let name = variant.name();
+            let Description { name, short, about, place, source, params, error_factor, .. } =
+                *variant.describe();
             assert!(seen.insert(name), "{name} is listed twice");
             assert_ne!(name, "auto");
             assert!(
                 name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
                 "{name}"
             );
-            assert!(name.split('-').any(|part| part == variant.place().name()), "{name} does not say where");
+            assert!(name.split('-').any(|part| part == place.name()), "{name} does not say where");
             assert!(name.split('-').all(|part| !part.is_empty()), "{name}");
-            assert!(!variant.about().is_empty() && !variant.about().contains('\n'), "{name}: about");
-            assert!(variant.source().starts_with("//"), "{name}: source");
-            assert_eq!(variant.place() == Place::Cuda, name.contains("-cuda-"));
-            assert!(variant.error_factor() >= 1.0);
+            assert!(!about.is_empty() && !about.contains('\n'), "{name}: about");
+            assert!(!short.is_empty() && name.contains(&short.replace(' ', "-")), "{name}: {short}");
+            assert!(source.starts_with("//"), "{name}: source");
+            assert!(params.iter().all(|(_, value)| name.contains(&value.to_string())), "{name}: {params:?}");
+            assert!(error_factor >= 1.0);
         }
         assert!(!seen.is_empty());
     }
 
+    /// A name of old may mean several variants, but none that is called otherwise today.
+    fn names_of_old_are_no_names_of_today<O: Op>() {
+        for variant in O::variants() {
+            let Description { name, known_as, .. } = *variant.describe();
+            for (at, old) in known_as.iter().enumerate() {
+                let same = |other: &&str| other.eq_ignore_ascii_case(old);
+                assert!(!known_as[..at].iter().any(|other| same(other)), "{name}: {old} twice");
+                assert!(O::variants().iter().all(|other| !same(&other.name())), "{old} is a name of today");
+            }
+        }
+    }
+
+    /// The file is there, and what is shown of it is all of it.
+    fn files_are_what_is_shown<O: Op>() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for variant in O::variants() {
+            let Description { name, file, source, .. } = *variant.describe();
+            let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+            assert!(!text.is_empty(), "{name}: there is no {file}");
+            assert!(source.ends_with(&text), "{name}: {file} reads otherwise");
+        }
+    }
+
+    fn descriptions_are_true<O: Op>() {
+        names_are_well_formed::<O>();
+        names_of_old_are_no_names_of_today::<O>();
+        files_are_what_is_shown::<O>();
+    }
+
     #[test]
-    fn every_list_holds_unique_telling_names() {
-        names_are_well_formed::<crate::column_stats::Columns<f32>>();
-        names_are_well_formed::<crate::column_stats::Columns<f64>>();
-        names_are_well_formed::<crate::gemm::Gemm<f32>>();
-        names_are_well_formed::<crate::gemm::Gemm<f64>>();
-        names_are_well_formed::<crate::spmm::Spmm<f32>>();
-        names_are_well_formed::<crate::spmm::Spmm<f64>>();
+    fn every_list_holds_true_descriptions() {
+        descriptions_are_true::<crate::column_stats::Columns<f32>>();
+        descriptions_are_true::<crate::column_stats::Columns<f64>>();
+        descriptions_are_true::<crate::gemm::Gemm<f32>>();
+        descriptions_are_true::<crate::gemm::Gemm<f64>>();
+        descriptions_are_true::<crate::spmm::Spmm<f32>>();
+        descriptions_are_true::<crate::spmm::Spmm<f64>>();
     }
 }

@@ -1,7 +1,6 @@
 //! The one list of ways to multiply. Help, `list`, `verify`, `bench`, the documents and the tests walk it.
 
 use crate::Scalar;
-use crate::device::gpu::cusparse::{Algorithm, VectorAlgorithm};
 use crate::files::WriteError;
 use crate::io::matrix_market::WriteOptions;
 use crate::io::{write_matrix_market, write_npy};
@@ -82,17 +81,17 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &csr_cuda_rows::ROWS_32_SHUFFLED,
         &csr_cuda_shares::SHARES,
         &csr_cuda_windows::WINDOWS,
-        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Default),
-        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr1),
-        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr2),
-        &csr_cuda_cusparse::CsrCudaCusparse(Algorithm::Csr3),
-        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Default),
-        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr1),
-        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr2),
-        &csr_cuda_cusparse_columns::CsrCudaCusparseColumns(Algorithm::Csr3),
-        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Default),
-        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr1),
-        &csr_cuda_cusparse_spmv::CsrCudaCusparseSpmv(VectorAlgorithm::Csr2),
+        &csr_cuda_cusparse::DEFAULT,
+        &csr_cuda_cusparse::ALG_1,
+        &csr_cuda_cusparse::ALG_2,
+        &csr_cuda_cusparse::ALG_3,
+        &csr_cuda_cusparse_columns::DEFAULT,
+        &csr_cuda_cusparse_columns::ALG_1,
+        &csr_cuda_cusparse_columns::ALG_2,
+        &csr_cuda_cusparse_columns::ALG_3,
+        &csr_cuda_cusparse_spmv::DEFAULT,
+        &csr_cuda_cusparse_spmv::ALG_1,
+        &csr_cuda_cusparse_spmv::ALG_2,
         #[cfg(feature = "wrong-variant")]
         &wrong::CsrSerialWrong,
     ]

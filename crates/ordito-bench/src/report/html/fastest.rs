@@ -64,7 +64,7 @@ fn named(record: &Record) -> String {
 fn fastest(records: &[Record]) -> Vec<[usize; 2]> {
     let (mut order, mut found) = (Vec::new(), HashMap::<Setting, Vec<(f64, usize)>>::new());
     for (index, record) in records.iter().enumerate() {
-        let Some(timed) = Timed::of(record).filter(|_| record.variant != "auto") else { continue };
+        let Some(timed) = Timed::of(record).filter(|_| !record.is_auto()) else { continue };
         let setting = Setting::of_any_place(record);
         if !found.contains_key(&setting) {
             order.push(setting.clone());
@@ -97,7 +97,7 @@ mod tests {
             timed("a", 8, 30.0),
             timed("b", 8, 10.0),
             timed("b", 8, 12.0),
-            timed("auto", 8, 9.0),
+            Record { chosen: Some("b".to_owned()), ..timed("auto", 8, 9.0) },
             timed("a", 16, 1.0),
         ];
         assert_eq!(fastest(&records), [[1, 0]]);

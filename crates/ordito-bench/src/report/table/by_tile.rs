@@ -1,5 +1,6 @@
 //! What `bench` prints at the end where several tile widths were timed: size × tile width × algorithm, median times.
 
+use crate::catalogue::describe;
 use crate::report::outcome::Param;
 use crate::report::record::Record;
 use crate::report::table::layout::{Printed, laid_out};
@@ -12,18 +13,17 @@ const TILE: &str = "tile";
 /// A record of a variant with tiles.
 struct Tiled<'a> {
     width: i64,
-    /// `tile by row` of `dense-cuda-tile-by-row-16`.
-    family: String,
+    /// `tile by row`: what is left of its name when all widths share it.
+    family: &'a str,
     record: &'a Record,
 }
 
 impl<'a> Tiled<'a> {
     fn of(record: &'a Record) -> Option<Self> {
-        let Some(Param::Integer(width)) = record.params.get(TILE).filter(|_| record.chosen.is_none()) else {
+        let Some(Param::Integer(width)) = record.params.get(TILE).filter(|_| !record.is_auto()) else {
             return None;
         };
-        let name = record.variant.strip_suffix(&format!("-{width}")).unwrap_or(&record.variant);
-        let family = name.split_once("-cuda-").map_or(name, |(_, who)| who).replace('-', " ");
+        let family = describe(&record.op, &record.variant).map_or(&*record.variant, |variant| variant.short);
         Some(Tiled { width: *width, family, record })
     }
 }
@@ -58,8 +58,8 @@ fn with_tiles(tiled: &[&Tiled<'_>]) -> String {
     let (op, dtype, place) = setting(tiled[0].record);
     let timed = || tiled.iter().filter(|tiled| tiled.record.median_ns.is_some());
     // A width that no kernel can have belongs to no family; it stands below.
-    let families = distinct(timed().map(|tiled| tiled.family.as_str()));
-    let in_family = |tiled: &&&Tiled<'_>| families.contains(&tiled.family.as_str());
+    let families = distinct(timed().map(|tiled| tiled.family));
+    let in_family = |tiled: &&&Tiled<'_>| families.contains(&tiled.family);
     let mut widths = distinct(tiled.iter().filter(in_family).map(|tiled| tiled.width));
     widths.sort_unstable();
     let sizes = distinct(tiled.iter().filter(in_family).map(|tiled| size(tiled.record)));

@@ -1,6 +1,7 @@
 //! What `bench` prints at the end where our own kernels and cuSPARSE ran on a GPU: a row per case, then the totals.
 
-use crate::report::peers::{PEER, PeerCase, PeerSummary, Ratios, Standing, Totals};
+use crate::catalogue::describe;
+use crate::report::peers::{PeerCase, PeerSummary, Ratios, Standing, Totals};
 use crate::report::table::layout::{Printed, laid_out};
 use crate::report::table::shown;
 use ordito::units;
@@ -25,7 +26,7 @@ fn percent(share: Option<f64>) -> String {
 }
 fn peer(standing: &Standing) -> String {
     let name = &standing.cusparse.variant;
-    name.strip_prefix(PEER).unwrap_or(name).to_owned()
+    describe("spmm", name).map_or(name.as_str(), |variant| variant.short).to_owned()
 }
 fn ahead(standing: &Standing) -> String {
     shown(standing.ahead_after, |products| products.to_string())

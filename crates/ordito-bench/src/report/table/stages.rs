@@ -3,6 +3,7 @@
 use crate::report::outcome::Outcome;
 use crate::report::record::Record;
 use crate::report::table::layout::{Printed, laid_out};
+use crate::transfer::is_upload;
 use ordito::units;
 
 /// A part of a job, and how long it takes.
@@ -25,8 +26,7 @@ pub fn stages_of(read: Vec<Stage>, reductions: &[Record], copies: &[Record]) -> 
         let here = |record: &&Record| record.outcome == Outcome::Passed && record.place != "emulator";
         records.iter().filter(here).filter(|record| record.median_ns.is_some()).cloned().collect()
     };
-    for copy in timed(copies).iter().filter(|copy| copy.variant.ends_with("-upload") && copy.chosen.is_none())
-    {
+    for copy in timed(copies).iter().filter(|copy| is_upload(&copy.variant) && !copy.is_auto()) {
         stages.push(Stage {
             name: format!("upload ({})", copy.variant),
             ns: copy.median_ns.unwrap_or_default(),

@@ -9,8 +9,9 @@ use crate::column_stats::reduction::{Columns, Reduction, Shape};
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::DenseView;
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 pub(crate) struct DenseSerialBlocks;
@@ -26,18 +27,16 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "dense-serial-blocks",
+    "one thread, blocks of rows and stripes of columns, vector instructions across the columns",
+    Place::Serial,
+    source_file!("column_stats/cpu/dense_serial_blocks.rs"),
+);
+
 impl<S: Scalar> Variant<Columns<S>> for DenseSerialBlocks {
-    fn name(&self) -> &'static str {
-        "dense-serial-blocks"
-    }
-    fn about(&self) -> &'static str {
-        "one thread, blocks of rows and stripes of columns, vector instructions across the columns"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_serial_blocks.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Reduction<S>>, Refusal> {
         let kernel = Kernel { grid: RowBlocks::new(*shape), simd: machine.cpu().simd };

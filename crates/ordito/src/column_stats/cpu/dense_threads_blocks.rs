@@ -8,8 +8,9 @@ use crate::column_stats::cpu::row_blocks::RowBlocks;
 use crate::column_stats::reduction::{Columns, Reduction, Shape};
 use crate::machine::Machine;
 use crate::matrix::DenseView;
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 pub(crate) struct DenseThreadsBlocks;
@@ -25,18 +26,16 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "dense-threads-blocks",
+    "all threads share blocks of rows and stripes of columns; the same bits for any number of them",
+    Place::Threads,
+    source_file!("column_stats/cpu/dense_threads_blocks.rs"),
+);
+
 impl<S: Scalar> Variant<Columns<S>> for DenseThreadsBlocks {
-    fn name(&self) -> &'static str {
-        "dense-threads-blocks"
-    }
-    fn about(&self) -> &'static str {
-        "all threads share blocks of rows and stripes of columns; the same bits for any number of them"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_threads_blocks.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Reduction<S>>, Refusal> {
         let kernel = Kernel { grid: RowBlocks::new(*shape), machine: machine.clone() };

@@ -6,32 +6,41 @@ use crate::column_stats::reduction::{Columns, MEAN_ONLY, Reduction, Shape};
 use crate::device::DeviceDense;
 use crate::device::{Argument, Buffer, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
 use crate::machine::Machine;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 /// Where a thread has its sum.
 pub(crate) struct ColumnLoop {
-    name: &'static str,
-    about: &'static str,
+    description: Description,
     entry: &'static str,
     file: &'static str,
-    text: &'static str,
 }
 
 pub(crate) const IN_MEMORY: ColumnLoop = ColumnLoop {
-    name: "dense-cuda-column-adds-in-memory",
-    about: "a thread per column adds into global memory at every row; mean only (column loop)",
+    description: Description::new(
+        "dense-cuda-column-adds-in-memory",
+        "a thread per column adds into global memory at every row; mean only (column loop)",
+        Place::Cuda,
+        source_file!("column_stats/cuda/dense_cuda_column_in_memory.cu"),
+    )
+    .ladder()
+    .mean_only(),
     entry: "column_in_memory",
     file: "dense_cuda_column_in_memory.cu",
-    text: include_str!("dense_cuda_column_in_memory.cu"),
 };
 pub(crate) const IN_REGISTER: ColumnLoop = ColumnLoop {
-    name: "dense-cuda-column-adds-in-register",
-    about: "a thread per column adds in a register; mean only",
+    description: Description::new(
+        "dense-cuda-column-adds-in-register",
+        "a thread per column adds in a register; mean only",
+        Place::Cuda,
+        source_file!("column_stats/cuda/dense_cuda_column_in_register.cu"),
+    )
+    .ladder()
+    .mean_only(),
     entry: "column_in_register",
     file: "dense_cuda_column_in_register.cu",
-    text: include_str!("dense_cuda_column_in_register.cu"),
 };
 
 /// Blocks that the columns are spread over. The kernel was first launched as 128 blocks of 41 threads, for 5248 columns; with
@@ -46,7 +55,7 @@ fn plan(limits: &DeviceLimits, cols: usize) -> Result<LaunchPlan, Refusal> {
 
 impl ColumnLoop {
     fn kernel<S: Scalar>(&self) -> KernelSource {
-        KernelSource::new(self.entry, self.file, self.text).define("SCALAR", S::CUDA_NAME)
+        KernelSource::new(self.entry, self.file, self.description.source).define("SCALAR", S::CUDA_NAME)
     }
 }
 
@@ -72,17 +81,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch {
 }
 
 impl<S: Scalar> Variant<Columns<S>> for ColumnLoop {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn about(&self) -> &'static str {
-        self.about
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        self.text
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
         vec![self.kernel::<S>()]

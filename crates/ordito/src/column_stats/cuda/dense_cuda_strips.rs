@@ -6,8 +6,9 @@ use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
 use crate::device::DeviceDense;
 use crate::device::{Argument, Buffer, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
 use crate::machine::Machine;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 const THREADS_PER_BLOCK: u32 = 256;
@@ -16,8 +17,7 @@ const WIDE_BYTES: u32 = 16;
 
 /// How a block is cut.
 pub(crate) struct Strips {
-    name: &'static str,
-    about: &'static str,
+    pub(crate) description: Description,
     /// Does a thread load 16 bytes of a row at a time, or one element? Wide loads need fewer instructions; narrow ones
     /// make four (f64: two) times as many strips, for matrices that are small.
     wide: bool,
@@ -32,16 +32,21 @@ pub(crate) struct Strips {
 macro_rules! strips {
     ($kind:literal, $wide:literal, $loads:literal, $across:literal, $in_flight:literal, $blocks:literal) => {
         Strips {
-            name: concat!("dense-cuda-strips-", $kind, "-", $across, "x", $in_flight),
-            about: concat!(
-                "a block per strip of columns and slice of rows, ",
-                $across,
-                " threads across, loads of ",
-                $loads,
-                ", ",
-                $in_flight,
-                " rows in flight"
-            ),
+            description: Description::new(
+                concat!("dense-cuda-strips-", $kind, "-", $across, "x", $in_flight),
+                concat!(
+                    "a block per strip of columns and slice of rows, ",
+                    $across,
+                    " threads across, loads of ",
+                    $loads,
+                    ", ",
+                    $in_flight,
+                    " rows in flight"
+                ),
+                Place::Cuda,
+                source_file!("column_stats/cuda/dense_cuda_strips.cu"),
+            )
+            .params(&[("threads_across", $across), ("rows_in_flight", $in_flight)]),
             wide: $wide,
             across: $across,
             in_flight: $in_flight,
@@ -52,11 +57,11 @@ macro_rules! strips {
 
 /// What is left of seven that were measured on an H200 (measurements/2026-11-15-h200/columns): strips of 8 columns, and of 32
 /// single elements, lost everywhere, wide ones of other sizes won nowhere by more than a percent.
-pub(crate) const STRIPS: [Strips; 3] = [
-    strips!("narrow", false, "one element", 16, 8, 2),
-    strips!("narrow", false, "one element", 16, 24, 2),
-    strips!("wide", true, "16 bytes", 32, 8, 2),
-];
+pub(crate) const NARROW: Strips = strips!("narrow", false, "one element", 16, 8, 2);
+/// With more rows in flight.
+pub(crate) const NARROW_MANY_ROWS: Strips = strips!("narrow", false, "one element", 16, 24, 2);
+/// With wide loads.
+pub(crate) const WIDE: Strips = strips!("wide", true, "16 bytes", 32, 8, 2);
 
 /// How the matrix is shared out: a decision that depends on the shape and the device only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,20 +156,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch {
 }
 
 impl<S: Scalar> Variant<Columns<S>> for Strips {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn about(&self) -> &'static str {
-        self.about
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_cuda_strips.cu")
-    }
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        vec![("threads_across", self.across), ("rows_in_flight", self.in_flight)]
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
         vec![self.kernel::<S>()]
@@ -186,7 +179,7 @@ mod tests {
     #[test]
     fn slices_cover_every_row_and_column_once() {
         let h200 = DeviceLimits::h200();
-        for strips in &STRIPS {
+        for strips in [&NARROW, &NARROW_MANY_ROWS, &WIDE] {
             for (rows, cols) in SIDES.iter().flat_map(|&rows| SIDES.map(|cols| (rows, cols))) {
                 for slices in [
                     strips.slices::<f32>(&h200, Shape { rows, cols }),
@@ -209,7 +202,7 @@ mod tests {
     fn small_matrices_are_not_sliced_and_tall_ones_are() {
         let h200 = DeviceLimits::h200();
         let count = |strips: &Strips, rows, cols| strips.slices::<f32>(&h200, Shape { rows, cols }).count;
-        let [narrow, _, wide] = &STRIPS;
+        let (narrow, wide) = (&NARROW, &WIDE);
         assert_eq!(count(narrow, 358, 5248), 1, "328 strips are enough");
         assert_eq!(count(narrow, 100_000, 64), 66, "4 strips");
         assert_eq!(count(wide, 35_800, 5248), 6, "41 strips");

@@ -7,42 +7,54 @@ use crate::device::DeviceDense;
 use crate::device::{Argument, Buffer, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
 use crate::machine::Machine;
 use crate::op::transposed::Transposed;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 /// How the threads of a block find each other.
 pub(crate) struct Tree {
-    name: &'static str,
-    about: &'static str,
+    description: Description,
     entry: &'static str,
     file: &'static str,
-    text: &'static str,
     /// Threads of a block; `None`: one for each row, as far as a block may have so many.
     threads: Option<u32>,
 }
 
 pub(crate) const INTERLEAVED: Tree = Tree {
-    name: "dense-cuda-tree-interleaved",
-    about: "transposed first; a block per column, a thread per row, interleaved addressing; mean only (tree reduction)",
+    description: Description::new(
+        "dense-cuda-tree-interleaved",
+        "transposed first; a block per column, a thread per row, interleaved addressing; mean only (tree reduction)",
+        Place::Cuda,
+        source_file!("column_stats/cuda/dense_cuda_tree_interleaved.cu"),
+    )
+    .ladder()
+    .converted()
+    .mean_only(),
     entry: "tree_interleaved",
     file: "dense_cuda_tree_interleaved.cu",
-    text: include_str!("dense_cuda_tree_interleaved.cu"),
     threads: None,
 };
 
 macro_rules! sequential {
     ($threads:literal) => {
         Tree {
-            name: concat!("dense-cuda-tree-sequential-", $threads),
-            about: concat!(
-                "transposed first; a block of ",
-                $threads,
-                " threads per column, sequential addressing, unrolled warp tail; mean only"
-            ),
+            description: Description::new(
+                concat!("dense-cuda-tree-sequential-", $threads),
+                concat!(
+                    "transposed first; a block of ",
+                    $threads,
+                    " threads per column, sequential addressing, unrolled warp tail; mean only"
+                ),
+                Place::Cuda,
+                source_file!("column_stats/cuda/dense_cuda_tree_sequential.cu"),
+            )
+            .ladder()
+            .converted()
+            .mean_only()
+            .params(&[("threads_per_block", $threads)]),
             entry: "tree_sequential",
             file: "dense_cuda_tree_sequential.cu",
-            text: include_str!("dense_cuda_tree_sequential.cu"),
             threads: Some($threads),
         }
     };
@@ -53,7 +65,8 @@ pub(crate) const SEQUENTIAL: [Tree; 4] =
 
 impl Tree {
     fn kernel<S: Scalar>(&self) -> KernelSource {
-        let source = KernelSource::new(self.entry, self.file, self.text).define("SCALAR", S::CUDA_NAME);
+        let source =
+            KernelSource::new(self.entry, self.file, self.description.source).define("SCALAR", S::CUDA_NAME);
         match self.threads {
             Some(threads) => source.define("THREADS", threads),
             None => source,
@@ -97,20 +110,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
 }
 
 impl<S: Scalar> Variant<Columns<S>> for Tree {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn about(&self) -> &'static str {
-        self.about
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        self.text
-    }
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        self.threads.map(|threads| ("threads_per_block", threads)).into_iter().collect()
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
         vec![Transposed::<S>::source(), self.kernel::<S>()]

@@ -7,8 +7,9 @@ use crate::gemm::cpu::host::{HostKernel, OnHost, check_serial_work, scale};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 /// Rows and columns of a block of B: 32 KiB in f64, what a first-level cache holds.
@@ -51,18 +52,17 @@ impl<S: Scalar> HostKernel<S> for Kernel {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "dense-serial-blocked",
+    "one thread, blocks of A, B and C that lie in the first-level cache",
+    Place::Serial,
+    source_file!("gemm/cpu/dense_serial_blocked.rs"),
+)
+.ladder();
+
 impl<S: Scalar> Variant<Gemm<S>> for DenseSerialBlocked {
-    fn name(&self) -> &'static str {
-        "dense-serial-blocked"
-    }
-    fn about(&self) -> &'static str {
-        "one thread, blocks of A, B and C that lie in the first-level cache"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_serial_blocked.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         check_serial_work(machine, *shape)?;

@@ -7,8 +7,9 @@ use crate::gemm::cpu::host::{HostKernel, OnHost, check_serial_work};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 pub(crate) struct DenseSerialLoops;
@@ -38,18 +39,17 @@ impl<S: Scalar> HostKernel<S> for Kernel {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "dense-serial-loops",
+    "one thread, three loops, one element of C after the other",
+    Place::Serial,
+    source_file!("gemm/cpu/dense_serial_loops.rs"),
+)
+.ladder();
+
 impl<S: Scalar> Variant<Gemm<S>> for DenseSerialLoops {
-    fn name(&self) -> &'static str {
-        "dense-serial-loops"
-    }
-    fn about(&self) -> &'static str {
-        "one thread, three loops, one element of C after the other"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_serial_loops.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         check_serial_work(machine, *shape)?;

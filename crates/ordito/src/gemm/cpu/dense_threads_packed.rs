@@ -8,8 +8,9 @@ use crate::gemm::cpu::host::{HostKernel, OnHost};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use gemm_common::Parallelism;
 use std::sync::Arc;
 
@@ -100,18 +101,16 @@ fn packed<S: Scalar>(
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "dense-threads-packed",
+    "packed panels, vector instructions, all threads (the crate gemm)",
+    Place::Threads,
+    source_file!("gemm/cpu/dense_threads_packed.rs"),
+);
+
 impl<S: Scalar> Variant<Gemm<S>> for DenseThreadsPacked {
-    fn name(&self) -> &'static str {
-        "dense-threads-packed"
-    }
-    fn about(&self) -> &'static str {
-        "packed panels, vector instructions, all threads (the crate gemm)"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_threads_packed.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         Ok(OnHost::boxed(Kernel(machine.clone()), *shape))

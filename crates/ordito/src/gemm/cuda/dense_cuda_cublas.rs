@@ -9,8 +9,9 @@ use crate::device::{Device, LaunchReport};
 use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
-use crate::op::{Place, RunError, Variant, gpu_for_library};
+use crate::op::{Description, Place, RunError, Variant, gpu_for_library};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 pub(crate) struct DenseCudaCublas;
@@ -36,18 +37,17 @@ impl<S: Scalar> DeviceKernel<S> for Cublas {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "dense-cuda-cublas",
+    "NVIDIA's cuBLAS in full precision",
+    Place::Cuda,
+    source_file!("gemm/cuda/dense_cuda_cublas.rs"),
+)
+.peer();
+
 impl<S: Scalar> Variant<Gemm<S>> for DenseCudaCublas {
-    fn name(&self) -> &'static str {
-        "dense-cuda-cublas"
-    }
-    fn about(&self) -> &'static str {
-        "NVIDIA's cuBLAS in full precision"
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_cuda_cublas.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
         gpu_for_library(machine, "cuBLAS")?;

@@ -91,7 +91,7 @@ mod tests {
         let mut memory = vec![S::POISON; (N - 1) * distance + k + 2 * line];
         let start = memory.as_ptr().align_offset(64) + behind_line;
         let y = &mut memory[start..start + (N - 1) * distance + k];
-        let variant = Spmm::<S>::variants().iter().find(|v| v.name() == "csr-threads-nnz").unwrap();
+        let variant = Spmm::<S>::variant(crate::spmm::cpu::csr_threads_nnz::DESCRIPTION.name).unwrap();
         let mut ready = variant.prepare(&machine, &Subject { a: a.clone(), triplets: None, k }).unwrap();
         ready.apply(S::ONE, x, S::ZERO, DenseViewMut::new(y, N, k, distance).unwrap()).unwrap();
         let gap_is_left = |row: &[S]| row[k.min(row.len())..].iter().all(|gap| gap.to_f64().is_nan());

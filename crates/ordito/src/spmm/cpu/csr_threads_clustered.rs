@@ -4,8 +4,9 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::analysis::x_fetches::Cache;
 use crate::spmm::cpu::csr_ordered::Kernel;
 use crate::spmm::cpu::formats::{OrderedCsr, RowClusters};
@@ -19,18 +20,16 @@ const CLUSTER_BYTES: usize = 256 << 10;
 
 pub(crate) struct CsrThreadsClustered;
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "csr-threads-clustered",
+    "CSR with rows that share columns beside each other, split at equal nonzeros, vectors across the columns of X",
+    Place::Threads,
+    source_file!("spmm/cpu/csr_threads_clustered.rs"),
+).converted();
+
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
-    fn name(&self) -> &'static str {
-        "csr-threads-clustered"
-    }
-    fn about(&self) -> &'static str {
-        "CSR with rows that share columns beside each other, split at equal nonzeros, vectors across the columns of X"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_threads_clustered.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (a, k) = (subject.a.view(), subject.k);

@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::csr_product::multiply_chunks;
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::partition::RowChunks;
@@ -29,18 +30,17 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "csr-threads-nnz",
+    "CSR, rows split at equal nonzeros, vector instructions across the columns of X",
+    Place::Threads,
+    source_file!("spmm/cpu/csr_threads_nnz.rs"),
+)
+.plain();
+
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsNnz {
-    fn name(&self) -> &'static str {
-        "csr-threads-nnz"
-    }
-    fn about(&self) -> &'static str {
-        "CSR, rows split at equal nonzeros, vector instructions across the columns of X"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_threads_nnz.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;

@@ -6,8 +6,9 @@ use crate::Scalar;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::formats::SortedCsr;
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::kernels::row_kernel::Operands;
@@ -58,18 +59,16 @@ fn in_vectors<S: Scalar>(machine: &Machine, stretches: Stretches<S>) -> bool {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "csr-threads-sorted",
+    "CSR with rows sorted by length in windows of 512, eight of one length side by side, vectors across the columns of X",
+    Place::Threads,
+    source_file!("spmm/cpu/csr_threads_sorted.rs"),
+).converted();
+
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
-    fn name(&self) -> &'static str {
-        "csr-threads-sorted"
-    }
-    fn about(&self) -> &'static str {
-        "CSR with rows sorted by length in windows of 512, eight of one length side by side, vectors across the columns of X"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_threads_sorted.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());

@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::{Order, RowGroups};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
@@ -40,18 +41,16 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "groups-threads-rows",
+    "up to four consecutive rows with the same columns at once, split at equal nonzeros, vectors across the columns of X",
+    Place::Threads,
+    source_file!("spmm/cpu/groups_threads_rows.rs"),
+).converted();
+
 impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
-    fn name(&self) -> &'static str {
-        "groups-threads-rows"
-    }
-    fn about(&self) -> &'static str {
-        "up to four consecutive rows with the same columns at once, split at equal nonzeros, vectors across the columns of X"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("groups_threads_rows.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());

@@ -6,7 +6,7 @@ use crate::matrix::random_dense;
 use crate::op::{Op, Products, RunError};
 use crate::refusal::Refusal;
 use crate::spmm::plan::stopwatch::{batch, runs_of_batch};
-use crate::spmm::plan::{Plan, plain_variant};
+use crate::spmm::plan::{Plan, is_plain, plain_variant};
 use crate::spmm::product::{Inputs, Product, Spmm};
 use crate::units;
 use std::fmt;
@@ -76,10 +76,11 @@ impl<S: Scalar> Plan<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn measure_break_even(&self) -> Result<Option<BreakEven>, RunError> {
-        let (variant, plain) = (self.choice().variant, plain_variant(&self.machine));
-        if variant == plain {
+        let variant = self.choice().variant;
+        if is_plain::<S>(&self.machine, variant) {
             return Ok(None);
         }
+        let plain = plain_variant(&self.machine).name;
         let x = random_dense(self.subject.a.cols(), self.subject.k, SEED)?;
         let inputs = Inputs::product(Arc::new(x));
         let (mut own, _) = self.ready(variant, &inputs)?;

@@ -18,8 +18,10 @@ use crate::Scalar;
 use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
 use crate::machine::{Accelerator, Machine};
 use crate::matrix::{Csr, DenseView, DenseViewMut, FormatError};
-use crate::op::{Choice, Op, Phases, RunError};
+use crate::op::{Choice, Description, Op, Phases, RunError};
 use crate::refusal::Refusal;
+use crate::spmm::cpu::csr_threads_nnz;
+use crate::spmm::cuda::fast::csr_cuda_rows;
 use crate::spmm::plan::break_even::timed;
 use crate::spmm::plan::overlapped::Overlapped;
 use crate::spmm::plan::remembered::or_remembered;
@@ -64,17 +66,19 @@ pub struct Plan<S: Scalar> {
     overlapped_ns: Option<f64>,
 }
 
-/// On a device: CSR as it is, and a list of its rows.
-const STORES_LEAST: &str = "csr-cuda-rows8";
-/// On the CPU: CSR as it is.
-const CONVERTS_NOTHING: &str = "csr-threads-nnz";
-
-/// What multiplies CSR as it comes.
-pub(crate) fn plain_variant(machine: &Machine) -> &'static str {
+/// What multiplies CSR as it comes: on a device with a list of its rows.
+pub(crate) fn plain_variant(machine: &Machine) -> &'static Description {
     match machine.accelerator() {
-        Accelerator::None => CONVERTS_NOTHING,
-        Accelerator::Cuda(_) | Accelerator::Emulator => STORES_LEAST,
+        Accelerator::None => &csr_threads_nnz::DESCRIPTION,
+        Accelerator::Cuda(_) | Accelerator::Emulator => &csr_cuda_rows::ROWS_8.description,
     }
+}
+
+/// Is the variant of that name what multiplies CSR as it comes, where this machine computes?
+pub(crate) fn is_plain<S: Scalar>(machine: &Machine, name: &str) -> bool {
+    let place = plain_variant(machine).place;
+    let described = Spmm::<S>::variant(name).map(|variant| variant.describe());
+    described.is_some_and(|description| description.is_plain && description.place == place)
 }
 
 /// Why the values of a plan could not be replaced. The plan is as it was.
@@ -100,13 +104,14 @@ impl<S: Scalar> Plan<S> {
             measured = false;
             choose(machine, &subject)
         });
-        let (name, plain) = (choice.variant, plain_variant(machine));
+        let name = choice.variant;
         match Plan::build(subject.clone(), choice, machine) {
             Ok(plan) if !measured => plan.unless_it_does_not_pay(),
-            Err(refusal) if name != plain => {
+            Err(refusal) if !is_plain::<S>(machine, name) => {
                 let reason = format!("{name} refuses: {refusal}");
+                let plain = Choice { variant: plain_variant(machine).name, reason };
                 // If this refuses too, the first refusal says more.
-                Plan::build(subject, Choice { variant: plain, reason }, machine).map_err(|_| refusal)
+                Plan::build(subject, plain, machine).map_err(|_| refusal)
             }
             plan => plan,
         }
@@ -119,7 +124,7 @@ impl<S: Scalar> Plan<S> {
         let reason = format!("{reason} ({} would not pay: {why})", self.choice.variant);
         let Plan { machine, subject, product, prepare_ns, .. } = self;
         drop(product); // before another copy of A is made
-        let plain = Choice { variant: plain_variant(&machine), reason: reason.clone() };
+        let plain = Choice { variant: plain_variant(&machine).name, reason: reason.clone() };
         let next = Plan::build(subject.clone(), Choice { variant, reason }, &machine)
             .or_else(|_| Plan::build(subject, plain, &machine))?;
         // What was prepared in vain was spent, too.
@@ -268,11 +273,23 @@ impl<S: Scalar> Plan<S> {
 mod tests {
     use super::*;
     use crate::matrix::{Coo, Dense, Duplicates};
+    use crate::op::Storage;
 
     fn identity(n: usize) -> Csr<f64> {
         let diagonal: Vec<u32> = (0..n as u32).collect();
         let coo = Coo::new(n, n, diagonal.clone(), diagonal, vec![1.0; n]).unwrap();
         Csr::from_coo(&coo, Duplicates::Keep)
+    }
+
+    #[test]
+    fn one_variant_of_each_side_is_plain() {
+        let plain = Spmm::<f64>::variants().iter().map(|variant| variant.describe()).filter(|d| d.is_plain);
+        let on_cpu = Machine::with_threads(1).unwrap();
+        let on_device = on_cpu.with_accelerator(Accelerator::Emulator);
+        let here = [plain_variant(&on_cpu), plain_variant(&on_device)];
+        assert_eq!(plain.collect::<Vec<_>>(), here);
+        assert!(here.iter().all(|plain| plain.storage == Storage::AsGiven && plain.can_be_chosen));
+        assert!(is_plain::<f64>(&on_cpu, here[0].name) && !is_plain::<f64>(&on_device, here[0].name));
     }
 
     #[test]

@@ -154,8 +154,9 @@ fn rivals<S: Scalar>(machine: &Machine) -> String {
     let on_device = machine.accelerator() != Accelerator::None;
     let here = Spmm::<S>::variants()
         .iter()
-        .filter(|variant| variant.can_be_chosen() && (variant.place() == Place::Cuda) == on_device);
-    here.map(|variant| variant.name()).collect::<Vec<_>>().join(" ")
+        .map(|variant| variant.describe())
+        .filter(|variant| variant.can_be_chosen && (variant.place == Place::Cuda) == on_device);
+    here.map(|variant| variant.name).collect::<Vec<_>>().join(" ")
 }
 
 /// Of the pattern, K, the precision and the machine; never of the values.

@@ -4,7 +4,7 @@ use crate::Scalar;
 use crate::machine::{Accelerator, Machine};
 use crate::matrix::Csr;
 use crate::matrix::random_dense;
-use crate::op::{Op, Place, RunError, Variant};
+use crate::op::{Description, Op, Place, RunError, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::plan::Plan;
 use crate::spmm::plan::remembered::{Winner, remember};
@@ -73,9 +73,8 @@ fn candidates<S: Scalar>(machine: &Machine) -> impl Iterator<Item = &'static dyn
     let on_device = machine.accelerator() != Accelerator::None;
     let variants = Spmm::<S>::variants().iter().copied();
     variants.filter(move |variant| {
-        (variant.place() == Place::Cuda) == on_device
-            && variant.can_be_chosen()
-            && variant.available(machine).is_ok()
+        let Description { place, can_be_chosen, .. } = *variant.describe();
+        (place == Place::Cuda) == on_device && can_be_chosen && variant.available(machine).is_ok()
     })
 }
 
@@ -117,7 +116,7 @@ mod tests {
     #[test]
     fn candidates_run_where_auto_would() {
         let machine = Machine::with_threads(1).unwrap();
-        assert!(candidates::<f64>(&machine).all(|variant| variant.place() != Place::Cuda));
+        assert!(candidates::<f64>(&machine).all(|variant| variant.describe().place != Place::Cuda));
         assert!(candidates::<f64>(&machine).any(|variant| variant.name() == "csr-threads-nnz"));
     }
 }

@@ -14,10 +14,13 @@ use crate::Scalar;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::Csr;
-use crate::op::Choice;
+use crate::op::{Choice, Description};
 use crate::spmm::analysis::neighbours::Neighbours;
 use crate::spmm::analysis::x_fetches::Cache;
 use crate::spmm::cpu::partition::{SERIAL_BELOW, work};
+use crate::spmm::cpu::{
+    csr_threads_clustered, csr_threads_nnz, csr_threads_sorted, diagonals, groups_threads_rows, sell,
+};
 use crate::spmm::product::Subject;
 
 /// Nonzeros in rows with the columns of the row above, for every row of the matrix, from which on rows are taken in groups: a group
@@ -47,35 +50,58 @@ const SHORT_ROW: f64 = 10.0;
 const WINDOWS: usize = 64;
 const STEPS_PER_NONZERO: usize = 64;
 
+/// How the rows are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    InGroups,
+    OnDiagonals,
+    InLanes,
+    SortedByLength,
+    AsTheyStand,
+}
+
+impl Rows {
+    /// The variant that takes them so.
+    fn description(self) -> &'static Description {
+        match self {
+            Rows::InGroups => &groups_threads_rows::DESCRIPTION,
+            Rows::OnDiagonals => &diagonals::DESCRIPTION,
+            Rows::InLanes => &sell::DESCRIPTION,
+            Rows::SortedByLength => &csr_threads_sorted::DESCRIPTION,
+            Rows::AsTheyStand => &csr_threads_nnz::DESCRIPTION,
+        }
+    }
+}
+
 pub(crate) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
-    let (variant, why) = by_structure(machine, subject);
-    let waits_for_x = ["csr-threads-nnz", "csr-threads-sorted"].contains(&variant) && subject.k > 1;
+    let (rows, why) = by_structure(machine, subject);
+    let waits_for_x = matches!(rows, Rows::AsTheyStand | Rows::SortedByLength) && subject.k > 1;
     let cache = Cache::of(machine, subject.k, size_of::<S>()).filter(|_| waits_for_x);
     let (variant, why) = match cache.and_then(|cache| cache.wasted(subject.a.view())) {
         Some(fetched) => {
             let why = format!(
                 "{fetched:.2} rows of X and Y are fetched for a nonzero: rows that share columns are put together, if that turns out to pay"
             );
-            ("csr-threads-clustered", why)
+            (&csr_threads_clustered::DESCRIPTION, why)
         }
-        None => (variant, why),
+        None => (rows.description(), why),
     };
     choice(machine, subject, variant, &why)
 }
 
 /// The same without clusters of rows, which were tried in vain.
 pub(crate) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
-    let (variant, why) = by_structure(machine, subject);
-    choice(machine, subject, variant, &why)
+    let (rows, why) = by_structure(machine, subject);
+    choice(machine, subject, rows.description(), &why)
 }
 
-fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (&'static str, String) {
+fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, String) {
     let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
     let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
     by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, subject.k, size_of::<S>())
 }
 
-fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &'static str, why: &str) -> Choice {
+fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Description, why: &str) -> Choice {
     let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
     let threads = match machine.threads() {
         1 => "one thread".to_owned(),
@@ -84,7 +110,7 @@ fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &'static 
         }
         threads => format!("{threads} threads"),
     };
-    Choice { variant, reason: format!("{why}; {threads}") }
+    Choice { variant: variant.name, reason: format!("{why}; {threads}") }
 }
 
 fn mean_length<S: Scalar>(a: &Csr<S>) -> f64 {
@@ -97,7 +123,7 @@ fn by_neighbours(
     simd: SimdLevel,
     k: usize,
     scalar_bytes: usize,
-) -> (&'static str, String) {
+) -> (Rows, String) {
     let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
     let percent = |share: f64| (100.0 * share).round();
     let on_diagonals = if is_f64 { rows.diagonals_of_8 } else { rows.diagonals_of_16 };
@@ -113,7 +139,7 @@ fn by_neighbours(
             "{} % of the nonzeros are in rows with the columns of the row above: such rows share what they read of X",
             percent(rows.same_columns)
         );
-        return ("groups-threads-rows", why);
+        return (Rows::InGroups, why);
     }
     let enough = match k {
         1..=4 => DIAGONAL[usize::from(is_f64)],
@@ -125,29 +151,29 @@ fn by_neighbours(
             "nonzeros fill {} % of the diagonals that they are on: X is read in order",
             percent(on_diagonals)
         );
-        return ("diagonals-threads-chunks", why);
+        return (Rows::OnDiagonals, why);
     }
     if k == 1 && simd == SimdLevel::Avx512 {
-        return ("sell-threads-slices", "one column: rows side by side in the lanes of vectors".into());
+        return (Rows::InLanes, "one column: rows side by side in the lanes of vectors".into());
     }
     if k > 1 && x_bytes <= NARROW_X {
         let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
-        return ("csr-threads-sorted", why.into());
+        return (Rows::SortedByLength, why.into());
     }
     if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X {
         let why = format!(
             "{} % of the rows are not as long as the row above: sorted by length, their ends are foreseen",
             percent(rows.length_changes)
         );
-        return ("csr-threads-sorted", why);
+        return (Rows::SortedByLength, why);
     }
     if k > 1 && mean_length < SHORT_ROW && x_bytes <= SHORT_X {
         let why = format!(
             "rows of {mean_length:.1} nonzeros in the mean: eight of one length in a loop, which ends once for all of them"
         );
-        return ("csr-threads-sorted", why);
+        return (Rows::SortedByLength, why);
     }
-    ("csr-threads-nnz", "vector instructions across K, no conversion".into())
+    (Rows::AsTheyStand, "vector instructions across K, no conversion".into())
 }
 
 #[cfg(test)]
@@ -163,7 +189,10 @@ mod tests {
         let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
         let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
-        by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, k, size_of::<S>()).0
+        by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, k, size_of::<S>())
+            .0
+            .description()
+            .name
     }
 
     #[test]
@@ -196,7 +225,10 @@ mod tests {
                 Arc::new(Csr::from_coo(&io::load(name, &Default::default()).unwrap().coo, Duplicates::Sum));
             for k in [0, 1, 2, 8, 100] {
                 let choice = on_cpu(&machine, &Subject::<f32> { a: Arc::clone(&a), triplets: None, k });
-                assert!(Spmm::<f32>::variant(choice.variant).is_some_and(|variant| variant.can_be_chosen()));
+                assert!(
+                    Spmm::<f32>::variant(choice.variant)
+                        .is_some_and(|variant| variant.describe().can_be_chosen)
+                );
                 assert!(choice.reason.contains("thread"), "{}", choice.reason);
             }
         }

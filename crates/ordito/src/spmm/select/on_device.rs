@@ -3,8 +3,9 @@
 use crate::Scalar;
 use crate::device::DeviceLimits;
 use crate::machine::{Accelerator, Machine};
-use crate::op::Choice;
+use crate::op::{Choice, Description};
 use crate::spmm::analysis::shape::Shape;
+use crate::spmm::cuda::fast::{csr_cuda_rows, csr_cuda_shares, csr_cuda_windows, sell_cuda_slices};
 use crate::spmm::product::Subject;
 use crate::spmm::select::on_cpu::on_cpu;
 
@@ -58,12 +59,18 @@ const PADDED: f64 = 1.25;
 fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize) -> Choice {
     let Shape { rows, nonzeros, mean, longest, padded, reuse, gathered } = shape;
     let about = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
-    let choice = |variant, why: &str| Choice { variant, reason: format!("{about}: {why}") };
+    let choice = |variant: &Description, why: &str| Choice {
+        variant: variant.name,
+        reason: format!("{about}: {why}"),
+    };
     let (loads, is_f64) = (k.saturating_mul(scalar_bytes).div_ceil(LOAD), scalar_bytes == 8);
     let skewed = longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0);
     let (small, large) = (nonzeros < SMALL, nonzeros >= LARGE);
     if skewed && longest >= nonzeros / A_FEW_ROWS && loads > LOADS_FOR_SHARES {
-        return choice("csr-cuda-windows", "a few rows have most of it: what they share is read once");
+        return choice(
+            &csr_cuda_windows::WINDOWS.description,
+            "a few rows have most of it: what they share is read once",
+        );
     }
     let (least_reuse, least_loads) = match is_f64 {
         _ if skewed => (f64::INFINITY, usize::MAX),
@@ -72,51 +79,59 @@ fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize)
     };
     if reuse >= least_reuse && loads >= least_loads {
         return choice(
-            "csr-cuda-windows",
+            &csr_cuda_windows::WINDOWS.description,
             &format!("a column serves {reuse:.1} of 8 neighbouring rows, so it is read once for all of them"),
         );
     }
     if skewed {
         return match loads {
-            ..=LOADS_FOR_SHARES if small || longest >= nonzeros / A_FEW_ROWS => {
-                choice("csr-cuda-shares", "lengths differ much: equal shares of nonzeros, whatever the rows")
-            }
-            _ if large || (!small && loads <= MOST_LOADS_TO_HAND_ROUND) => {
-                choice("sell-cuda-sorted", "lengths differ much: slices of rows that are equally long")
-            }
-            ..=MOST_LOADS_TO_HAND_ROUND => {
-                choice("csr-cuda-rows8-shuffled", "lengths differ much: rows in order, nonzeros handed round")
-            }
-            _ => choice("csr-cuda-rows8", "lengths differ much: rows in their order, long ones in parts"),
+            ..=LOADS_FOR_SHARES if small || longest >= nonzeros / A_FEW_ROWS => choice(
+                &csr_cuda_shares::SHARES.description,
+                "lengths differ much: equal shares of nonzeros, whatever the rows",
+            ),
+            _ if large || (!small && loads <= MOST_LOADS_TO_HAND_ROUND) => choice(
+                &sell_cuda_slices::SORTED.description,
+                "lengths differ much: slices of rows that are equally long",
+            ),
+            ..=MOST_LOADS_TO_HAND_ROUND => choice(
+                &csr_cuda_rows::ROWS_8_SHUFFLED.description,
+                "lengths differ much: rows in order, nonzeros handed round",
+            ),
+            _ => choice(
+                &csr_cuda_rows::ROWS_8.description,
+                "lengths differ much: rows in their order, long ones in parts",
+            ),
         };
     }
     if rows >= MANY_ROWS && is_f64 && GATHERED_LOADS.contains(&loads) && gathered >= GATHERED_REUSE {
         return choice(
-            "csr-cuda-windows",
+            &csr_cuda_windows::WINDOWS.description,
             &format!("a column serves {gathered:.1} of 8 rows that were gathered for it"),
         );
     }
     if rows >= MANY_ROWS && padded <= PADDED {
         return choice(
-            "sell-cuda-slices",
+            &sell_cuda_slices::SLICES.description,
             "neighbours are about as long: slices, lanes side by side for the columns",
         );
     }
     let threads = limits.multiprocessors as usize * limits.threads_per_multiprocessor as usize;
     let eight_lanes_fill = rows.saturating_mul(8) >= threads / 2;
     match (eight_lanes_fill, loads) {
-        (true, 0..LOADS_FOR_WINDOWS) => choice("csr-cuda-rows8", "8 lanes share out a row"),
-        (true, _) if rows >= MANY_ROWS => {
-            choice("csr-cuda-rows8-shuffled", "8 lanes share out a row and hand its nonzeros round")
-        }
-        (_, ..=1) => {
-            choice("csr-cuda-shares", "few rows and columns: equal shares of nonzeros fill the device")
-        }
+        (true, 0..LOADS_FOR_WINDOWS) => choice(&csr_cuda_rows::ROWS_8.description, "8 lanes share out a row"),
+        (true, _) if rows >= MANY_ROWS => choice(
+            &csr_cuda_rows::ROWS_8_SHUFFLED.description,
+            "8 lanes share out a row and hand its nonzeros round",
+        ),
+        (_, ..=1) => choice(
+            &csr_cuda_shares::SHARES.description,
+            "few rows and columns: equal shares of nonzeros fill the device",
+        ),
         _ if is_f64 && loads <= MOST_LOADS_TO_READ_AGAIN => {
-            choice("csr-cuda-rows32", "few rows: a warp shares out each")
+            choice(&csr_cuda_rows::ROWS_32.description, "few rows: a warp shares out each")
         }
         _ => choice(
-            "csr-cuda-rows32-shuffled",
+            &csr_cuda_rows::ROWS_32_SHUFFLED.description,
             "few rows: a warp shares out each and hands its nonzeros round",
         ),
     }

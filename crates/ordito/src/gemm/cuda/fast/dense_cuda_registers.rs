@@ -4,18 +4,19 @@
 
 use crate::gemm::cuda::fast::tiled::Tiled;
 use crate::gemm::cuda::fast::tiling::Tiling;
+use crate::op::{Description, Place};
+use crate::source_file;
 
-const fn registers(name: &'static str, about: &'static str, f32: Tiling, f64: Tiling) -> Tiled {
-    Tiled {
-        name,
-        about,
-        entry: "registers",
-        file: "dense_cuda_registers.cu",
-        text: include_str!("dense_cuda_registers.cu"),
-        f32: Some(f32),
-        f64: Some(f64),
-        error_factor: 1.0,
-    }
+const fn registers(
+    name: &'static str,
+    about: &'static str,
+    params: &'static [(&'static str, u32)],
+    f32: Tiling,
+    f64: Tiling,
+) -> Tiled {
+    let file = source_file!("gemm/cuda/fast/dense_cuda_registers.cu");
+    let description = Description::new(name, about, Place::Cuda, file).params(params);
+    Tiled { description, entry: "registers", file: "dense_cuda_registers.cu", f32: Some(f32), f64: Some(f64) }
 }
 
 /// Slabs of 8 terms in 4 stages; A transposed, a chunk of 16 bytes after every column.
@@ -44,6 +45,7 @@ pub(crate) const REGISTERS: [Tiled; 2] = [
     registers(
         "dense-cuda-registers-128x128",
         "register tiles: a thread 8×8 (f32: 8×16) elements, a block 128×128",
+        &[("rows", 128), ("cols", 128)],
         Tiling {
             rows: 128,
             cols: 128,
@@ -65,6 +67,7 @@ pub(crate) const REGISTERS: [Tiled; 2] = [
     registers(
         "dense-cuda-registers-64x64",
         "register tiles: a thread 8×4 elements, a block 64×64",
+        &[("rows", 64), ("cols", 64)],
         SMALL,
         SMALL,
     ),

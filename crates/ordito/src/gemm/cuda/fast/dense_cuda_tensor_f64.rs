@@ -4,19 +4,19 @@
 
 use crate::gemm::cuda::fast::tiled::Tiled;
 use crate::gemm::cuda::fast::tiling::Tiling;
+use crate::op::{Description, Place};
+use crate::source_file;
 
-const fn tensor(name: &'static str, about: &'static str, tiling: Tiling) -> Tiled {
-    Tiled {
-        name,
-        about,
-        entry: "tensor_f64",
-        file: "dense_cuda_tensor_f64.cu",
-        text: include_str!("dense_cuda_tensor_f64.cu"),
-        f32: None,
-        f64: Some(tiling),
-        // Tensor cores round sums in f64 as all others do.
-        error_factor: 1.0,
-    }
+const fn tensor(
+    name: &'static str,
+    about: &'static str,
+    params: &'static [(&'static str, u32)],
+    tiling: Tiling,
+) -> Tiled {
+    let file = source_file!("gemm/cuda/fast/dense_cuda_tensor_f64.cu");
+    // Tensor cores round sums in f64 as all others do: no factor on the error bound.
+    let description = Description::new(name, about, Place::Cuda, file).params(params);
+    Tiled { description, entry: "tensor_f64", file: "dense_cuda_tensor_f64.cu", f32: None, f64: Some(tiling) }
 }
 
 /// Slabs of 16 terms: a row of A is 128 bytes.
@@ -40,26 +40,31 @@ pub(crate) const TENSOR_F64: [Tiled; 5] = [
     tensor(
         "dense-cuda-tensor-f64-128x128",
         "f64 tensor cores: a block 128×128 elements, a warp 64×32",
+        &[("rows", 128), ("cols", 128)],
         Tiling { rows: 128, cols: 128, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-128x64",
         "f64 tensor cores: a block 128×64 elements, a warp 64×32",
+        &[("rows", 128), ("cols", 64)],
         Tiling { rows: 128, cols: 64, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-64x64",
         "f64 tensor cores: a block 64×64 elements, a warp 32×16",
+        &[("rows", 64), ("cols", 64)],
         Tiling { rows: 64, cols: 64, warp_rows: 32, warp_cols: 16, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-64x32",
         "f64 tensor cores: a block 64×32 elements, a warp 32×16",
+        &[("rows", 64), ("cols", 32)],
         Tiling { rows: 64, cols: 32, warp_rows: 32, warp_cols: 16, blocks_per_multiprocessor: 4, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-32x32",
         "f64 tensor cores: a block 32×32 elements, a warp 16×16; for few elements",
+        &[("rows", 32), ("cols", 32)],
         Tiling {
             rows: 32,
             cols: 32,

@@ -5,6 +5,8 @@
 
 use crate::gemm::cuda::fast::tiled::Tiled;
 use crate::gemm::cuda::fast::tiling::Tiling;
+use crate::op::{Description, Place};
+use crate::source_file;
 
 /// How much the bound γ_M·Σ|a||b| of a sum of M products in f32 has to be enlarged. With u = 2⁻²⁴:
 ///
@@ -28,16 +30,21 @@ use crate::gemm::cuda::fast::tiling::Tiling;
 /// hiding a mistake: a product without one of its `low` parts is wrong by up to 2⁻¹¹ = 8192u.
 pub(crate) const ERROR_FACTOR: f64 = 16.0;
 
-const fn tensor(name: &'static str, about: &'static str, tiling: Tiling) -> Tiled {
+const fn tensor(
+    name: &'static str,
+    about: &'static str,
+    params: &'static [(&'static str, u32)],
+    tiling: Tiling,
+) -> Tiled {
+    let file = source_file!("gemm/cuda/fast/dense_cuda_tensor_tf32x3.cu");
+    let description =
+        Description::new(name, about, Place::Cuda, file).params(params).error_factor(ERROR_FACTOR);
     Tiled {
-        name,
-        about,
+        description,
         entry: "tensor_tf32x3",
         file: "dense_cuda_tensor_tf32x3.cu",
-        text: include_str!("dense_cuda_tensor_tf32x3.cu"),
         f32: Some(tiling),
         f64: None,
-        error_factor: ERROR_FACTOR,
     }
 }
 
@@ -58,16 +65,19 @@ pub(crate) const TENSOR_TF32X3: [Tiled; 3] = [
     tensor(
         "dense-cuda-tensor-tf32x3-128x128",
         "f32 by three TF32 products on tensor cores: a block 128×128 elements, a warp 32×64",
+        &[("rows", 128), ("cols", 128)],
         Tiling { rows: 128, cols: 128, warp_rows: 32, warp_cols: 64, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-tf32x3-128x64",
         "f32 by three TF32 products on tensor cores: a block 128×64 elements, a warp 64×32",
+        &[("rows", 128), ("cols", 64)],
         Tiling { rows: 128, cols: 64, warp_rows: 64, warp_cols: 32, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-tf32x3-64x64",
         "f32 by three TF32 products on tensor cores: a block 64×64 elements, a warp 32×32",
+        &[("rows", 64), ("cols", 64)],
         Tiling { rows: 64, cols: 64, warp_rows: 32, warp_cols: 32, blocks_per_multiprocessor: 3, ..COMMON },
     ),
 ];

@@ -15,8 +15,9 @@ use crate::gemm::cuda::fast::tiled::{TILE_ORDER, check_sides};
 use crate::gemm::cuda::fast::tiling::{Slices, Tiling};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 /// Rows and columns of a tile of C, terms of a stage: as in the kernels.
@@ -42,18 +43,14 @@ const PACKING_THREADS: u32 = 256;
 pub(crate) struct DenseCudaWgmmaTf32x3;
 
 fn product_source() -> KernelSource {
-    KernelSource::new(
-        "wgmma_tf32x3",
-        "dense_cuda_wgmma_tf32x3.cu",
-        include_str!("dense_cuda_wgmma_tf32x3.cu"),
-    )
-    .define("SIDE", SIDE as u32)
-    .define("DEPTH", DEPTH as u32)
-    .define("STAGES", TILING.stages)
-    .include(PTX.0, PTX.1)
-    .include(TILE_ORDER.0, TILE_ORDER.1)
-    .include(WGMMA.0, WGMMA.1)
-    .only_for(&[SM_90A])
+    KernelSource::new("wgmma_tf32x3", "dense_cuda_wgmma_tf32x3.cu", DESCRIPTION.source)
+        .define("SIDE", SIDE as u32)
+        .define("DEPTH", DEPTH as u32)
+        .define("STAGES", TILING.stages)
+        .include(PTX.0, PTX.1)
+        .include(TILE_ORDER.0, TILE_ORDER.1)
+        .include(WGMMA.0, WGMMA.1)
+        .only_for(&[SM_90A])
 }
 
 fn packing_source(entry: &'static str) -> KernelSource {
@@ -149,24 +146,19 @@ fn plan(limits: &DeviceLimits, shape: Shape, slices: Slices) -> Result<LaunchPla
     LaunchPlan::new(limits, grid, [TILING.threads() + STREAMING_THREADS, 1, 1], shared_bytes)
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "dense-cuda-wgmma-tf32x3-128x128",
+    "f32 by three TF32 products, warp groups on packed tiles of 128×128 (H100, H200)",
+    Place::Cuda,
+    source_file!("gemm/cuda/fast/dense_cuda_wgmma_tf32x3.cu"),
+)
+.converted()
+.params(&[("rows", SIDE as u32), ("cols", SIDE as u32)])
+.error_factor(ERROR_FACTOR);
+
 impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
-    fn name(&self) -> &'static str {
-        "dense-cuda-wgmma-tf32x3-128x128"
-    }
-    fn about(&self) -> &'static str {
-        "f32 by three TF32 products, warp groups on packed tiles of 128×128 (H100, H200)"
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        include_str!("dense_cuda_wgmma_tf32x3.cu")
-    }
-    fn error_factor(&self) -> f64 {
-        ERROR_FACTOR
-    }
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        vec![("rows", SIDE as u32), ("cols", SIDE as u32)]
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn kernels(&self) -> Vec<KernelSource> {
         if S::NAME != f32::NAME {

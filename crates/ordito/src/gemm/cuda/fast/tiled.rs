@@ -9,7 +9,7 @@ use crate::gemm::cuda::fast::add_slices::AddSlices;
 use crate::gemm::cuda::fast::tiling::{Slices, Tiling};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, RunError, Variant};
 use crate::refusal::Refusal;
 use std::sync::Arc;
 
@@ -21,15 +21,12 @@ pub(crate) const TILE_ORDER: (&str, &str) = ("tile_order.cuh", include_str!("til
 
 /// A kernel with one size of tile.
 pub(crate) struct Tiled {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
+    pub(crate) description: Description,
     pub(crate) entry: &'static str,
     pub(crate) file: &'static str,
-    pub(crate) text: &'static str,
     /// The sizes in each precision, where it multiplies that.
     pub(crate) f32: Option<Tiling>,
     pub(crate) f64: Option<Tiling>,
-    pub(crate) error_factor: f64,
 }
 
 impl Tiled {
@@ -43,7 +40,7 @@ impl Tiled {
     }
 
     fn kernel<S: Scalar>(&self, tiling: &Tiling) -> KernelSource {
-        let source = KernelSource::new(self.entry, self.file, self.text)
+        let source = KernelSource::new(self.entry, self.file, self.description.source)
             .include("gemm.cuh", include_str!("gemm.cuh"))
             .include(TILE_ORDER.0, TILE_ORDER.1)
             .include(PTX.0, PTX.1)
@@ -114,24 +111,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
 }
 
 impl<S: Scalar> Variant<Gemm<S>> for Tiled {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn about(&self) -> &'static str {
-        self.about
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        self.text
-    }
-    fn error_factor(&self) -> f64 {
-        self.error_factor
-    }
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        let tiling = self.f64.as_ref().or(self.f32.as_ref());
-        tiling.iter().flat_map(|tiling| [("rows", tiling.rows), ("cols", tiling.cols)]).collect()
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
         let Ok(tiling) = self.tiling::<S>() else { return Vec::new() };

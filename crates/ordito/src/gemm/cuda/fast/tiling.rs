@@ -111,15 +111,25 @@ mod tests {
     fn all() -> Vec<(&'static str, &'static Tiling, usize)> {
         let of = |tiled: &'static Tiled| {
             let both = [(tiled.f32.as_ref(), 4), (tiled.f64.as_ref(), 8)];
-            both.into_iter().filter_map(|(tiling, bytes)| Some((tiled.name, tiling?, bytes)))
+            both.into_iter().filter_map(|(tiling, bytes)| Some((tiled.description.name, tiling?, bytes)))
         };
-        let warp_groups = ("dense-cuda-wgmma-tf32x3-128x128", &dense_cuda_wgmma_tf32x3::TILING, 4);
+        let warp_groups = (dense_cuda_wgmma_tf32x3::DESCRIPTION.name, &dense_cuda_wgmma_tf32x3::TILING, 4);
         let tiled = REGISTERS.iter().chain(&TENSOR_F64).chain(&TENSOR_TF32X3).flat_map(of);
         tiled.chain([warp_groups]).collect()
     }
 
     fn tiling(name: &str, bytes: usize) -> &'static Tiling {
         all().into_iter().find(|&(found, _, of)| found == name && of == bytes).unwrap().1
+    }
+
+    #[test]
+    fn descriptions_say_the_size_of_the_tile() {
+        for tiled in REGISTERS.iter().chain(&TENSOR_F64).chain(&TENSOR_TF32X3) {
+            for tiling in [&tiled.f32, &tiled.f64].into_iter().flatten() {
+                let size = [("rows", tiling.rows), ("cols", tiling.cols)];
+                assert_eq!(tiled.description.params, size, "{}", tiled.description.name);
+            }
+        }
     }
 
     fn count(name: &str, bytes: usize, n: usize, m: usize, p: usize) -> u32 {

@@ -8,38 +8,50 @@ use crate::device::{Argument, DeviceLimits, Kernel, KernelSource, LaunchPlan, La
 use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use std::sync::Arc;
 
 /// A kernel of the ladder with blocks of `tile` × `tile` threads.
 pub(crate) struct Rung {
-    name: &'static str,
-    about: &'static str,
+    pub(crate) description: Description,
     entry: &'static str,
     file: &'static str,
-    text: &'static str,
     tile: u32,
 }
 
 /// One family, for every width of a tile.
 macro_rules! family {
-    ($(#[$about_it:meta])* $family:ident, $entry:literal, $file:literal, $name:literal, $about:literal) => {
+    (
+        $(#[$about_it:meta])* $family:ident, $entry:literal, $file:literal, $name:literal, $short:literal,
+        $known_as:literal, $about:literal
+    ) => {
         $(#[$about_it])*
         pub(crate) const $family: [Rung; 4] = [
-            family!(@ $entry, $file, $name, $about, 8),
-            family!(@ $entry, $file, $name, $about, 10),
-            family!(@ $entry, $file, $name, $about, 16),
-            family!(@ $entry, $file, $name, $about, 32),
+            family!(@ $entry, $file, $name, $short, $known_as, $about, 8),
+            family!(@ $entry, $file, $name, $short, $known_as, $about, 10),
+            family!(@ $entry, $file, $name, $short, $known_as, $about, 16),
+            family!(@ $entry, $file, $name, $short, $known_as, $about, 32),
         ];
     };
-    (@ $entry:literal, $file:literal, $name:literal, $about:literal, $tile:literal) => {
+    (
+        @ $entry:literal, $file:literal, $name:literal, $short:literal, $known_as:literal, $about:literal,
+        $tile:literal
+    ) => {
         Rung {
-            name: concat!($name, "-", $tile),
-            about: concat!($about, ", blocks of ", $tile, "×", $tile, " threads"),
+            description: Description::new(
+                concat!($name, "-", $tile),
+                concat!($about, ", blocks of ", $tile, "×", $tile, " threads"),
+                Place::Cuda,
+                source_file!(concat!("gemm/cuda/ladder/", $file)),
+            )
+            .ladder()
+            .short($short)
+            .params(&[("tile", $tile)])
+            .known_as(&[$known_as]),
             entry: $entry,
             file: $file,
-            text: include_str!($file),
             tile: $tile,
         }
     };
@@ -51,6 +63,8 @@ family!(
     "element_by_row",
     "dense_cuda_element_by_row.cu",
     "dense-cuda-element-by-row",
+    "element by row",
+    "kernel1",
     "a thread per element, x is the row of C, all from global memory (kernel1)"
 );
 family!(
@@ -59,6 +73,8 @@ family!(
     "tile_by_row",
     "dense_cuda_tile_by_row.cu",
     "dense-cuda-tile-by-row",
+    "tile by row",
+    "kernel2",
     "a thread per element, x is the row of C, tiles in shared memory (kernel2)"
 );
 family!(
@@ -67,6 +83,8 @@ family!(
     "element_by_column",
     "dense_cuda_element_by_column.cu",
     "dense-cuda-element-by-column",
+    "element by column",
+    "MatrixMulKernel",
     "a thread per element, x is the column of C, all from global memory (MatrixMulKernel)"
 );
 family!(
@@ -75,12 +93,14 @@ family!(
     "tile_by_column",
     "dense_cuda_tile_by_column.cu",
     "dense-cuda-tile-by-column",
+    "tile by column",
+    "MatrixMulNewKernel",
     "a thread per element, x is the column of C, tiles in shared memory (MatrixMulNewKernel)"
 );
 
 impl Rung {
     fn kernel<S: Scalar>(&self) -> KernelSource {
-        KernelSource::new(self.entry, self.file, self.text)
+        KernelSource::new(self.entry, self.file, self.description.source)
             .include("starts_from_c.cuh", include_str!("starts_from_c.cuh"))
             .define("SCALAR", S::CUDA_NAME)
             .define("TILE", self.tile)
@@ -121,20 +141,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch {
 }
 
 impl<S: Scalar> Variant<Gemm<S>> for Rung {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn about(&self) -> &'static str {
-        self.about
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        self.text
-    }
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        vec![("tile", self.tile)]
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
         vec![self.kernel::<S>()]

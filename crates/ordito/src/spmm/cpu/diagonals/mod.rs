@@ -14,8 +14,9 @@ use crate::Scalar;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::formats::{Chunks, DiagonalChunks};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::kernels::target::Target;
@@ -88,18 +89,16 @@ fn multiply_part<S: Scalar>(
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "diagonals-threads-chunks",
+    "diagonal chunks: neighbouring rows in the lanes of a vector, one index per diagonal; for stencils and bands",
+    Place::Threads,
+    source_file!("spmm/cpu/diagonals/mod.rs"),
+).converted();
+
 impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
-    fn name(&self) -> &'static str {
-        "diagonals-threads-chunks"
-    }
-    fn about(&self) -> &'static str {
-        "diagonal chunks: neighbouring rows in the lanes of a vector, one index per diagonal; for stencils and bands"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("mod.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());

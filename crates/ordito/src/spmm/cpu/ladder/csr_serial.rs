@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, CsrView, DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::host::{HostKernel, OnHost, update};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
@@ -45,21 +46,18 @@ pub(crate) fn element_by_element<S: Scalar>(
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "csr-serial",
+    "CSR, one thread, one element of Y after the other",
+    Place::Serial,
+    source_file!("spmm/cpu/ladder/csr_serial.rs"),
+)
+.ladder()
+.never_chosen();
+
 impl<S: Scalar> Variant<Spmm<S>> for CsrSerial {
-    fn name(&self) -> &'static str {
-        "csr-serial"
-    }
-    fn about(&self) -> &'static str {
-        "CSR, one thread, one element of Y after the other"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn can_be_chosen(&self) -> bool {
-        false // a rung of the ladder
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_serial.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, _: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;

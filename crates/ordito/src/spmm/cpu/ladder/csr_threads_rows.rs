@@ -6,8 +6,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::ladder::csr_serial::element_by_element;
 use crate::spmm::product::{Product, Spmm, Subject};
@@ -54,21 +55,18 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "csr-threads-rows",
+    "CSR, static chunks of contiguous rows, a multiple of 16, a private sum per element",
+    Place::Threads,
+    source_file!("spmm/cpu/ladder/csr_threads_rows.rs"),
+)
+.ladder()
+.never_chosen();
+
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsRows {
-    fn name(&self) -> &'static str {
-        "csr-threads-rows"
-    }
-    fn about(&self) -> &'static str {
-        "CSR, static chunks of contiguous rows, a multiple of 16, a private sum per element"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn can_be_chosen(&self) -> bool {
-        false // a rung of the ladder
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_threads_rows.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;

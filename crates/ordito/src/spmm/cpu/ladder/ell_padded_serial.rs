@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut, EllPadded};
-use crate::op::{Place, Variant, check_padded};
+use crate::op::{Description, Place, Variant, check_padded};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::host::{HostKernel, OnHost, update};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
@@ -40,21 +41,19 @@ pub(crate) fn pad<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllPadded<
     EllPadded::from_csr(a).map_err(|error| Refusal::Memory { what: error.to_string(), needed: None, budget })
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "ell-padded-serial",
+    "padded ELLPACK, one thread, one element of Y after the other",
+    Place::Serial,
+    source_file!("spmm/cpu/ladder/ell_padded_serial.rs"),
+)
+.ladder()
+.converted()
+.never_chosen();
+
 impl<S: Scalar> Variant<Spmm<S>> for EllPaddedSerial {
-    fn name(&self) -> &'static str {
-        "ell-padded-serial"
-    }
-    fn about(&self) -> &'static str {
-        "padded ELLPACK, one thread, one element of Y after the other"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn can_be_chosen(&self) -> bool {
-        false // a rung of the ladder
-    }
-    fn source(&self) -> &'static str {
-        include_str!("ell_padded_serial.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;

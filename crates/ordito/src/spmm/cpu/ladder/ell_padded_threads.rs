@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut, EllPadded};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::host::{HostKernel, OnHost, transpose, update};
 use crate::spmm::cpu::ladder::ell_padded_serial::pad;
 use crate::spmm::product::{Product, Spmm, Subject};
@@ -79,21 +80,19 @@ pub(crate) fn collapsed<S: Scalar>(
     });
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "ell-padded-threads-elements",
+    "padded ELLPACK, X transposed, rows × columns collapsed and split evenly",
+    Place::Threads,
+    source_file!("spmm/cpu/ladder/ell_padded_threads.rs"),
+)
+.ladder()
+.converted()
+.never_chosen();
+
 impl<S: Scalar> Variant<Spmm<S>> for EllPaddedThreads {
-    fn name(&self) -> &'static str {
-        "ell-padded-threads-elements"
-    }
-    fn about(&self) -> &'static str {
-        "padded ELLPACK, X transposed, rows × columns collapsed and split evenly"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn can_be_chosen(&self) -> bool {
-        false // a rung of the ladder
-    }
-    fn source(&self) -> &'static str {
-        include_str!("ell_padded_threads.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let shape = (subject.a.rows(), subject.a.cols());

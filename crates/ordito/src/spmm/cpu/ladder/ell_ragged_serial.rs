@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut, EllRagged};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::host::{HostKernel, OnHost, update};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
@@ -37,21 +38,19 @@ pub(crate) fn rag<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllRagged<
     Ok(EllRagged::from_csr(a))
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "ell-ragged-serial",
+    "ragged ELLPACK, one thread, one element of Y after the other",
+    Place::Serial,
+    source_file!("spmm/cpu/ladder/ell_ragged_serial.rs"),
+)
+.ladder()
+.converted()
+.never_chosen();
+
 impl<S: Scalar> Variant<Spmm<S>> for EllRaggedSerial {
-    fn name(&self) -> &'static str {
-        "ell-ragged-serial"
-    }
-    fn about(&self) -> &'static str {
-        "ragged ELLPACK, one thread, one element of Y after the other"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn can_be_chosen(&self) -> bool {
-        false // a rung of the ladder
-    }
-    fn source(&self) -> &'static str {
-        include_str!("ell_ragged_serial.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;

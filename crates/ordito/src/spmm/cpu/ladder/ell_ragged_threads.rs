@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut, EllRagged};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::host::{HostKernel, OnHost, transpose, update};
 use crate::spmm::cpu::ladder::ell_padded_threads::collapsed;
 use crate::spmm::cpu::ladder::ell_ragged_serial::rag;
@@ -39,21 +40,19 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "ell-ragged-threads-elements",
+    "ragged ELLPACK, X transposed, rows × columns collapsed and split evenly",
+    Place::Threads,
+    source_file!("spmm/cpu/ladder/ell_ragged_threads.rs"),
+)
+.ladder()
+.converted()
+.never_chosen();
+
 impl<S: Scalar> Variant<Spmm<S>> for EllRaggedThreads {
-    fn name(&self) -> &'static str {
-        "ell-ragged-threads-elements"
-    }
-    fn about(&self) -> &'static str {
-        "ragged ELLPACK, X transposed, rows × columns collapsed and split evenly"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn can_be_chosen(&self) -> bool {
-        false // a rung of the ladder
-    }
-    fn source(&self) -> &'static str {
-        include_str!("ell_ragged_threads.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let shape = (subject.a.rows(), subject.a.cols());

@@ -5,8 +5,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::host::{HostKernel, OnHost, update};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
@@ -27,18 +28,17 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "csr-serial-wrong",
+    "deliberately wrong: leaves out the last nonzero of every row",
+    Place::Serial,
+    source_file!("spmm/cpu/ladder/wrong.rs"),
+)
+.faulty();
+
 impl<S: Scalar> Variant<Spmm<S>> for CsrSerialWrong {
-    fn name(&self) -> &'static str {
-        "csr-serial-wrong"
-    }
-    fn about(&self) -> &'static str {
-        "deliberately wrong: leaves out the last nonzero of every row"
-    }
-    fn place(&self) -> Place {
-        Place::Serial
-    }
-    fn source(&self) -> &'static str {
-        include_str!("wrong.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, _: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;

@@ -10,8 +10,9 @@ use crate::Scalar;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cpu::csr_threads_nnz::CsrThreadsNnz;
 use crate::spmm::cpu::formats::{Border, Sell, Window};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
@@ -97,18 +98,16 @@ fn gathers<S: Scalar>(a: &Sell<S>, x: DenseView<'_, S>) -> bool {
     a.cols() <= i32::MAX as usize && x.leading_dimension() == 1
 }
 
+pub(crate) const DESCRIPTION: Description = Description::new(
+    "sell-threads-slices",
+    "SELL-C-512: rows of about the same length in the lanes of a vector, gathers from X; for K = 1 (else as csr-threads-nnz)",
+    Place::Threads,
+    source_file!("spmm/cpu/sell/mod.rs"),
+).converted();
+
 impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
-    fn name(&self) -> &'static str {
-        "sell-threads-slices"
-    }
-    fn about(&self) -> &'static str {
-        "SELL-C-512: rows of about the same length in the lanes of a vector, gathers from X; for K = 1 (else as csr-threads-nnz)"
-    }
-    fn place(&self) -> Place {
-        Place::Threads
-    }
-    fn source(&self) -> &'static str {
-        include_str!("mod.rs")
+    fn describe(&self) -> &Description {
+        &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         if subject.k != 1 {

@@ -8,14 +8,55 @@ use crate::device::gpu::cusparse::{Algorithm, CsrOperand, Cusparse, CusparseSpmm
 use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
 use crate::machine::Machine;
 use crate::matrix::Csr;
-use crate::op::{Place, RunError, Variant, gpu_for_library};
+use crate::op::{Description, Place, RunError, Variant, gpu_for_library};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cuda::device::{DeviceKernel, OnDevice};
 use crate::spmm::cuda::device_csr::DeviceCsr;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
-pub(crate) struct CsrCudaCusparse(pub(crate) Algorithm);
+pub(crate) struct CsrCudaCusparse {
+    algorithm: Algorithm,
+    description: Description,
+}
+
+/// What it takes by itself.
+pub(crate) const DEFAULT: CsrCudaCusparse = CsrCudaCusparse::new(
+    Algorithm::Default,
+    "csr-cuda-cusparse-default",
+    "default",
+    "CSR, NVIDIA's cuSPARSE, the algorithm it takes by itself, preprocessed where it can be",
+);
+/// CSR_ALG1.
+pub(crate) const ALG_1: CsrCudaCusparse = CsrCudaCusparse::new(
+    Algorithm::Csr1,
+    "csr-cuda-cusparse-alg1",
+    "alg1",
+    "CSR, NVIDIA's cuSPARSE, CSR_ALG1, preprocessed where it can be",
+);
+/// CSR_ALG2.
+pub(crate) const ALG_2: CsrCudaCusparse = CsrCudaCusparse::new(
+    Algorithm::Csr2,
+    "csr-cuda-cusparse-alg2",
+    "alg2",
+    "CSR, NVIDIA's cuSPARSE, CSR_ALG2, preprocessed where it can be",
+);
+/// CSR_ALG3.
+pub(crate) const ALG_3: CsrCudaCusparse = CsrCudaCusparse::new(
+    Algorithm::Csr3,
+    "csr-cuda-cusparse-alg3",
+    "alg3",
+    "CSR, NVIDIA's cuSPARSE, CSR_ALG3, preprocessed where it can be",
+);
+
+impl CsrCudaCusparse {
+    const fn new(algorithm: Algorithm, name: &'static str, short: &'static str, about: &'static str) -> Self {
+        let file = source_file!("spmm/cuda/cusparse/csr_cuda_cusparse.rs");
+        let description = Description::new(name, about, Place::Cuda, file).peer().short(short);
+        CsrCudaCusparse { algorithm, description }
+    }
+}
 
 struct Ready<S> {
     product: CusparseSpmm<S>,
@@ -77,29 +118,8 @@ impl<S: Scalar> DeviceKernel<S> for Ready<S> {
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
-    fn name(&self) -> &'static str {
-        match self.0 {
-            Algorithm::Default => "csr-cuda-cusparse-default",
-            Algorithm::Csr1 => "csr-cuda-cusparse-alg1",
-            Algorithm::Csr2 => "csr-cuda-cusparse-alg2",
-            Algorithm::Csr3 => "csr-cuda-cusparse-alg3",
-        }
-    }
-    fn about(&self) -> &'static str {
-        match self.0 {
-            Algorithm::Default => {
-                "CSR, NVIDIA's cuSPARSE, the algorithm it takes by itself, preprocessed where it can be"
-            }
-            Algorithm::Csr1 => "CSR, NVIDIA's cuSPARSE, CSR_ALG1, preprocessed where it can be",
-            Algorithm::Csr2 => "CSR, NVIDIA's cuSPARSE, CSR_ALG2, preprocessed where it can be",
-            Algorithm::Csr3 => "CSR, NVIDIA's cuSPARSE, CSR_ALG3, preprocessed where it can be",
-        }
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_cuda_cusparse.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
         available(machine)
@@ -108,7 +128,8 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let (device, library, on_device) = open(machine, a)?;
-        let mut product = CusparseSpmm::new(&library, &operand_of(&on_device, a)?, k, self.0, Layout::Rows)?;
+        let mut product =
+            CusparseSpmm::new(&library, &operand_of(&on_device, a)?, k, self.algorithm, Layout::Rows)?;
         {
             // A look at A asks for an X and a Y: these stand in until the real ones, which lie alike, are bound.
             let x = device.allocate::<S>("X", a.cols().saturating_mul(k))?;

@@ -9,8 +9,9 @@ use crate::device::{Argument, Buffer, Device, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::{Dense, DenseView, DenseViewMut};
 use crate::op::transposed::Transposed;
-use crate::op::{Phases, Place, Prepared, RunError, Variant};
+use crate::op::{Description, Phases, Place, Prepared, RunError, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cuda::cusparse::csr_cuda_cusparse::{available, open, operand_of};
 use crate::spmm::cuda::device_csr::DeviceCsr;
 use crate::spmm::product::{Inputs, Product, Spmm, Subject, check_shapes};
@@ -18,7 +19,47 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) struct CsrCudaCusparseColumns(pub(crate) Algorithm);
+pub(crate) struct CsrCudaCusparseColumns {
+    algorithm: Algorithm,
+    description: Description,
+}
+
+/// What it takes by itself.
+pub(crate) const DEFAULT: CsrCudaCusparseColumns = CsrCudaCusparseColumns::new(
+    Algorithm::Default,
+    "csr-cuda-cusparse-default-columns",
+    "default-columns",
+    "CSR, X and Y by columns, NVIDIA's cuSPARSE, the algorithm it takes by itself, preprocessed where it can be",
+);
+/// CSR_ALG1.
+pub(crate) const ALG_1: CsrCudaCusparseColumns = CsrCudaCusparseColumns::new(
+    Algorithm::Csr1,
+    "csr-cuda-cusparse-alg1-columns",
+    "alg1-columns",
+    "CSR, X and Y by columns, NVIDIA's cuSPARSE, CSR_ALG1, preprocessed where it can be",
+);
+/// CSR_ALG2.
+pub(crate) const ALG_2: CsrCudaCusparseColumns = CsrCudaCusparseColumns::new(
+    Algorithm::Csr2,
+    "csr-cuda-cusparse-alg2-columns",
+    "alg2-columns",
+    "CSR, X and Y by columns, NVIDIA's cuSPARSE, CSR_ALG2, preprocessed where it can be",
+);
+/// CSR_ALG3.
+pub(crate) const ALG_3: CsrCudaCusparseColumns = CsrCudaCusparseColumns::new(
+    Algorithm::Csr3,
+    "csr-cuda-cusparse-alg3-columns",
+    "alg3-columns",
+    "CSR, X and Y by columns, NVIDIA's cuSPARSE, CSR_ALG3, preprocessed where it can be",
+);
+
+impl CsrCudaCusparseColumns {
+    const fn new(algorithm: Algorithm, name: &'static str, short: &'static str, about: &'static str) -> Self {
+        let file = source_file!("spmm/cuda/cusparse/csr_cuda_cusparse_columns.rs");
+        let description = Description::new(name, about, Place::Cuda, file).peer().short(short).never_chosen();
+        CsrCudaCusparseColumns { algorithm, description }
+    }
+}
 
 /// A product whose operands lie by columns.
 struct ByColumns<S> {
@@ -229,38 +270,8 @@ impl<S: Scalar> Product<S> for ByColumns<S> {
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseColumns {
-    fn name(&self) -> &'static str {
-        match self.0 {
-            Algorithm::Default => "csr-cuda-cusparse-default-columns",
-            Algorithm::Csr1 => "csr-cuda-cusparse-alg1-columns",
-            Algorithm::Csr2 => "csr-cuda-cusparse-alg2-columns",
-            Algorithm::Csr3 => "csr-cuda-cusparse-alg3-columns",
-        }
-    }
-    fn about(&self) -> &'static str {
-        match self.0 {
-            Algorithm::Default => {
-                "CSR, X and Y by columns, NVIDIA's cuSPARSE, the algorithm it takes by itself, preprocessed where it can be"
-            }
-            Algorithm::Csr1 => {
-                "CSR, X and Y by columns, NVIDIA's cuSPARSE, CSR_ALG1, preprocessed where it can be"
-            }
-            Algorithm::Csr2 => {
-                "CSR, X and Y by columns, NVIDIA's cuSPARSE, CSR_ALG2, preprocessed where it can be"
-            }
-            Algorithm::Csr3 => {
-                "CSR, X and Y by columns, NVIDIA's cuSPARSE, CSR_ALG3, preprocessed where it can be"
-            }
-        }
-    }
-    fn can_be_chosen(&self) -> bool {
-        false
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_cuda_cusparse_columns.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
         vec![Transposed::<S>::source()]
@@ -273,7 +284,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseColumns {
         let (a, k) = (&subject.a, subject.k);
         let (device, library, on_device) = open(machine, a)?;
         let mut product =
-            CusparseSpmm::new(&library, &operand_of(&on_device, a)?, k, self.0, Layout::Columns)?;
+            CusparseSpmm::new(&library, &operand_of(&on_device, a)?, k, self.algorithm, Layout::Columns)?;
         let room = Operands::new(&device, (a.rows(), a.cols()), k)?;
         // A look at A asks for an X and a Y.
         room.bind(&mut product)?;

@@ -6,15 +6,54 @@ use crate::Scalar;
 use crate::device::gpu::cusparse::{CusparseSpmv, VectorAlgorithm};
 use crate::device::{DeviceView, DeviceViewMut, LaunchReport};
 use crate::machine::Machine;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cuda::cusparse::csr_cuda_cusparse::{available, open, operand_of};
 use crate::spmm::cuda::device::{DeviceKernel, OnDevice};
 use crate::spmm::cuda::device_csr::DeviceCsr;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
-pub(crate) struct CsrCudaCusparseSpmv(pub(crate) VectorAlgorithm);
+pub(crate) struct CsrCudaCusparseSpmv {
+    algorithm: VectorAlgorithm,
+    description: Description,
+}
+
+/// What it takes by itself.
+pub(crate) const DEFAULT: CsrCudaCusparseSpmv = CsrCudaCusparseSpmv::new(
+    VectorAlgorithm::Default,
+    "csr-cuda-cusparse-spmv-default",
+    "spmv-default",
+    "CSR, K = 1 alone, NVIDIA's cuSPARSE SpMV, the algorithm it takes by itself, preprocessed",
+);
+/// CSR_ALG1.
+pub(crate) const ALG_1: CsrCudaCusparseSpmv = CsrCudaCusparseSpmv::new(
+    VectorAlgorithm::Csr1,
+    "csr-cuda-cusparse-spmv-alg1",
+    "spmv-alg1",
+    "CSR, K = 1 alone, NVIDIA's cuSPARSE SpMV, CSR_ALG1, preprocessed",
+);
+/// CSR_ALG2.
+pub(crate) const ALG_2: CsrCudaCusparseSpmv = CsrCudaCusparseSpmv::new(
+    VectorAlgorithm::Csr2,
+    "csr-cuda-cusparse-spmv-alg2",
+    "spmv-alg2",
+    "CSR, K = 1 alone, NVIDIA's cuSPARSE SpMV, CSR_ALG2, preprocessed",
+);
+
+impl CsrCudaCusparseSpmv {
+    const fn new(
+        algorithm: VectorAlgorithm,
+        name: &'static str,
+        short: &'static str,
+        about: &'static str,
+    ) -> Self {
+        let file = source_file!("spmm/cuda/cusparse/csr_cuda_cusparse_spmv.rs");
+        let description = Description::new(name, about, Place::Cuda, file).peer().short(short).never_chosen();
+        CsrCudaCusparseSpmv { algorithm, description }
+    }
+}
 
 struct Ready<S> {
     product: CusparseSpmv<S>,
@@ -55,30 +94,8 @@ impl<S: Scalar> DeviceKernel<S> for Ready<S> {
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseSpmv {
-    fn name(&self) -> &'static str {
-        match self.0 {
-            VectorAlgorithm::Default => "csr-cuda-cusparse-spmv-default",
-            VectorAlgorithm::Csr1 => "csr-cuda-cusparse-spmv-alg1",
-            VectorAlgorithm::Csr2 => "csr-cuda-cusparse-spmv-alg2",
-        }
-    }
-    fn about(&self) -> &'static str {
-        match self.0 {
-            VectorAlgorithm::Default => {
-                "CSR, K = 1 alone, NVIDIA's cuSPARSE SpMV, the algorithm it takes by itself, preprocessed"
-            }
-            VectorAlgorithm::Csr1 => "CSR, K = 1 alone, NVIDIA's cuSPARSE SpMV, CSR_ALG1, preprocessed",
-            VectorAlgorithm::Csr2 => "CSR, K = 1 alone, NVIDIA's cuSPARSE SpMV, CSR_ALG2, preprocessed",
-        }
-    }
-    fn can_be_chosen(&self) -> bool {
-        false
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        include_str!("csr_cuda_cusparse_spmv.rs")
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
         available(machine)
@@ -91,7 +108,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseSpmv {
             return Err(Refusal::Unsupported(format!("cuSPARSE's SpMV multiplies one vector, not K = {k}")));
         }
         let (device, library, on_device) = open(machine, a)?;
-        let mut product = CusparseSpmv::new(&library, &operand_of(&on_device, a)?, self.0)?;
+        let mut product = CusparseSpmv::new(&library, &operand_of(&on_device, a)?, self.algorithm)?;
         {
             // A look at A asks for an x and a y: these stand in until the real ones are bound.
             let x = device.allocate::<S>("X", a.cols())?;

@@ -4,7 +4,9 @@
 use crate::Scalar;
 use crate::device::{Argument, Device, KernelSource};
 use crate::machine::Machine;
+use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
 use crate::spmm::cuda::fast::tiled::Layout;
@@ -15,14 +17,49 @@ use crate::spmm::product::Subject;
 /// With groups of so many lanes, more where a row of X needs more; nonzeros handed round by shuffles, or read by all.
 pub(crate) struct Rows<const GROUP: u32, const SHUFFLED: bool>;
 
-/// Groups of 8 lanes.
-pub(crate) const ROWS_8: Listed<Rows<8, false>> = Listed(Rows);
+const FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_rows.cu");
+
+/// Groups of 8 lanes: A stays as it is, beside a list of its rows.
+pub(crate) const ROWS_8: Listed<Rows<8, false>> = Listed {
+    fast: Rows,
+    description: Description::new(
+        "csr-cuda-rows8",
+        "CSR, groups of 8 lanes per row, rows in the order of their lengths, long ones in parts",
+        Place::Cuda,
+        FILE,
+    )
+    .plain(),
+};
 /// With shuffles.
-pub(crate) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed(Rows);
+pub(crate) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed {
+    fast: Rows,
+    description: Description::new(
+        "csr-cuda-rows8-shuffled",
+        "CSR, groups of 8 lanes per row that hand nonzeros round, rows in the order of their lengths",
+        Place::Cuda,
+        FILE,
+    ),
+};
 /// With whole warps.
-pub(crate) const ROWS_32: Listed<Rows<32, false>> = Listed(Rows);
+pub(crate) const ROWS_32: Listed<Rows<32, false>> = Listed {
+    fast: Rows,
+    description: Description::new(
+        "csr-cuda-rows32",
+        "CSR, a warp per row, rows in the order of their lengths, long ones in parts",
+        Place::Cuda,
+        FILE,
+    ),
+};
 /// With whole warps and shuffles.
-pub(crate) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed(Rows);
+pub(crate) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed {
+    fast: Rows,
+    description: Description::new(
+        "csr-cuda-rows32-shuffled",
+        "CSR, a warp per row whose lanes hand nonzeros round, rows in the order of their lengths",
+        Place::Cuda,
+        FILE,
+    ),
+};
 
 const THREADS: u32 = 256;
 const LANES: u32 = 32;
@@ -50,26 +87,6 @@ fn tiling<S: Scalar>(k: usize) -> Tiling {
 }
 
 impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, SHUFFLED> {
-    const NAME: &'static str = match (GROUP, SHUFFLED) {
-        (8, false) => "csr-cuda-rows8",
-        (8, true) => "csr-cuda-rows8-shuffled",
-        (_, true) => "csr-cuda-rows32-shuffled",
-        (_, false) => "csr-cuda-rows32",
-    };
-    const ABOUT: &'static str = match (GROUP, SHUFFLED) {
-        (8, false) => {
-            "CSR, groups of 8 lanes per row, rows in the order of their lengths, long ones in parts"
-        }
-        (8, true) => {
-            "CSR, groups of 8 lanes per row that hand nonzeros round, rows in the order of their lengths"
-        }
-        (_, false) => "CSR, a warp per row, rows in the order of their lengths, long ones in parts",
-        (_, true) => {
-            "CSR, a warp per row whose lanes hand nonzeros round, rows in the order of their lengths"
-        }
-    };
-    const TEXT: &'static str = include_str!("csr_cuda_rows.cu");
-
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let split = (GROUP / tiling.lanes).max(1);
         let registers = tiling.registers::<S>();
@@ -82,7 +99,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         } else {
             26 + registers + in_flight * (registers + words + 1)
         };
-        let source = kernel("csr_rows", "csr_cuda_rows.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
+        let source = kernel("csr_rows", "csr_cuda_rows.cu", FILE.text, &[PIECES]);
         tiling
             .define::<S>(source, loads)
             .define("SPLIT", split)

@@ -5,7 +5,9 @@ use crate::Scalar;
 use crate::device::{Argument, Device, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
+use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cuda::fast::layout::flagged::{DeviceFlagged, Flagged, LAST};
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
@@ -13,7 +15,17 @@ use crate::spmm::cuda::fast::{FLAGS, Fast, Listed, kernel};
 use crate::spmm::product::Subject;
 
 pub(crate) struct Shares;
-pub(crate) const SHARES: Listed<Shares> = Listed(Shares);
+pub(crate) const SHARES: Listed<Shares> = Listed {
+    fast: Shares,
+    description: Description::new(
+        "csr-cuda-shares",
+        "CSR, equal shares of nonzeros whatever the rows, joined by a segmented scan",
+        Place::Cuda,
+        FILE,
+    )
+    .converted(),
+};
+const FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_shares.cu");
 
 /// Threads of a block, at least: small blocks wait least for each other.
 const THREADS: u32 = 128;
@@ -100,7 +112,7 @@ fn source<S: Scalar>(tiling: Tiling, loads: Loads, threads: u32) -> KernelSource
     let words = (size_of::<S>() / 4) as u32;
     let others = if tiling.columns == 1 { 24 } else { 30 };
     let needed = others + 3 * registers + ITEMS * (registers + words + 1);
-    let source = kernel("csr_shares", "csr_cuda_shares.cu", <Shares as Fast<S>>::TEXT, &[FLAGS]);
+    let source = kernel("csr_shares", "csr_cuda_shares.cu", FILE.text, &[FLAGS]);
     tiling
         .define::<S>(source, loads)
         .define("THREADS", threads)
@@ -109,10 +121,6 @@ fn source<S: Scalar>(tiling: Tiling, loads: Loads, threads: u32) -> KernelSource
 }
 
 impl<S: Scalar> Fast<S> for Shares {
-    const NAME: &'static str = "csr-cuda-shares";
-    const ABOUT: &'static str = "CSR, equal shares of nonzeros whatever the rows, joined by a segmented scan";
-    const TEXT: &'static str = include_str!("csr_cuda_shares.cu");
-
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         source::<S>(tiling, loads, THREADS)
     }

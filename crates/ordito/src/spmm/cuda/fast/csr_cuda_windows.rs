@@ -6,7 +6,9 @@ use crate::cpu::parallel;
 use crate::device::{Argument, Device, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
+use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::cuda::fast::layout::gathered::gathered;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
@@ -16,7 +18,17 @@ use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
 use crate::spmm::product::Subject;
 
 pub(crate) struct Windows;
-pub(crate) const WINDOWS: Listed<Windows> = Listed(Windows);
+pub(crate) const WINDOWS: Listed<Windows> = Listed {
+    fast: Windows,
+    description: Description::new(
+        "csr-cuda-windows",
+        "CSR, windows of 8 rows that share their columns, on tensor cores in f64",
+        Place::Cuda,
+        FILE,
+    )
+    .converted(),
+};
+const FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_windows.cu");
 
 const THREADS: u32 = 64;
 const WARP: u32 = 32;
@@ -157,15 +169,11 @@ impl<S: Scalar> Windowed<S> {
 }
 
 impl<S: Scalar> Fast<S> for Windows {
-    const NAME: &'static str = "csr-cuda-windows";
-    const ABOUT: &'static str = "CSR, windows of 8 rows that share their columns, on tensor cores in f64";
-    const TEXT: &'static str = include_str!("csr_cuda_windows.cu");
-
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let registers = tiling.registers::<S>();
         // Sums of two rows in f64, two elements of X, addresses and masks.
         let needed = 48 + 4 * tiling.columns / LANES + 2 * registers + if loads.width == 1 { 24 } else { 0 };
-        let source = kernel("csr_windows", "csr_cuda_windows.cu", <Self as Fast<S>>::TEXT, &[PIECES])
+        let source = kernel("csr_windows", "csr_cuda_windows.cu", FILE.text, &[PIECES])
             .define("SCALAR", S::CUDA_NAME)
             .define("VEC", loads.width)
             .define("CHUNKS", tiling.chunks(loads.width))

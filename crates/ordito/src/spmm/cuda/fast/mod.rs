@@ -28,7 +28,7 @@ pub(crate) mod tiling;
 use crate::Scalar;
 use crate::device::{Device, KernelSource, PTX, Spent};
 use crate::machine::Machine;
-use crate::op::{Place, Variant};
+use crate::op::{Description, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::cuda::device::OnDevice;
 use crate::spmm::cuda::fast::tiled::{Layout, Tiled};
@@ -38,11 +38,6 @@ use std::sync::Arc;
 
 /// A variant with its kernel, its layout of A, and how it deals out columns.
 pub(crate) trait Fast<S: Scalar>: Sync {
-    const NAME: &'static str;
-    const ABOUT: &'static str;
-    /// The `.cu` file.
-    const TEXT: &'static str;
-
     /// The kernel for a tile and how it is read.
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource;
     /// Every tile there can be.
@@ -71,27 +66,21 @@ pub(crate) fn kernel(
 pub(crate) const PIECES: (&str, &str) = ("pieces.cuh", include_str!("pieces.cuh"));
 pub(crate) const FLAGS: (&str, &str) = ("flags.cuh", include_str!("flags.cuh"));
 
-/// As the list takes it.
-pub(crate) struct Listed<F>(pub(crate) F);
+/// As the list takes it: how it works, and what it is.
+pub(crate) struct Listed<F> {
+    pub(crate) fast: F,
+    pub(crate) description: Description,
+}
 
 impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
-    fn name(&self) -> &'static str {
-        F::NAME
-    }
-    fn about(&self) -> &'static str {
-        F::ABOUT
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        F::TEXT
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
-        let own = self.0.tilings().into_iter().flat_map(|tiling| {
-            tiling.all_loads::<S>().into_iter().map(move |loads| self.0.source(tiling, loads))
+        let own = self.fast.tilings().into_iter().flat_map(|tiling| {
+            tiling.all_loads::<S>().into_iter().map(move |loads| self.fast.source(tiling, loads))
         });
-        own.chain(self.0.more_kernels()).collect()
+        own.chain(self.fast.more_kernels()).collect()
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
@@ -99,7 +88,7 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
         let entries = (subject.a.nonzeros() as u64).checked_add(subject.a.rows() as u64);
         let bytes = entries.and_then(|entries| entries.checked_mul(8 + size_of::<S>() as u64));
         machine.check_memory("A in the layout of the kernel", bytes)?;
-        let layout = Spent::in_pool(machine.pool(), || self.0.layout(machine, &device, subject))?;
+        let layout = Spent::in_pool(machine.pool(), || self.fast.layout(machine, &device, subject))?;
         let shape = (subject.a.rows(), subject.a.cols());
         Ok(OnDevice::boxed(Tiled::new(&device, layout)?, device, shape, subject.k))
     }

@@ -6,7 +6,9 @@ use crate::Scalar;
 use crate::device::{Argument, Device, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
+use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
+use crate::source_file;
 use crate::spmm::analysis::shape::reuse;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::parts_in_place::PartsInPlace;
@@ -23,10 +25,30 @@ pub(crate) struct Slices<const ORDER: u8>;
 const AS_THEY_ARE: u8 = 0;
 const BY_LENGTH: u8 = 1;
 
+const FILE: SourceFile = source_file!("spmm/cuda/fast/sell_cuda_slices.cu");
+
 /// Rows as they are.
-pub(crate) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed(Slices);
+pub(crate) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed {
+    fast: Slices,
+    description: Description::new(
+        "sell-cuda-slices",
+        "SELL, lanes side by side for the columns of X, the rows of a warp in one slice",
+        Place::Cuda,
+        FILE,
+    )
+    .converted(),
+};
 /// Rows in the order of their lengths.
-pub(crate) const SORTED: Listed<Slices<BY_LENGTH>> = Listed(Slices);
+pub(crate) const SORTED: Listed<Slices<BY_LENGTH>> = Listed {
+    fast: Slices,
+    description: Description::new(
+        "sell-cuda-sorted",
+        "SELL, rows in the order of their lengths, long ones by teams of lanes or in parts, those of a warp in one slice",
+        Place::Cuda,
+        FILE,
+    )
+    .converted(),
+};
 
 const THREADS: u32 = 256;
 /// Of teams with few registers: 1 % less time than with 256 on an H200 (`powerlaw`, one column). With more registers fewer warps
@@ -102,18 +124,6 @@ impl<const ORDER: u8> Slices<ORDER> {
 }
 
 impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
-    const NAME: &'static str = match ORDER {
-        AS_THEY_ARE => "sell-cuda-slices",
-        _ => "sell-cuda-sorted",
-    };
-    const ABOUT: &'static str = match ORDER {
-        AS_THEY_ARE => "SELL, lanes side by side for the columns of X, the rows of a warp in one slice",
-        _ => {
-            "SELL, rows in the order of their lengths, long ones by teams of lanes or in parts, those of a warp in one slice"
-        }
-    };
-    const TEXT: &'static str = include_str!("sell_cuda_slices.cu");
-
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let in_flight = in_flight::<S>(tiling);
         let registers = tiling.registers::<S>();
@@ -122,7 +132,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         // Single loads have more addresses to hold.
         let addresses = if loads.width == 1 && registers > 4 { 8 } else { 0 };
         let needed = 26 + addresses + registers + in_flight * (registers + words + 1);
-        let source = kernel("sell_slices", "sell_cuda_slices.cu", <Self as Fast<S>>::TEXT, &[PIECES]);
+        let source = kernel("sell_slices", "sell_cuda_slices.cu", FILE.text, &[PIECES]);
         tiling
             .define::<S>(source, loads)
             .define("THREADS", threads)

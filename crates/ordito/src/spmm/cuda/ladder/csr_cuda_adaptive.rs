@@ -10,7 +10,7 @@ use crate::Scalar;
 use crate::device::{Argument, Buffer, DeviceLimits, KernelSource, LaunchPlan};
 use crate::machine::Machine;
 use crate::op::transposed::Transposed;
-use crate::op::{Place, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::cuda::device::OnDevice;
 use crate::spmm::cuda::device_csr::{DeviceCsr, for_all_offsets, offset_type, with_types};
@@ -21,30 +21,45 @@ use std::sync::Arc;
 
 /// CSR_Adaptive, or CSR_Adaptive_sub_blocks with sub-blocks of this size.
 pub(crate) struct CsrCudaAdaptive {
-    name: &'static str,
-    about: &'static str,
+    description: Description,
     kernel: KernelFile,
     sub_block_size: Option<u32>,
 }
 
+const PER_COLUMN: KernelFile = kernel_file!("csr_adaptive", "csr_cuda_adaptive.cu");
+const IN_SUB_BLOCKS: KernelFile = kernel_file!("csr_sub_blocks", "csr_cuda_sub_blocks.cu");
+
 /// CSR_Adaptive.
 pub(crate) const COLUMN: CsrCudaAdaptive = CsrCudaAdaptive {
-    name: "csr-cuda-adaptive-column",
-    about: "CSR, X transposed, one block per row block and column of Y (CSR_Adaptive)",
-    kernel: kernel_file!("csr_adaptive", "csr_cuda_adaptive.cu"),
+    description: Description::new(
+        "csr-cuda-adaptive-column",
+        "CSR, X transposed, one block per row block and column of Y (CSR_Adaptive)",
+        Place::Cuda,
+        PER_COLUMN.source,
+    )
+    .ladder()
+    .known_as(&["csr_adaptive"]),
+    kernel: PER_COLUMN,
     sub_block_size: None,
 };
 
 macro_rules! sub_blocks {
     ($size:literal) => {
         CsrCudaAdaptive {
-            name: concat!("csr-cuda-adaptive-sub-blocks", $size),
-            about: concat!(
-                "CSR, X transposed, one block per row block, sub-blocks of ",
-                $size,
-                " threads take a column each (CSR_Adaptive_sub_blocks)"
-            ),
-            kernel: kernel_file!("csr_sub_blocks", "csr_cuda_sub_blocks.cu"),
+            description: Description::new(
+                concat!("csr-cuda-adaptive-sub-blocks", $size),
+                concat!(
+                    "CSR, X transposed, one block per row block, sub-blocks of ",
+                    $size,
+                    " threads take a column each (CSR_Adaptive_sub_blocks)"
+                ),
+                Place::Cuda,
+                IN_SUB_BLOCKS.source,
+            )
+            .ladder()
+            .params(&[("sub_block_size", $size)])
+            .known_as(&["csr_adaptive_sub_block", "csr_adaptive_sub_blocks"]),
+            kernel: IN_SUB_BLOCKS,
             sub_block_size: Some($size),
         }
     };
@@ -132,20 +147,8 @@ impl CsrCudaAdaptive {
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrCudaAdaptive {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn about(&self) -> &'static str {
-        self.about
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        self.kernel.text
-    }
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        self.sub_block_size.iter().map(|&size| ("sub_block_size", size)).collect()
+    fn describe(&self) -> &Description {
+        &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
         let mut kernels = for_all_offsets::<S>(&self.source());

@@ -2,18 +2,28 @@
 //! memory. Touches A's row in runs of that length, once for each of its K elements, and an element of X per product.
 //! Loses on rows shorter than the lanes (they idle) and on rows much longer (they walk on while their warp waits).
 
-use crate::spmm::cuda::ladder::rung::{Rung, Storage, Work, kernel_file};
+use crate::op::{Description, Place};
+use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_file};
+
+const KERNEL: KernelFile = kernel_file!("csr_lanes", "csr_cuda_lanes.cu");
 
 macro_rules! lanes {
     ($lanes:literal) => {
         Rung {
-            name: concat!("csr-cuda-lanes", $lanes, "-per-element"),
-            about: concat!(
-                "CSR, ",
-                $lanes,
-                " lanes per element of Y, reduction in shared memory (CSR_Vector_Sub_warp)"
-            ),
-            kernel: kernel_file!("csr_lanes", "csr_cuda_lanes.cu"),
+            description: Description::new(
+                concat!("csr-cuda-lanes", $lanes, "-per-element"),
+                concat!(
+                    "CSR, ",
+                    $lanes,
+                    " lanes per element of Y, reduction in shared memory (CSR_Vector_Sub_warp)"
+                ),
+                Place::Cuda,
+                KERNEL.source,
+            )
+            .ladder()
+            .params(&[("lanes", $lanes)])
+            .known_as(&["csr_vector_sub_warp"]),
+            kernel: KERNEL,
             storage: Storage::Csr,
             work: Work::Element { threads: $lanes },
             lanes: Some($lanes),

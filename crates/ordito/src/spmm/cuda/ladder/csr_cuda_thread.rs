@@ -3,6 +3,7 @@
 //! Touch A's row in every one of the row's K threads and one element of X per product.
 //! Lose on long rows: one thread walks them alone while its warp waits.
 
+use crate::op::{Description, Place};
 use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_file};
 
 /// CSR_Scalar v1.
@@ -10,6 +11,7 @@ pub(crate) const ADDS_IN_MEMORY: Rung = thread(
     "csr-cuda-thread-adds-in-memory",
     "CSR, one thread per element of Y, adds into Y in memory at every nonzero (CSR_Scalar v1)",
     kernel_file!("csr_thread_in_memory", "csr_cuda_thread_in_memory.cu"),
+    &["csr_scalar"],
 );
 
 /// CSR_Scalar v2.
@@ -17,6 +19,7 @@ pub(crate) const ADDS_IN_REGISTER: Rung = thread(
     "csr-cuda-thread-adds-in-register",
     "CSR, one thread per element of Y, sum in a register, row's end read at every nonzero (CSR_Scalar v2)",
     kernel_file!("csr_thread_in_register", "csr_cuda_thread_in_register.cu"),
+    &["csr_scalar"],
 );
 
 /// CSR_Scalar v3.
@@ -24,8 +27,15 @@ pub(crate) const PER_ELEMENT: Rung = thread(
     "csr-cuda-thread-per-element",
     "CSR, one thread per element of Y, sum in a register, row bounds read once (CSR_Scalar v3)",
     kernel_file!("csr_thread", "csr_cuda_thread.cu"),
+    &["csr", "csr_scalar"],
 );
 
-const fn thread(name: &'static str, about: &'static str, kernel: KernelFile) -> Rung {
-    Rung { name, about, kernel, storage: Storage::Csr, work: Work::Element { threads: 1 }, lanes: None }
+const fn thread(
+    name: &'static str,
+    about: &'static str,
+    kernel: KernelFile,
+    known_as: &'static [&'static str],
+) -> Rung {
+    let description = Description::new(name, about, Place::Cuda, kernel.source).ladder().known_as(known_as);
+    Rung { description, kernel, storage: Storage::Csr, work: Work::Element { threads: 1 }, lanes: None }
 }

@@ -2,13 +2,22 @@
 //! Touches A's row coalesced, once for each of its K elements, and per lane an element of X in a row of its own.
 //! Loses on rows shorter than a warp: the other lanes idle, and the reduction costs the same.
 
-use crate::spmm::cuda::ladder::rung::{Rung, Storage, Work, kernel_file};
+use crate::op::{Description, Place};
+use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_file};
+
+const KERNEL: KernelFile = kernel_file!("csr_warp", "csr_cuda_warp.cu");
 
 /// CSR_Vector.
 pub(crate) const PER_ELEMENT: Rung = Rung {
-    name: "csr-cuda-warp-per-element",
-    about: "CSR, one warp per element of Y, reduction in shared memory (CSR_Vector)",
-    kernel: kernel_file!("csr_warp", "csr_cuda_warp.cu"),
+    description: Description::new(
+        "csr-cuda-warp-per-element",
+        "CSR, one warp per element of Y, reduction in shared memory (CSR_Vector)",
+        Place::Cuda,
+        KERNEL.source,
+    )
+    .ladder()
+    .known_as(&["csr_vector"]),
+    kernel: KERNEL,
     storage: Storage::Csr,
     work: Work::Element { threads: 32 },
     lanes: None,

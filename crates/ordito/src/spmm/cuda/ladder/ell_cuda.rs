@@ -6,9 +6,13 @@ use crate::Scalar;
 use crate::device::{Argument, Buffer, Device};
 use crate::machine::Machine;
 use crate::matrix::Csr;
+use crate::op::{Description, Place};
 use crate::refusal::Refusal;
 use crate::spmm::cpu::ladder::ell_padded_serial::pad;
 use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Stored, Work, kernel_file};
+
+/// Lanes of an element where there are several.
+const LANES: u32 = 2;
 
 /// ELLPACK_kernel, padded.
 pub(crate) const PADDED_THREAD: Rung = rung(
@@ -34,7 +38,7 @@ pub(crate) const PADDED_LANES: Rung = rung(
     "padded ELLPACK, 2 lanes per element of Y, reduction in shared memory (ELLPACK_Sub_warp)",
     kernel_file!("ell_padded_lanes", "ell_padded_cuda_lanes.cu"),
     Storage::EllPadded,
-    Some(2),
+    Some(LANES),
 );
 
 /// ELLPACK_Sub_warp, ragged.
@@ -43,7 +47,7 @@ pub(crate) const RAGGED_LANES: Rung = rung(
     "ragged ELLPACK, 2 lanes per element of Y, reduction in shared memory (ELLPACK_Sub_warp)",
     kernel_file!("ell_ragged_lanes", "ell_ragged_cuda_lanes.cu"),
     Storage::EllRagged,
-    Some(2),
+    Some(LANES),
 );
 
 const fn rung(
@@ -53,11 +57,14 @@ const fn rung(
     storage: Storage,
     lanes: Option<u32>,
 ) -> Rung {
-    let threads = match lanes {
-        Some(lanes) => lanes,
-        None => 1,
+    let description = Description::new(name, about, Place::Cuda, kernel.source).ladder().converted();
+    let (description, threads) = match lanes {
+        Some(lanes) => {
+            (description.params(&[("lanes", LANES)]).known_as(&["ellpack_sw", "ellpack_sub_warp"]), lanes)
+        }
+        None => (description.known_as(&["ellpack", "ellpack_kernel"]), 1),
     };
-    Rung { name, about, kernel, storage, work: Work::Element { threads }, lanes }
+    Rung { description, kernel, storage, work: Work::Element { threads }, lanes }
 }
 
 /// Padded ELLPACK on a device, row after row as on the host.

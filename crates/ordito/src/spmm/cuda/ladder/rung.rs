@@ -7,7 +7,7 @@ use crate::device::{
 };
 use crate::machine::Machine;
 use crate::op::transposed::Transposed;
-use crate::op::{Place, RunError, Variant};
+use crate::op::{Description, RunError, SourceFile, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::cuda::device::{DeviceKernel, OnDevice};
 use crate::spmm::cuda::device_csr::{DeviceCsr, for_all_offsets, offset_type, with_types};
@@ -21,8 +21,7 @@ const WARP: u32 = 32;
 
 /// A kernel that differs from its neighbours on the ladder only in what stands here.
 pub(crate) struct Rung {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
+    pub(crate) description: Description,
     pub(crate) kernel: KernelFile,
     pub(crate) storage: Storage,
     pub(crate) work: Work,
@@ -35,19 +34,23 @@ pub(crate) struct Rung {
 pub(crate) struct KernelFile {
     pub(crate) entry: &'static str,
     pub(crate) file: &'static str,
-    pub(crate) text: &'static str,
+    pub(crate) source: SourceFile,
 }
 
 impl KernelFile {
     pub(crate) fn source(self) -> KernelSource {
-        KernelSource::new(self.entry, self.file, self.text)
+        KernelSource::new(self.entry, self.file, self.source.text)
     }
 }
 
 /// `kernel_file!("csr_warp", "csr_cuda_warp.cu")`
 macro_rules! kernel_file {
     ($entry:literal, $file:literal) => {
-        $crate::spmm::cuda::ladder::rung::KernelFile { entry: $entry, file: $file, text: include_str!($file) }
+        $crate::spmm::cuda::ladder::rung::KernelFile {
+            entry: $entry,
+            file: $file,
+            source: $crate::source_file!(concat!("spmm/cuda/ladder/", $file)),
+        }
     };
 }
 pub(crate) use kernel_file;
@@ -177,22 +180,9 @@ impl Rung {
 }
 
 impl<S: Scalar> Variant<Spmm<S>> for Rung {
-    fn name(&self) -> &'static str {
-        self.name
+    fn describe(&self) -> &Description {
+        &self.description
     }
-    fn about(&self) -> &'static str {
-        self.about
-    }
-    fn place(&self) -> Place {
-        Place::Cuda
-    }
-    fn source(&self) -> &'static str {
-        self.kernel.text
-    }
-    fn params(&self) -> Vec<(&'static str, u32)> {
-        self.lanes.iter().map(|&lanes| ("lanes", lanes)).collect()
-    }
-
     fn kernels(&self) -> Vec<KernelSource> {
         let mut kernels = match self.storage {
             Storage::Csr => for_all_offsets::<S>(&self.source()),

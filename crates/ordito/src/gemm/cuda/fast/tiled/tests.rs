@@ -57,7 +57,8 @@ fn verdict<S: Scalar>(tiled: &Tiled, shape: Shape, inputs: &Inputs<S>, found: &D
     let reference = oracle(shape, inputs, Extent::Whole);
     for (place, (found, expected)) in found.data().iter().zip(&reference.expected).enumerate() {
         let terms = reference.terms[place / reference.cols] as f64 * S::UNIT_ROUNDOFF;
-        let bound = terms / (1.0 - terms) * (tiled.error_factor + 1.0) * reference.magnitude[place];
+        let bound =
+            terms / (1.0 - terms) * (tiled.description.error_factor + 1.0) * reference.magnitude[place];
         let error = (found.to_f64() - expected).abs();
         if error.is_nan() || error > bound {
             return format!("incorrect: element {place} is {found}, {expected} expected");
@@ -82,7 +83,7 @@ fn in_slices<S: Scalar>(count: u64) {
             let launch = || tiled.launch(&device, shape, tiling, slices).unwrap();
             let run = || product(launch(), &device, &inputs).unwrap();
             let found = run();
-            let what = format!("{} {}, {slices:?}, α = {alpha}, β = {beta}", tiled.name, S::NAME);
+            let what = format!("{} {}, {slices:?}, α = {alpha}, β = {beta}", tiled.description.name, S::NAME);
             assert_eq!(verdict(tiled, shape, &inputs, &found), "passed", "{what}");
             assert_eq!(run(), found, "{what}: other bits in the second run");
         }

@@ -1,0 +1,64 @@
+//! Every variant of every operation, described. Results say names; what those stand for is looked up here, never read out of
+//! them.
+
+use crate::convert::Convert;
+use crate::transfer::Transfer;
+use ordito::column_stats::Columns;
+use ordito::gemm::Gemm;
+use ordito::op::{Description, Op};
+use ordito::spmm::Spmm;
+
+/// All there are, each with its operation. Both precisions have the same.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static Description)> {
+    of::<Convert<f64>>()
+        .chain(of::<Spmm<f64>>())
+        .chain(of::<Gemm<f64>>())
+        .chain(of::<Columns<f64>>())
+        .chain(of::<Transfer>())
+}
+
+fn of<O: Op>() -> impl Iterator<Item = (&'static str, &'static Description)> {
+    O::variants().iter().map(|variant| (O::NAME, variant.describe()))
+}
+
+/// The variant of exactly this name; `None` for `auto`, and for those of another version that are no more.
+///
+/// ```
+/// use ordito::op::Role;
+/// use ordito_bench::catalogue::describe;
+/// assert_eq!(describe("spmm", "csr-cuda-cusparse-alg1").unwrap().role, Role::Peer);
+/// assert_eq!(describe("gemm", "csr-cuda-cusparse-alg1"), None);
+/// ```
+pub fn describe(op: &str, variant: &str) -> Option<&'static Description> {
+    all().find(|(of, description)| *of == op && description.name == variant).map(|(_, found)| found)
+}
+
+/// The operation that has a variant long known under this name.
+pub fn known_in(name: &str) -> Option<&'static str> {
+    all().find(|(_, description)| description.is_known_as(name)).map(|(op, _)| op)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_name_of_old_belongs_to_one_operation() {
+        for (op, description) in all() {
+            for name in description.known_as {
+                let owners = all().filter(|(_, other)| other.is_known_as(name));
+                assert!(owners.into_iter().all(|(owner, _)| owner == op), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_is_there_and_shown() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (op, description) in all() {
+            let text = std::fs::read_to_string(root.join(description.file)).unwrap();
+            assert!(description.source.contains(&text), "{op}: {}", description.file);
+        }
+    }
+}
