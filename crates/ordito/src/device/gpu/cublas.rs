@@ -2,13 +2,13 @@
 
 use crate::Scalar;
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::cublas as sys;
 use crate::device::gpu::libraries::{Found, Library};
 use crate::device::gpu::memory::DeviceMemory;
 use crate::device::gpu::status::in_words;
 use crate::device::handle::Memory;
 use crate::device::handle::{Buffer, DeviceError};
 use crate::refusal::Refusal;
-use cudarc::cublas::sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What cuBLAS may use for itself. With memory of its own it allocates nothing while it runs, so that runs can be
@@ -247,7 +247,7 @@ impl Handle {
         // SAFETY: the handle is valid; the stream is as long as the GPU is, and the workspace outlives the handle. The
         // stream comes first: setting it takes the workspace away again.
         unsafe {
-            call!(cublasSetStream_v2(self.raw, stream.cast()))?;
+            call!(cublasSetStream_v2(self.raw, stream))?;
             call!(cublasSetWorkspace_v2(self.raw, room, WORKSPACE_BYTES))?;
             call!(cublasSetPointerMode_v2(self.raw, on_host))?;
             call!(cublasSetMathMode(self.raw, full_precision))?;
@@ -276,7 +276,7 @@ struct Failure {
 impl From<Failure> for DeviceError {
     fn from(failure: Failure) -> Self {
         // SAFETY: takes any status and points to a static string.
-        let why = unsafe { in_words(failure.status as u32, sys::cublasGetStatusString(failure.status)) };
+        let why = unsafe { in_words(failure.status.0, sys::cublasGetStatusString(failure.status)) };
         DeviceError::Call { call: failure.call, why }
     }
 }

@@ -2,10 +2,10 @@
 //! of the 4 µs that starting it alone takes, so that kernels of a few microseconds can be timed.
 
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::driver::{CudaError, cuda};
 use crate::device::gpu::stream::Stream;
 use crate::device::handle::DeviceError;
-use cudarc::driver::sys;
 use std::sync::Arc;
 
 /// Recorded work. What it reads and writes must still be there when it is launched.

@@ -2,12 +2,12 @@
 //! microseconds and need no waiting.
 
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::Turn;
 use crate::device::gpu::driver::{CudaError, cuda};
 use crate::device::gpu::stream::Stream;
 use crate::device::handle::{DeviceError, Memory};
 use crate::refusal::Refusal;
-use cudarc::driver::sys;
 use std::ffi::c_void;
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! NVIDIA GPUs. The driver and the libraries are opened at run time: where they are missing, or too old, the answer is
 //! a refusal that says what to install. Everything here is compiled and linted on machines without a GPU.
 
+mod api;
 mod context;
 mod copies;
 pub mod cublas;
@@ -20,7 +21,6 @@ mod staging;
 mod state;
 mod status;
 mod stream;
-mod symbols;
 
 pub use crate::device::gpu::driver::GpuInfo;
 pub use crate::device::gpu::event::Event;
@@ -34,6 +34,7 @@ pub use crate::device::gpu::state::{GpuFingerprint, GpuState};
 pub use crate::device::gpu::stream::Stream;
 
 use crate::cpu::Pool;
+use crate::device::gpu::api::driver::CUdevice_attribute as Attribute;
 use crate::device::gpu::context::Context;
 use crate::device::gpu::memory::{DeviceMemory, MemoryPool};
 use crate::device::gpu::module::Modules;
@@ -42,7 +43,6 @@ use crate::device::handle::{Backend, DeviceError, Function, Memory};
 use crate::device::kernel::KernelSource;
 use crate::device::launch::DeviceLimits;
 use crate::refusal::Refusal;
-use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

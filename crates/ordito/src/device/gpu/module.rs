@@ -1,17 +1,17 @@
 //! Machine code on a GPU: loaded once per process, compiled only where neither process nor disk has it.
 
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::Context;
 use crate::device::gpu::driver::{CudaError, cuda};
 use crate::device::gpu::libraries::Library;
+use crate::device::gpu::nvrtc;
 use crate::device::gpu::stream::Stream;
-use crate::device::gpu::{nvrtc, symbols};
 use crate::device::handle::{Argument, DeviceError, Function};
 use crate::device::kernel::KernelSource;
 use crate::device::kernel_cache::KernelCache;
 use crate::device::launch::{KernelAttributes, LaunchPlan};
 use crate::refusal::Refusal;
-use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -192,14 +192,12 @@ impl Loaded {
 /// It does not tell how many there are, and asking for one too many would look like a fault to whoever watches its
 /// calls. A kernel with more parameters than arguments gets zeros for the rest, on a GPU; the emulator reports it.
 fn parameters(function: sys::CUfunction, count: usize) -> Option<Vec<usize>> {
-    if !Library::Cuda.has(symbols::PARAMETER_INFO) {
-        return None;
-    }
     let mut sizes = Vec::new();
     for index in 0..count {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: the driver has the function; it writes two numbers, or refuses an index beyond the last one.
-        if unsafe { cuda!(cuFuncGetParamInfo(function, index, &mut offset, &mut size)) }.is_err() {
+        // SAFETY: writes two numbers, or refuses an index beyond the last one.
+        let answer = unsafe { sys::cuFuncGetParamInfo(function, index, &mut offset, &mut size) }?;
+        if answer != sys::CUresult::CUDA_SUCCESS {
             break;
         }
         sizes.push(size);

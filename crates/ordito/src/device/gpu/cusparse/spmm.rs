@@ -1,16 +1,16 @@
 //! A CSR matrix times a block of vectors, X and Y row after row or column after column.
 
 use crate::Scalar;
+use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::context::Context;
 use crate::device::gpu::cusparse::description::{
-    Csr, DenseDescription, Failure, SparseDescription, call, data_type, pointer,
+    Csr, DenseDescription, SparseDescription, call, data_type, pointer,
 };
 use crate::device::gpu::cusparse::{CsrOperand, Cusparse, PLAIN, preprocessed};
 use crate::device::gpu::memory::DeviceMemory;
 use crate::device::handle::DeviceError;
 use crate::device::handle::Memory;
 use crate::refusal::Refusal;
-use cudarc::cusparse::sys;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};

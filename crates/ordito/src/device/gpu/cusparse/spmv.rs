@@ -1,17 +1,15 @@
 //! A CSR matrix times a single vector: what cuSPARSE has for K = 1.
 
 use crate::Scalar;
+use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::cusparse::description::{
-    Csr, Failure, SparseDescription, VectorDescription, call, data_type, pointer,
+    Csr, SparseDescription, VectorDescription, call, check, data_type, pointer,
 };
 use crate::device::gpu::cusparse::{CsrOperand, Cusparse, PLAIN, preprocessed};
-use crate::device::gpu::libraries::Library;
 use crate::device::gpu::memory::DeviceMemory;
-use crate::device::gpu::symbols;
 use crate::device::handle::DeviceError;
 use crate::device::handle::Memory;
 use crate::refusal::Refusal;
-use cudarc::cusparse::sys;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
@@ -102,19 +100,20 @@ impl<S: Scalar> CusparseSpmv<S> {
             }?;
         }
         let workspace = DeviceMemory::allocate(&library.gpu, "cuSPARSE's workspace", bytes)?;
-        let mut is_preprocessed = false;
-        if Library::Cusparse.has(symbols::SPMV_PREPROCESS) {
-            let _turn = context.enter()?;
-            let handle = library.handle.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = pointer(workspace.address());
-            // SAFETY: as above, the library has the function, and the workspace has the size that was asked for.
-            is_preprocessed = preprocessed(unsafe {
-                call!(cusparseSpMV_preprocess(
-                    handle.0, PLAIN, alpha, raw_a, raw_x, beta, raw_y, of, algorithm, room
-                ))
-            })?;
-        }
-        Ok(Bound { a, x, y, workspace, preprocessed: is_preprocessed })
+        let _turn = context.enter()?;
+        let handle = library.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = pointer(workspace.address());
+        // SAFETY: as above, and the workspace has the size that was asked for.
+        let looked = unsafe {
+            sys::cusparseSpMV_preprocess(
+                handle.0, PLAIN, alpha, raw_a, raw_x, beta, raw_y, of, algorithm, room,
+            )
+        };
+        let preprocessed = match looked {
+            Some(status) => preprocessed(check("cusparseSpMV_preprocess", status))?,
+            None => false,
+        };
+        Ok(Bound { a, x, y, workspace, preprocessed })
     }
 
     /// Puts the product into the GPU's stream.
