@@ -1,27 +1,42 @@
-//! Devices that run CUDA kernels: NVIDIA GPUs, and an emulator of them on the CPU. Buffers, kernels and launches look
-//! the same on both.
+//! Devices that run CUDA kernels: NVIDIA GPUs (feature `cuda`), and an emulator of them on the CPU (feature `emulator`).
+//! Buffers, kernels and launches look the same on both.
+//!
+//! Imports run one way, from the left: `spent launch source argument` · `backend` · `buffer kernel kernel_cache` ·
+//! `gpu emulator` · `handle` · `host_copies` · `view dense pinned_dense`.
 
-mod dense;
-pub mod emulator;
+mod spent;
+mod launch;
+mod source;
+mod argument;
+mod backend;
+mod buffer;
+mod kernel;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod kernel_cache;
+#[cfg(feature = "cuda")]
 pub mod gpu;
+#[cfg(feature = "emulator")]
+pub mod emulator;
 mod handle;
 mod host_copies;
-mod kernel;
-mod kernel_cache;
-mod launch;
-mod pinned_dense;
-mod spent;
 mod view;
+mod dense;
+mod pinned_dense;
 
+pub use argument::Argument;
+pub use backend::DeviceError;
+pub use buffer::Buffer;
 pub use dense::DeviceDense;
+#[cfg(feature = "emulator")]
 pub use emulator::Emulator;
+#[cfg(feature = "cuda")]
 pub use gpu::Gpu;
-pub use handle::{Argument, Buffer, Device, DeviceError, Kernel};
+pub use handle::Device;
 pub(crate) use host_copies::{HostCopies, with_host_copies};
-pub use kernel::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
-pub(crate) use kernel_cache::Key as CacheKey;
+pub use kernel::Kernel;
 pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;
+pub use source::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
 pub use spent::Spent;
 pub(crate) use view::KeptMatrix;
 pub use view::{DeviceView, DeviceViewMut};

@@ -2,9 +2,11 @@
 
 mod atomic_file;
 mod cache_dir;
+mod key;
 mod write_error;
 
 pub use atomic_file::{remove_unfinished_files, write_atomically};
 pub use cache_dir::cache_dir;
+pub(crate) use key::Key;
 pub use write_error::WriteError;
 pub(crate) use write_error::printable;

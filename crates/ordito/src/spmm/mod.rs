@@ -2,6 +2,7 @@
 
 mod analysis;
 mod cpu;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 mod cuda;
 mod multiply;
 mod plan;

@@ -1,13 +1,13 @@
 //! cuBLAS's product of dense matrices: what our kernels are compared with.
 
 use crate::Scalar;
+use crate::device::backend::{Backend, DeviceError, Memory};
+use crate::device::buffer::Buffer;
 use crate::device::gpu::Gpu;
 use crate::device::gpu::api::cublas as sys;
 use crate::device::gpu::libraries::{Found, Library};
 use crate::device::gpu::memory::DeviceMemory;
 use crate::device::gpu::status::in_words;
-use crate::device::handle::Memory;
-use crate::device::handle::{Buffer, DeviceError};
 use crate::refusal::Refusal;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -78,9 +78,13 @@ impl Cublas {
     /// not read. Without columns of A (m = 0) only C = β·C is left; without elements of C there is nothing to do, and
     /// in both cases operands that have no part in it are not looked at.
     ///
-    /// The buffers are of this GPU. One that is too short for its matrix, or rows that lie closer than they are long,
-    /// are an error before anything is called.
-    pub fn gemm<S: Scalar>(
+    /// A buffer that is too short for its matrix, or of another GPU, and rows that lie closer than they are long, are an error
+    /// before anything is called.
+    ///
+    /// # Safety
+    /// Until the product is done the buffers are there, nobody else writes A and B, and nobody else uses C other than in the
+    /// same stream.
+    pub unsafe fn gemm<S: Scalar>(
         &self,
         shape: GemmShape,
         alpha: S,
@@ -93,10 +97,17 @@ impl Cublas {
         if n == 0 || p == 0 {
             return Ok(());
         }
+        let of_this_gpu = |what: &'static str, buffer: &Buffer<S>| match self.gpu.owns(&**buffer.memory()) {
+            true => Ok(()),
+            false => Err(DeviceError::Elsewhere { what }),
+        };
+        of_this_gpu("C", c.buffer)?;
         let c = Matrix::new("C", c.buffer, n, p, c.leading_dimension)?;
         if m == 0 {
             return self.scale(beta, &c);
         }
+        of_this_gpu("A", a.buffer)?;
+        of_this_gpu("B", b.buffer)?;
         let a = Matrix::new("A", a.buffer, n, m, a.leading_dimension)?;
         let b = Matrix::new("B", b.buffer, m, p, b.leading_dimension)?;
         self.multiply(alpha, &a, &b, beta, &c)

@@ -1,8 +1,8 @@
 //! The driver's calls, checked: what they return becomes a sentence.
 
+use crate::device::backend::DeviceError;
 use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::libraries::Library;
-use crate::device::handle::DeviceError;
 use crate::refusal::Refusal;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;

@@ -1,11 +1,11 @@
 //! Marks in a stream, and the time between two of them as the GPU's own clock tells it.
 
+use crate::device::backend::DeviceError;
 use crate::device::gpu::Gpu;
 use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::Context;
 use crate::device::gpu::driver::cuda;
 use crate::device::gpu::stream::Stream;
-use crate::device::handle::DeviceError;
 use std::sync::Arc;
 
 /// A mark that a stream passes.

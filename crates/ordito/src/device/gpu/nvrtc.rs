@@ -4,8 +4,8 @@ use crate::device::gpu::api::nvrtc as sys;
 use crate::device::gpu::libraries::Library;
 use crate::device::gpu::resources::Resources;
 use crate::device::gpu::status::in_words;
-use crate::device::kernel::{Architecture, KernelSource};
-use crate::device::kernel_cache::Key;
+use crate::device::source::{Architecture, KernelSource};
+use crate::files::Key;
 use crate::refusal::Refusal;
 use std::ffi::{CString, c_int};
 
@@ -65,6 +65,7 @@ fn compile_with(
     architecture: Architecture,
     options: &[String],
 ) -> Result<Compiled, Refusal> {
+    source.check_headers()?;
     let found = Library::Nvrtc.find()?;
     let supported = supported_architectures()?;
     if !supported.contains(&(architecture.number as c_int)) {

@@ -1,9 +1,9 @@
 //! Queues of work on a GPU, and how one waits for another.
 
+use crate::device::backend::DeviceError;
 use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::{Context, Turn};
 use crate::device::gpu::driver::{CudaError, cuda};
-use crate::device::handle::DeviceError;
 use std::ffi::c_void;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Operands as cuSPARSE is told about them, and what its calls return.
 
 use crate::Scalar;
+use crate::device::backend::DeviceError;
 use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::cusparse::spmm::DenseOperand;
 use crate::device::gpu::status::in_words;
-use crate::device::handle::DeviceError;
 use crate::refusal::Refusal;
 use std::ffi::c_void;
 

@@ -7,11 +7,11 @@ mod spmv;
 pub use crate::device::gpu::cusparse::spmm::{Algorithm, CusparseSpmm, DenseOperand, Layout};
 pub use crate::device::gpu::cusparse::spmv::{CusparseSpmv, VectorAlgorithm};
 
+use crate::device::buffer::Buffer;
 use crate::device::gpu::Gpu;
 use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::cusparse::description::{Csr, Failure, call};
 use crate::device::gpu::libraries::{Found, Library};
-use crate::device::handle::Buffer;
 use crate::refusal::Refusal;
 use bytemuck::Pod;
 use std::sync::{Arc, Mutex};
