@@ -4,6 +4,12 @@
 //! Imports run one way, from the left: `spent launch source argument` · `backend` · `buffer kernel kernel_cache` ·
 //! `gpu emulator` · `handle` · `host_copies` · `view dense pinned_dense`.
 
+// In a build without devices nothing that takes one can ever run.
+#![cfg_attr(
+    not(any(feature = "cuda", feature = "emulator")),
+    allow(unreachable_code, unused_variables, dead_code)
+)]
+
 mod spent;
 mod launch;
 mod source;
@@ -32,7 +38,9 @@ pub use emulator::Emulator;
 #[cfg(feature = "cuda")]
 pub use gpu::Gpu;
 pub use handle::Device;
-pub(crate) use host_copies::{HostCopies, with_host_copies};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) use host_copies::HostCopies;
+pub(crate) use host_copies::with_host_copies;
 pub use kernel::Kernel;
 pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;

@@ -109,6 +109,7 @@ impl KernelSource {
     }
 
     /// Does the emulator take it? Not what is written for single generations of GPUs, and in no way that others understand.
+    #[cfg(any(test, feature = "emulator"))]
     pub(crate) fn emulated(&self) -> Result<(), Refusal> {
         if self.architectures.iter().all(|architecture| architecture.specific) {
             return Err(Refusal::NotEmulated(self.written_for()));

@@ -1,5 +1,8 @@
 //! What this computer offers: threads, vector instructions, memory, GPUs, and the limits a run may not pass.
 
+// In a build without devices nothing that takes one can ever run.
+#![cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(unreachable_code))]
+
 mod vectorized;
 
 pub(crate) use vectorized::Vectorized;

@@ -5,6 +5,7 @@
 use crate::device::gpu::Event;
 use crate::device::{Device, DeviceError};
 use crate::op::Phases;
+#[cfg(feature = "emulator")]
 use std::time::Instant;
 
 /// Marks before, between and behind the three phases.
@@ -14,6 +15,7 @@ const MARKS: usize = 4;
 pub(crate) enum PhaseClock {
     #[cfg(feature = "cuda")]
     Events(Vec<Event>),
+    #[cfg(feature = "emulator")]
     Wall(Vec<Instant>),
 }
 
@@ -37,7 +39,9 @@ impl PhaseClock {
                 (Some(event), Some(gpu)) => event.record(gpu.stream()),
                 _ => Ok(()),
             },
+            #[cfg(feature = "emulator")]
             PhaseClock::Wall(moments) => {
+                let _ = device; // only a GPU has marks of its own
                 moments.truncate(number);
                 moments.push(Instant::now());
                 Ok(())
@@ -50,6 +54,7 @@ impl PhaseClock {
         let between = |number: usize| match self {
             #[cfg(feature = "cuda")]
             PhaseClock::Events(events) => Event::elapsed_ns(&events[number], &events[number + 1]).map(Some),
+            #[cfg(feature = "emulator")]
             PhaseClock::Wall(moments) => {
                 let pair = moments.get(number).zip(moments.get(number + 1));
                 Ok(pair.map(|(start, end)| (*end - *start).as_nanos() as f64))

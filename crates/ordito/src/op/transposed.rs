@@ -62,6 +62,7 @@ impl<S: Scalar> Transposed<S> {
     }
 
     /// The columns themselves.
+    #[cfg(feature = "cuda")]
     pub(crate) fn columns(&self) -> &Buffer<S> {
         &self.columns
     }

@@ -1,7 +1,6 @@
 //! What is known of the rows of a matrix: what a choice of variants can be based on, cheaper than a product.
 
 pub(crate) mod neighbours;
-#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod shape;
 pub(crate) mod x_fetches;
 

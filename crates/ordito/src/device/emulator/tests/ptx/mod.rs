@@ -4,7 +4,6 @@ mod copies;
 mod tensor_cores;
 
 use crate::device::emulator::tests::*;
-
 use crate::device::source::{Architecture, PTX, SM_90A};
 use crate::refusal::Refusal;
 
