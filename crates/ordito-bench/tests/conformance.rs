@@ -20,7 +20,7 @@ use ordito::machine::{Limits, Machine};
 use ordito::matrix::Dense;
 use ordito::op::{Op, Place, Role, Variant};
 use ordito::spmm::Spmm;
-use ordito_bench::check::Precision;
+use ordito_bench::check::{Precision, Save};
 use ordito_bench::convert::Convert;
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::workbench::{Case, OracleLimits, Side, Wanted, Workbench, select};
@@ -39,7 +39,7 @@ fn machines() -> Vec<Arc<Machine>> {
 }
 
 /// Records of all variants; each must have passed.
-fn all_pass<O: Op>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize {
+fn all_pass<O: Save>(case: &Case<O>, machine: &Arc<Machine>, what: &str) -> usize {
     let records = Workbench::new(machine).verify(case, &select::<O>(&Wanted::all(), Side::Cpu).unwrap());
     for record in &records {
         let expected = if record.variant.ends_with("-wrong") { continue } else { Outcome::Passed };

@@ -11,7 +11,7 @@ use ordito::op::{
     Choice, Cost, Description, Extent, Op, Place, Prepared, Reference, RunError, SourceFile, Variant,
 };
 use ordito::refusal::Refusal;
-use ordito_bench::check::Precision;
+use ordito_bench::check::{Precision, Save};
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::sample::{FakeClock, StopRule};
 use ordito_bench::workbench::{
@@ -102,6 +102,9 @@ impl Op for Doubling {
         let magnitude = expected.iter().map(|y| y.abs()).collect();
         Reference { rows: 1, cols: *subject, expected, magnitude, terms: vec![1], ..Reference::default() }
     }
+}
+
+impl Save for Doubling {
     fn save(_: &usize, _: &Vec<f64>, output: &Dense<f64>, folder: &Path) -> Result<(), WriteError> {
         ordito::io::write_npy(output.view(), &folder.join("found.npy"))
     }

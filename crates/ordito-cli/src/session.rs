@@ -11,6 +11,7 @@ use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Op, Place};
 use ordito::refusal::Refusal;
 use ordito::units;
+use ordito_bench::check::Save;
 use ordito_bench::report::setting::Setting;
 use ordito_bench::report::{MatrixFacts, Outcome, Record, table};
 use ordito_bench::sample::WallClock;
@@ -119,13 +120,13 @@ impl<'a> Session<'a> {
 
     /// Verifies or measures one case on every target and with every number of threads. Serial variants do not care how
     /// many there are: they run with the first.
-    pub(crate) fn run_case<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
+    pub(crate) fn run_case<O: Save>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
         let every: Vec<&Target> = self.request.targets.list.iter().collect();
         self.run_case_on(case, &self.request.wanted, &every)
     }
 
     /// Another operation beside the one that was asked for: all its variants, on GPUs alone.
-    pub(crate) fn run_on_devices<O: Op>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
+    pub(crate) fn run_on_devices<O: Save>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
         let is_gpu = |target: &&Target| {
             target.machines.iter().any(|machine| matches!(machine.accelerator(), Accelerator::Cuda(_)))
         };
@@ -133,7 +134,7 @@ impl<'a> Session<'a> {
         self.run_case_on(case, &Wanted::all(), &gpus)
     }
 
-    fn run_case_on<O: Op>(
+    fn run_case_on<O: Save>(
         &mut self,
         case: &Case<O>,
         wanted: &Wanted,
@@ -191,7 +192,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn run_on<O: Op>(&self, case: &Case<O>, selected: &[Selected<O>], machine: &Arc<Machine>) -> Vec<Record> {
+    fn run_on<O: Save>(
+        &self,
+        case: &Case<O>,
+        selected: &[Selected<O>],
+        machine: &Arc<Machine>,
+    ) -> Vec<Record> {
         let progress = |variant: &str, samples: Option<ordito_bench::sample::Progress>| {
             let record = &case.record;
             let input = Setting::of(record).input();

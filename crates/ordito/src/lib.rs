@@ -62,9 +62,11 @@ pub mod scalar;
 pub mod units;
 pub mod refusal;
 pub mod simd;
+#[cfg(feature = "files")]
 pub mod files;
 pub mod matrix;
 pub mod cpu;
+#[cfg(feature = "io")]
 pub mod io;
 pub mod device;
 pub mod machine;

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test that cannot go on says so
 use ordito::device::{Argument, Buffer, Device, DeviceError, Emulator, KernelSource, LaunchPlan};
 
-const THREAD: &str = include_str!("../src/ops/spmm/csr_cuda_thread.cu");
+const THREAD: &str = include_str!("../src/spmm/cuda/ladder/csr_cuda_thread.cu");
 
 fn emulator() -> Option<Device> {
     match Emulator::open() {
@@ -66,7 +66,8 @@ fn multiply_by(device: &Device, source: KernelSource, threads: u64) -> Result<Ve
         Argument::of(0.0_f64),
     ];
     let plan = LaunchPlan::linear(device.limits(), Some(5 * K as u64 * threads), 32).unwrap();
-    kernel.launch(&plan, &arguments)?;
+    // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+    unsafe { kernel.launch(&plan, &arguments) }?;
     let mut result = vec![0.0; 5 * K];
     y.read(&mut result)?;
     Ok(result)
@@ -140,7 +141,7 @@ fn without_each(text: &str, barrier: &str) -> Vec<String> {
 #[test]
 fn no_barrier_of_the_warp_kernel_can_be_left_out() {
     let Some(device) = emulator() else { return };
-    let warp = include_str!("../src/ops/spmm/csr_cuda_warp.cu");
+    let warp = include_str!("../src/spmm/cuda/ladder/csr_cuda_warp.cu");
     let run = |text: String| {
         multiply_by(&device, KernelSource::new("csr_warp", "csr_cuda_warp.cu", text.leak()), 32)
     };
@@ -179,7 +180,8 @@ fn multiply_adaptive(device: &Device, text: String) -> Result<Vec<f64>, DeviceEr
         Argument::of(0.0_f64),
     ];
     let plan = LaunchPlan::new(device.limits(), [4, 1, 1], [2, 1, 1], 16).unwrap();
-    kernel.launch(&plan, &arguments)?;
+    // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+    unsafe { kernel.launch(&plan, &arguments) }?;
     let mut result = vec![0.0; 5];
     y.read(&mut result)?;
     Ok(result)
@@ -188,7 +190,7 @@ fn multiply_adaptive(device: &Device, text: String) -> Result<Vec<f64>, DeviceEr
 #[test]
 fn no_barrier_of_the_adaptive_kernel_can_be_left_out() {
     let Some(device) = emulator() else { return };
-    let adaptive = include_str!("../src/ops/spmm/csr_cuda_adaptive.cu");
+    let adaptive = include_str!("../src/spmm/cuda/ladder/csr_cuda_adaptive.cu");
     assert_eq!(multiply_adaptive(&device, adaptive.into()).unwrap(), [2001.0, 0.0, 5430.0, 6.0, 8070.0]);
     for (number, text) in without_each(adaptive, "__syncthreads();").into_iter().enumerate() {
         let error = multiply_adaptive(&device, text).expect_err("a barrier was left out").to_string();
@@ -220,7 +222,8 @@ fn block_sums(device: &Device, text: String) -> Result<Vec<f64>, DeviceError> {
     let x = device.upload("X", &x).unwrap();
     let mut y: Buffer<f64> = device.allocate("Y", 3).unwrap();
     let plan = LaunchPlan::linear(device.limits(), Some(3 * 64), 64).unwrap();
-    kernel.launch(&plan, &[Argument::from(&x), Argument::from(&mut y)])?;
+    // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+    unsafe { kernel.launch(&plan, &[Argument::from(&x), Argument::from(&mut y)]) }?;
     let mut result = vec![0.0; 3];
     y.read(&mut result)?;
     Ok(result)
@@ -269,7 +272,8 @@ fn tree_mean(device: &Device, text: String) -> Result<f64, DeviceError> {
     let mut mean: Buffer<f64> = device.allocate("mean", 1).unwrap();
     let plan = LaunchPlan::linear(device.limits(), Some(64), 64).unwrap();
     let arguments = [Argument::from(&column), Argument::of(100_u64), Argument::from(&mut mean)];
-    kernel.launch(&plan, &arguments)?;
+    // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+    unsafe { kernel.launch(&plan, &arguments) }?;
     let mut result = [0.0];
     mean.read(&mut result)?;
     Ok(result[0])
@@ -279,7 +283,7 @@ fn tree_mean(device: &Device, text: String) -> Result<f64, DeviceError> {
 #[test]
 fn a_warp_tail_without_barriers_is_a_race() {
     let Some(device) = emulator() else { return };
-    let text = include_str!("../src/ops/columns/dense_cuda_tree_sequential.cu");
+    let text = include_str!("../src/column_stats/cuda/dense_cuda_tree_sequential.cu");
     assert_eq!(tree_mean(&device, text.to_owned()), Ok(1.0));
     assert_eq!(text.matches("__syncwarp();").count(), 2);
     let error = tree_mean(&device, text.replace("__syncwarp();", "")).unwrap_err().to_string();

@@ -1,10 +1,11 @@
 //! The failing case on disk, so that it can be looked at and sent on.
 
 use crate::check::Findings;
+use crate::check::save::Save;
 use ordito::files::{WriteError, write_atomically};
 use ordito::io::write_npy;
 use ordito::matrix::Dense;
-use ordito::op::{Op, Reference};
+use ordito::op::Reference;
 use std::path::{Path, PathBuf};
 
 /// Why a case could not be written.
@@ -25,7 +26,7 @@ pub enum DumpError {
 
 /// Writes operands, the result, the oracle's answer (`expected.npy`, where it was computed in full) and the
 /// findings (`findings.txt`) into `folder`.
-pub fn dump<O: Op>(
+pub fn dump<O: Save>(
     subject: &O::Subject,
     inputs: &O::Inputs,
     output: &O::Output,

@@ -6,10 +6,12 @@
 
 mod dump;
 mod precision;
+mod save;
 mod tally;
 
 pub use crate::check::dump::{DumpError, dump};
 pub use crate::check::precision::{NoBound, Precision, Sum};
+pub use crate::check::save::Save;
 
 use crate::check::tally::Tally;
 use ordito::op::{Observed, Reference};

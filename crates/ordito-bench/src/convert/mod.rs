@@ -9,6 +9,7 @@ mod row_scan_csr;
 mod row_scan_padded;
 mod row_scan_ragged;
 
+use crate::check::Save;
 use ordito::Scalar;
 use ordito::files::WriteError;
 use ordito::io::matrix_market::WriteOptions;
@@ -98,7 +99,9 @@ impl<S: Scalar> Op for Convert<S> {
     fn oracle(subject: &Arc<Coo<S>>, _: &(), _: Extent) -> Reference {
         oracle::oracle(subject)
     }
+}
 
+impl<S: Scalar> Save for Convert<S> {
     fn save(subject: &Arc<Coo<S>>, _: &(), output: &Entries<S>, folder: &Path) -> Result<(), WriteError> {
         write_matrix_market(subject, &folder.join("a.mtx"), &WriteOptions::default())?;
         write_matrix_market(&output.to_coo(), &folder.join("a_found.mtx"), &WriteOptions::default())

@@ -330,7 +330,7 @@ impl Record {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use ordito::device::{KernelAttributes, LaunchPlan};
+    use ordito::device::{DeviceLimits, KernelAttributes, LaunchPlan};
 
     /// A record in which nothing is absent.
     pub(crate) fn full() -> Record {
@@ -346,7 +346,7 @@ pub(crate) mod tests {
         (record.role, record.storage) = (Some(Role::Ladder), Some(Storage::AsGiven));
         record.params =
             [("lanes".to_owned(), Param::from(4)), ("kind".to_owned(), Param::from("a,b"))].into();
-        let plan = LaunchPlan { grid: [9, 1, 1], block: [512, 1, 1], shared_bytes: 0 };
+        let plan = LaunchPlan::new(&DeviceLimits::h200(), [9, 1, 1], [512, 1, 1], 0).unwrap();
         let attributes =
             KernelAttributes { registers: Some(32), static_shared_bytes: Some(0), local_bytes: Some(0) };
         record.launches = vec![LaunchReport {

@@ -40,7 +40,10 @@ impl Reading {
 
     fn read(&self, buffer: &Buffer<u8>) -> Result<(), DeviceError> {
         let words = Argument::of(buffer.len() as u64 / WORD_BYTES);
-        self.kernel.launch(&self.plan, &[Argument::from(buffer), words, Argument::from(&self.never_written)])
+        let arguments = [Argument::from(buffer), words, Argument::from(&self.never_written)];
+        // SAFETY: as the kernel declares them; it reads so many words of the buffer, which is given back after what is in its
+        // stream.
+        unsafe { self.kernel.launch(&self.plan, &arguments) }
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod copy;
 
+use crate::check::Save;
 use crate::transfer::copy::{
     Copy, Direction, PAGEABLE_DOWNLOAD, PAGEABLE_UPLOAD, PINNED_DOWNLOAD, PINNED_UPLOAD,
 };
@@ -54,7 +55,9 @@ impl Op for Transfer {
     fn oracle(_: &usize, sent: &Arc<Vec<u8>>, _: Extent) -> Reference {
         Reference { structure: digests(sent), ..Reference::default() }
     }
+}
 
+impl Save for Transfer {
     fn save(_: &usize, sent: &Arc<Vec<u8>>, arrived: &Arrived, folder: &Path) -> Result<(), WriteError> {
         write_atomically(&folder.join("sent.bin"), |file| file.write_all(sent))?;
         write_atomically(&folder.join("arrived.bin"), |file| file.write_all(&arrived.0))

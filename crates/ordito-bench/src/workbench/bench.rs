@@ -1,5 +1,6 @@
 //! Time what has been verified, variants of one case in turn.
 
+use crate::check::Save;
 use crate::report::{Outcome, Record};
 use crate::sample::{
     CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, EventTimer, Quantiles, Sampler, Series, StopReason,
@@ -105,7 +106,7 @@ impl<'a> Timing<'a> {
 impl Workbench<'_> {
     /// Verifies every selected variant, then times those that are not wrong: by the device's own events what runs on
     /// a GPU, by `timer` the rest.
-    pub fn bench<O: Op>(
+    pub fn bench<O: Save>(
         &self,
         case: &Case<O>,
         selected: &[Selected<O>],

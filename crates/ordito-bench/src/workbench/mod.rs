@@ -18,6 +18,7 @@ pub use crate::workbench::select::{AUTO, SelectError, Selected, Side, left_out, 
 pub use crate::workbench::verify::{note_findings, refused};
 pub use crate::workbench::wanted::{Kind, Wanted, is_called};
 
+use crate::check::Save;
 use crate::report::{Outcome, Param, Record};
 use crate::sample::Progress;
 use crate::workbench::wanted::oversized_tile;
@@ -58,7 +59,7 @@ impl<'a> Workbench<'a> {
     }
 
     /// Every selected variant against the oracle.
-    pub fn verify<O: Op>(&self, case: &Case<O>, selected: &[Selected<O>]) -> Vec<Record> {
+    pub fn verify<O: Save>(&self, case: &Case<O>, selected: &[Selected<O>]) -> Vec<Record> {
         let (mut records, mut output) = (Vec::new(), None);
         for selected in selected {
             if (self.interrupted)() {

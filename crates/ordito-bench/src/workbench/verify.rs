@@ -1,6 +1,6 @@
 //! Prepare, run twice, compare.
 
-use crate::check::{Findings, Precision, Verdict, compare, dump};
+use crate::check::{Findings, Precision, Save, Verdict, compare, dump};
 use crate::report::{Outcome, Record};
 use crate::workbench::case::Case;
 use crate::workbench::select::Selected;
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 impl Workbench<'_> {
     /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was.
-    pub(super) fn judge<O: Op>(
+    pub(super) fn judge<O: Save>(
         &self,
         case: &Case<O>,
         selected: &Selected<O>,
@@ -55,7 +55,7 @@ impl Workbench<'_> {
 
     /// Runs, each on a fresh output: what the first leaves behind must not help or harm the second. The fastest
     /// one's time goes into the record; it is no measurement, but tells milliseconds from minutes.
-    fn findings<O: Op>(
+    fn findings<O: Save>(
         &self,
         case: &Case<O>,
         variant: &dyn Variant<O>,

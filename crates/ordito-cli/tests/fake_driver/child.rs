@@ -126,7 +126,8 @@ fn graph() -> Result<String, Refusal> {
         });
         graph.unwrap()
     });
-    graph.launch().unwrap();
+    // SAFETY: the buffer is still there.
+    unsafe { graph.launch() }.unwrap();
     device.synchronize().unwrap();
     buffer.write(&[0; 10]).unwrap();
     Ok(format!("elapsed {elapsed} ns\n{refused}\ngraph is right"))
@@ -150,9 +151,12 @@ fn compile() -> Result<String, Refusal> {
 fn launch() -> Result<String, Refusal> {
     let device = device()?;
     let (kernel, plan) = (device.kernel(&source())?, LaunchPlan::linear(device.limits(), Some(1), 32)?);
-    kernel.launch(&plan, &[Argument::of(0_u64); 11]).unwrap();
-    kernel.launch(&plan.with_shared(device.limits(), 100_000)?, &[Argument::of(0_u64); 11]).unwrap();
-    let error = kernel.launch(&plan, &[Argument::of(0_u64), Argument::of(0_u32)]).unwrap_err();
+    let shared = plan.with_shared(device.limits(), 100_000)?;
+    // SAFETY: kernels of the fake driver do nothing.
+    let launch = |plan: &LaunchPlan, arguments: &[Argument]| unsafe { kernel.launch(plan, arguments) };
+    launch(&plan, &[Argument::of(0_u64); 11]).unwrap();
+    launch(&shared, &[Argument::of(0_u64); 11]).unwrap();
+    let error = launch(&plan, &[Argument::of(0_u64), Argument::of(0_u32)]).unwrap_err();
     Ok(error.to_string())
 }
 
@@ -245,23 +249,26 @@ fn cusparse() -> Result<String, Refusal> {
         address: buffer.address(),
         leading_dimension,
     };
-    assert!(product.bind(lies(&x, 2), lies(&y, 3)).is_err());
+    // SAFETY: here and below, the fake library computes nothing.
+    let bind = |product: &mut CusparseSpmm<f64>, x, y| unsafe { product.bind(x, y) };
+    assert!(bind(&mut product, lies(&x, 2), lies(&y, 3)).is_err());
     for (x_distance, y_distance) in [(3, 3), (3, 3), (4, 3)] {
-        product.bind(lies(&x, x_distance), lies(&y, y_distance))?;
+        bind(&mut product, lies(&x, x_distance), lies(&y, y_distance))?;
         product.run(1.0, 0.0).unwrap();
-        product.bind(lies(&y, x_distance), lies(&x, y_distance))?;
+        bind(&mut product, lies(&y, x_distance), lies(&x, y_distance))?;
         product.run(2.0, 1.0).unwrap();
     }
     assert!(!product.is_preprocessed());
     let mut by_columns = CusparseSpmm::new(&library, &a, 3, Algorithm::Default, Layout::Columns)?;
     assert_eq!((Layout::column_distance::<f64>(3), Layout::column_distance::<f32>(3)), (4, 4));
-    assert!(by_columns.bind(lies(&x, 1), lies(&y, 2)).is_err(), "columns of two rows");
-    by_columns.bind(lies(&x, 2), lies(&y, 2))?;
+    assert!(bind(&mut by_columns, lies(&x, 1), lies(&y, 2)).is_err(), "columns of two rows");
+    bind(&mut by_columns, lies(&x, 2), lies(&y, 2))?;
     by_columns.run(1.0, 0.0).unwrap();
     let mut vector = CusparseSpmv::new(&library, &a, VectorAlgorithm::Csr1)?;
     assert!(vector.run(1.0, 0.0).unwrap_err().to_string().contains("no x and y have been bound"));
     for (x, y) in [(&x, &y), (&y, &x)] {
-        vector.bind(x.address(), y.address())?;
+        // SAFETY: as above.
+        unsafe { vector.bind(x.address(), y.address()) }?;
         vector.run(1.0, 0.0).unwrap();
     }
     assert!(!vector.is_preprocessed());
@@ -334,14 +341,16 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
     let shape = GemmShape { n: 2, m: 3, p: 4 };
     let mut found = vec![zero; 11];
 
-    library
-        .gemm(shape, S::from_f64(2.), a, b, -one, into(&mut c, 7))
+    // SAFETY: the fake library is done when it returns, and every buffer outlives it.
+    let gemm =
+        |shape, alpha, a, b, beta, c: OperandMut<'_, S>| unsafe { library.gemm(shape, alpha, a, b, beta, c) };
+    gemm(shape, S::from_f64(2.), a, b, -one, into(&mut c, 7))
         .map_err(|error| Refusal::Device(error.to_string()))?;
     c.read(&mut found).unwrap();
     // Rows of A·B: 38 44 50 56, 83 98 113 128.
     assert_eq!(found, numbers(&[76., 87., 98., 109., 4., 5., 6., 159., 188., 217., 246.]));
     c.write(&numbers(&[gap; 11])).unwrap();
-    let mut run = || library.gemm(shape, one, a, b, zero, into(&mut c, 4));
+    let mut run = || gemm(shape, one, a, b, zero, into(&mut c, 4));
     device.gpu().unwrap().capture::<DeviceError>(&mut run).unwrap();
     c.read(&mut found).unwrap();
     assert_eq!(found[..8], numbers(&[38., 44., 50., 56., 83., 98., 113., 128.]));
@@ -350,7 +359,7 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
     // Of a single row the distance does not matter.
     let (row, far) = (GemmShape { n: 1, ..shape }, Operand { leading_dimension: usize::MAX, ..a });
     c.write(&numbers(&before)).unwrap();
-    library.gemm(row, one, far, b, zero, into(&mut c, usize::MAX)).unwrap();
+    gemm(row, one, far, b, zero, into(&mut c, usize::MAX)).unwrap();
     c.read(&mut found).unwrap();
     assert_eq!(found[..5], numbers(&[38., 44., 50., 56., 4.]));
 
@@ -358,15 +367,15 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
     let nothing = Operand { buffer: &nothing, leading_dimension: 0 };
     for shape in [GemmShape { n: 0, ..shape }, GemmShape { p: 0, ..shape }] {
         let mut empty = device.allocate::<S>("empty", 0)?;
-        library.gemm(shape, one, a, b, zero, into(&mut empty, 0)).unwrap();
+        gemm(shape, one, a, b, zero, into(&mut empty, 0)).unwrap();
     }
     let no_terms = GemmShape { m: 0, ..shape };
     c.write(&numbers(&before)).unwrap();
-    library.gemm(no_terms, one, nothing, nothing, S::from_f64(3.), into(&mut c, 7)).unwrap();
+    gemm(no_terms, one, nothing, nothing, S::from_f64(3.), into(&mut c, 7)).unwrap();
     c.read(&mut found).unwrap();
     assert_eq!(found, numbers(&[0., 3., 6., 9., 4., 5., 6., 21., 24., 27., 30.]));
     c.fill_bytes(0xFF).unwrap();
-    library.gemm(no_terms, one, nothing, nothing, zero, into(&mut c, 7)).unwrap();
+    gemm(no_terms, one, nothing, nothing, zero, into(&mut c, 7)).unwrap();
     c.read(&mut found).unwrap();
     assert!(found[..4].iter().chain(&found[7..]).all(|&x| x == zero) && found[4].to_f64().is_nan());
 
@@ -379,7 +388,7 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
         (a, b, usize::MAX),
     ] {
         let shape = if ldc == usize::MAX { GemmShape { n: 3, ..shape } } else { shape };
-        told.push(library.gemm(shape, one, a, b, zero, into(&mut c, ldc)).unwrap_err().to_string());
+        told.push(gemm(shape, one, a, b, zero, into(&mut c, ldc)).unwrap_err().to_string());
     }
     Ok(told.join("\n"))
 }

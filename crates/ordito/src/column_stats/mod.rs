@@ -6,6 +6,7 @@
 //! The mean of no rows and the variance of one are NaN.
 
 mod cpu;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 mod cuda;
 mod plan;
 mod reduction;

@@ -2,24 +2,28 @@
 
 use crate::Scalar;
 use crate::column_stats::cpu::{dense_serial_blocks, dense_threads_blocks};
-use crate::column_stats::cuda::dense_cuda_column::{IN_MEMORY, IN_REGISTER};
-use crate::column_stats::cuda::dense_cuda_strips::{NARROW, NARROW_MANY_ROWS, WIDE};
-use crate::column_stats::cuda::dense_cuda_tree::{INTERLEAVED, SEQUENTIAL};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::column_stats::cuda::{
+    dense_cuda_column::{IN_MEMORY, IN_REGISTER},
+    dense_cuda_strips::{NARROW, NARROW_MANY_ROWS, WIDE},
+    dense_cuda_tree::{INTERLEAVED, SEQUENTIAL},
+};
 use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
 use crate::column_stats::{Statistics, reference, select};
-use crate::files::WriteError;
-use crate::io::write_npy;
 use crate::machine::Machine;
-use crate::matrix::{Dense, DenseView};
+use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, Op, Reference, Variant, of_precision};
-use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// Every way to do it.
-fn list<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
+/// On the CPU.
+fn on_cpu<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
+    &[&dense_serial_blocks::DenseSerialBlocks, &dense_threads_blocks::DenseThreadsBlocks]
+}
+
+/// By CUDA kernels.
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
     &[
-        &dense_serial_blocks::DenseSerialBlocks,
-        &dense_threads_blocks::DenseThreadsBlocks,
         &IN_MEMORY,
         &IN_REGISTER,
         &INTERLEAVED,
@@ -33,14 +37,26 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
     ]
 }
 
+/// Every way to do it.
+fn list<S: Scalar>() -> Vec<&'static dyn Variant<Columns<S>>> {
+    [
+        on_cpu(),
+        #[cfg(any(feature = "cuda", feature = "emulator"))]
+        by_cuda(),
+    ]
+    .concat()
+}
+
 #[inline(never)] // see `of_precision`
 fn in_f32() -> &'static [&'static dyn Variant<Columns<f32>>] {
-    list()
+    static LIST: LazyLock<Vec<&'static dyn Variant<Columns<f32>>>> = LazyLock::new(list);
+    &LIST
 }
 
 #[inline(never)]
 fn in_f64() -> &'static [&'static dyn Variant<Columns<f64>>] {
-    list()
+    static LIST: LazyLock<Vec<&'static dyn Variant<Columns<f64>>>> = LazyLock::new(list);
+    &LIST
 }
 
 impl<S: Scalar> Op for Columns<S> {
@@ -77,16 +93,5 @@ impl<S: Scalar> Op for Columns<S> {
 
     fn oracle(_: &Shape, data: &Arc<Dense<S>>, _: Extent) -> Reference {
         reference::oracle(data.view())
-    }
-
-    fn save(_: &Shape, data: &Arc<Dense<S>>, found: &Statistics, folder: &Path) -> Result<(), WriteError> {
-        write_npy(data.view(), &folder.join("data.npy"))?;
-        for (name, values) in found.named() {
-            let view = DenseView::new(values, values.len().min(1), values.len(), values.len());
-            if let Ok(view) = view {
-                write_npy(view, &folder.join(format!("{name}_found.npy")))?;
-            }
-        }
-        Ok(())
     }
 }

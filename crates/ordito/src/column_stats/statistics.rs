@@ -89,7 +89,7 @@ impl Statistics {
     }
 
     /// Names and values, in the order in which they are compared.
-    pub(crate) fn named(&self) -> [(&'static str, &[f64]); ALL_STATISTICS] {
+    pub fn named(&self) -> [(&'static str, &[f64]); ALL_STATISTICS] {
         [("mean", &self.mean), ("variance", &self.variance), ("min", &self.min), ("max", &self.max)]
     }
 }

@@ -1,11 +1,13 @@
 //! A dense matrix that lives on a device.
 
 use crate::Scalar;
-use crate::device::handle::{Argument, Buffer, Device, DeviceError};
+use crate::device::argument::Argument;
+use crate::device::backend::DeviceError;
+use crate::device::buffer::Buffer;
+use crate::device::handle::Device;
 use crate::device::host_copies::with_host_copies;
 use crate::device::view::{DeviceView, DeviceViewMut};
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::op::{RunError, check_shape};
 use crate::refusal::Refusal;
 
 /// A row of a matrix on a device starts at a multiple of so many bytes: the widest load of a thread.
@@ -60,9 +62,9 @@ impl<S: Scalar> DeviceDense<S> {
 
     /// Host to device, waited for: at once where rows lie alike, else some rows at a time through a copy without their gaps.
     /// A matrix of another shape is an error.
-    pub fn write(&mut self, view: DenseView<'_, S>) -> Result<(), RunError> {
-        check_shape("the matrix to be copied", (view.rows(), view.cols()), (self.rows, self.cols))?;
-        Ok(self.write_rows(view)?)
+    pub fn write(&mut self, view: DenseView<'_, S>) -> Result<(), DeviceError> {
+        self.check_shape("the matrix to be copied", (view.rows(), view.cols()))?;
+        self.write_rows(view)
     }
 
     fn write_rows(&mut self, view: DenseView<'_, S>) -> Result<(), DeviceError> {
@@ -83,9 +85,9 @@ impl<S: Scalar> DeviceDense<S> {
     }
 
     /// Device to host, after all that was done to it, gaps there left as they are. A matrix of another shape is an error.
-    pub fn read(&self, view: DenseViewMut<'_, S>) -> Result<(), RunError> {
-        check_shape("the matrix to be filled", (view.rows(), view.cols()), (self.rows, self.cols))?;
-        Ok(self.read_rows(view)?)
+    pub fn read(&self, view: DenseViewMut<'_, S>) -> Result<(), DeviceError> {
+        self.check_shape("the matrix to be filled", (view.rows(), view.cols()))?;
+        self.read_rows(view)
     }
 
     fn read_rows(&self, mut view: DenseViewMut<'_, S>) -> Result<(), DeviceError> {
@@ -103,6 +105,11 @@ impl<S: Scalar> DeviceDense<S> {
             }
         }
         Ok(())
+    }
+
+    fn check_shape(&self, what: &'static str, found: (usize, usize)) -> Result<(), DeviceError> {
+        let expected = (self.rows, self.cols);
+        if found == expected { Ok(()) } else { Err(DeviceError::Shape { what, found, expected }) }
     }
 
     /// Rows that are copied at a time: at least one.

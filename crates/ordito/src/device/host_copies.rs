@@ -1,17 +1,19 @@
 //! Copies between host and device that are under way together, and over when their scope ends.
 
-use crate::device::gpu::{Gpu, is_pinned};
-use crate::device::handle::{Buffer, Device, DeviceError};
+use crate::device::backend::DeviceError;
+use crate::device::buffer::Buffer;
+use crate::device::handle::Device;
+use crate::device::spent::Spent;
+use crate::refusal::Refusal;
 use bytemuck::Pod;
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 /// Copies that are under way. They read and write memory of the host that is borrowed for `'host`, which is longer than
 /// the scope: as with [`std::thread::scope`], nothing of it can be touched before the copies have been waited for.
 pub(crate) struct HostCopies<'host> {
-    /// GPUs whose streams have copies in them.
-    under_way: RefCell<Vec<Arc<Gpu>>>,
+    /// Devices whose queues have copies in them.
+    under_way: RefCell<Vec<Device>>,
     /// Neither longer nor shorter: a shorter borrow would be free while the copy is under way.
     host: PhantomData<fn(&'host ()) -> &'host ()>,
 }
@@ -27,17 +29,24 @@ pub(crate) fn with_host_copies<'host, R, E: From<DeviceError>>(
 }
 
 impl Device {
+    /// A copy of `data` on the device.
+    pub fn upload<T: Pod>(&self, what: impl Into<String>, data: &[T]) -> Result<Buffer<T>, Refusal> {
+        Spent::uploading(|| {
+            let mut buffer = self.allocate(what, data.len())?;
+            with_host_copies(|copies| copies.upload(self, data, &mut buffer, 0))
+                .map_err(|error: DeviceError| Refusal::Device(error.to_string()))?;
+            Ok(buffer)
+        })
+    }
+
     /// Is this memory copied while the host goes on? Pinned memory is; in the emulator there is no difference.
     pub(crate) fn copies_by_itself<T: Pod>(&self, memory: &[T]) -> bool {
-        match self {
-            Device::Cuda(_) => is_pinned(bytemuck::cast_slice(memory)),
-            Device::Emulator(_) => true,
-        }
+        self.backend().copies_by_itself(bytemuck::cast_slice(memory))
     }
 }
 
 impl<'host> HostCopies<'host> {
-    /// Puts a copy to the buffer, from its element `first` on, into the device's stream.
+    /// Puts a copy to the buffer, from its element `first` on, into the device's queue.
     pub(crate) fn upload<T: Pod>(
         &self,
         device: &Device,
@@ -45,16 +54,14 @@ impl<'host> HostCopies<'host> {
         to: &mut Buffer<T>,
         first: usize,
     ) -> Result<(), DeviceError> {
-        let Device::Cuda(gpu) = device else { return to.write_from(first, from) };
-        to.check_end(first, from.len())?;
-        let to = to.address() + (first * size_of::<T>()) as u64;
-        self.note(gpu);
-        // SAFETY: the range is within the buffer, which is given back only after what is in its stream; `from` is borrowed
-        // until the stream has been waited for.
-        unsafe { gpu.enqueue_upload(to, bytemuck::cast_slice(from)) }
+        let (memory, first_byte) = (&**to.memory(), to.check_range(first, from.len())?);
+        self.note(device, to)?;
+        // SAFETY: the range is within the buffer, which is of this device and given back only after what is in its queue;
+        // `from` is borrowed until that has been waited for.
+        unsafe { device.backend().enqueue_upload(bytemuck::cast_slice(from), memory, first_byte) }
     }
 
-    /// Puts a copy of the buffer, from its element `first` on, into the device's stream.
+    /// Puts a copy of the buffer, from its element `first` on, into the device's queue.
     pub(crate) fn download<T: Pod>(
         &self,
         device: &Device,
@@ -62,25 +69,27 @@ impl<'host> HostCopies<'host> {
         first: usize,
         into: &'host mut [T],
     ) -> Result<(), DeviceError> {
-        let Device::Cuda(gpu) = device else { return from.read_from(first, into) };
-        from.check_end(first, into.len())?;
-        let from = from.address() + (first * size_of::<T>()) as u64;
-        self.note(gpu);
-        // SAFETY: as above; `into` is borrowed exclusively until the stream has been waited for.
-        unsafe { gpu.enqueue_download(from, bytemuck::cast_slice_mut(into)) }
+        let (memory, first_byte) = (&**from.memory(), from.check_range(first, into.len())?);
+        self.note(device, from)?;
+        // SAFETY: as above; `into` is borrowed exclusively until the queue has been waited for.
+        unsafe { device.backend().enqueue_download(memory, first_byte, bytemuck::cast_slice_mut(into)) }
     }
 
     /// Before the copy is asked for: where that fails half-way, it is waited for as well.
-    fn note(&self, gpu: &Arc<Gpu>) {
-        let mut under_way = self.under_way.borrow_mut();
-        if !under_way.iter().any(|known| Arc::ptr_eq(known.stream(), gpu.stream())) {
-            under_way.push(gpu.clone());
+    fn note<T: Pod>(&self, device: &Device, buffer: &Buffer<T>) -> Result<(), DeviceError> {
+        if !device.backend().owns(&**buffer.memory()) {
+            return Err(DeviceError::Elsewhere { what: "what is copied" });
         }
+        let mut under_way = self.under_way.borrow_mut();
+        if !under_way.iter().any(|known| std::ptr::addr_eq(known.backend(), device.backend())) {
+            under_way.push(device.clone());
+        }
+        Ok(())
     }
 
     fn wait(&self) -> Result<(), DeviceError> {
         // All of them, whatever becomes of the first.
-        let waited = self.under_way.take().into_iter().map(|gpu| gpu.stream().synchronize());
+        let waited = self.under_way.take().into_iter().map(|device| device.synchronize());
         waited.fold(Ok(()), Result::and)
     }
 }

@@ -1,6 +1,6 @@
 //! Compiled kernels on disk, so that each is compiled once and not once per process.
 
-use crate::files::cache_dir;
+use crate::files::{Key, cache_dir};
 use hmac_sha256::Hash;
 use std::fs;
 use std::io::Write;
@@ -30,7 +30,7 @@ impl KernelCache {
         let (magic, rest) = entry.split_at_checked(MAGIC.len())?;
         let (of_key, rest) = rest.split_at_checked(32)?;
         let (checksum, content) = rest.split_at_checked(32)?;
-        if magic != MAGIC || of_key != key.0 || checksum != sha256(content) {
+        if magic != MAGIC || of_key != key.bytes() || checksum != sha256(content) {
             return None;
         }
         entry.drain(..HEAD_BYTES);
@@ -45,7 +45,7 @@ impl KernelCache {
         #[cfg(unix)] // a cache may be shared; a temporary file is its owner's alone otherwise
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
         let Ok(mut file) = builder.prefix(".part-").tempfile_in(folder) else { return };
-        let parts: [&[u8]; 4] = [MAGIC, &key.0, &sha256(bytes), bytes];
+        let parts: [&[u8]; 4] = [MAGIC, key.bytes(), &sha256(bytes), bytes];
         if parts.iter().all(|part| file.write_all(part).is_ok()) {
             let _ = file.persist(path); // a cache is never worth an error
         }
@@ -56,28 +56,6 @@ impl KernelCache {
     }
 }
 
-/// SHA-256 over everything that the result depends on: pieces are length-prefixed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Key([u8; 32]);
-
-impl Key {
-    /// The key of these pieces in this order.
-    pub(crate) fn of(pieces: &[&[u8]]) -> Key {
-        let mut hash = Hash::new();
-        for piece in pieces {
-            // With its length before it, `["ab", "c"]` and `["a", "bc"]` differ.
-            hash.update((piece.len() as u64).to_le_bytes());
-            hash.update(piece);
-        }
-        Key(hash.finalize())
-    }
-
-    /// 64 hexadecimal digits: the name of the file.
-    pub(crate) fn to_hex(self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
 fn sha256(bytes: &[u8]) -> [u8; 32] {
     Hash::hash(bytes)
 }
@@ -85,23 +63,6 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keys_depend_on_every_piece_and_on_where_it_ends() {
-        let keys = [
-            Key::of(&[b"ab", b"c"]),
-            Key::of(&[b"a", b"bc"]),
-            Key::of(&[b"abc"]),
-            Key::of(&[b"c", b"ab"]),
-            Key::of(&[b"ab", b"c", b""]),
-            Key::of(&[]),
-        ];
-        for (i, key) in keys.iter().enumerate() {
-            assert!(!keys[..i].contains(key), "{i}");
-            assert_eq!(key.to_hex().len(), 64);
-        }
-        assert_eq!(Key::of(&[b"ab", b"c"]), keys[0]);
-    }
 
     #[test]
     fn entries_come_back_whole_or_not_at_all() {

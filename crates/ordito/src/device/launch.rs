@@ -55,13 +55,10 @@ impl DeviceLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LaunchPlan {
-    /// Blocks, x first; a 0 means that there is nothing to do.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Dynamic shared memory of a block.
+    grid: [u32; 3],
+    block: [u32; 3],
     #[cfg_attr(feature = "serde", serde(rename = "dynamic_shared_bytes"))]
-    pub shared_bytes: u32,
+    shared_bytes: u32,
 }
 
 impl LaunchPlan {
@@ -112,6 +109,21 @@ impl LaunchPlan {
     /// The same with dynamic shared memory.
     pub fn with_shared(self, limits: &DeviceLimits, shared_bytes: u64) -> Result<Self, Refusal> {
         LaunchPlan::new(limits, self.grid.map(u64::from), self.block, shared_bytes)
+    }
+
+    /// Blocks in each direction, x first; a 0 means that there is nothing to do.
+    pub fn grid(&self) -> [u32; 3] {
+        self.grid
+    }
+
+    /// Threads in each direction of a block, x first.
+    pub fn block(&self) -> [u32; 3] {
+        self.block
+    }
+
+    /// Dynamic shared memory of a block.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
     }
 
     /// Nothing to do: CUDA refuses such a launch, so it is left out.

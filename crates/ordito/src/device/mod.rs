@@ -1,8 +1,9 @@
-//! Devices that run CUDA kernels: NVIDIA GPUs, and an emulator of them on the CPU. Buffers, kernels and launches look
+//! Devices that run CUDA kernels: NVIDIA GPUs (feature `cuda`), and an emulator of them on the CPU
+//! (feature `emulator`). Buffers, kernels and launches look
 //! the same on both.
 //!
-//! **Without a toolkit.** `gpu` opens driver and libraries at run time, asks each for every function that is used before the first call,
-//! and answers with a `Refusal` that says what to install. Types of `cudarc` stay inside.
+//! **Without a toolkit.** `gpu` opens driver and libraries at run time and asks each for every function that is declared
+//! (`api`) before the first call. It answers with a `Refusal` that says what to install.
 //!
 //! **Kernels.** A kernel is a `.cu` file beside its variant, `extern "C"`, with definitions (`SCALAR`, `OFFSET`, `LANES`) instead of
 //! templates. It includes `ordito.cuh`, and beside it only headers that its `KernelSource` names: `ptx.cuh` (asynchronous copies, tensor
@@ -19,28 +20,51 @@
 //! stream of its own by being made on `Machine::with_new_stream`. Kernels see views (address, shape, leading dimension), never buffers, and
 //! rely on operands that begin at multiples of 16 bytes. `Device::in_order` orders a product with what other streams do to its buffers.
 //! A run only enqueues; events time it.
+//!
+//! Imports run one way, from the left: `spent launch source argument` · `backend` · `buffer kernel kernel_cache` ·
+//! `gpu emulator` · `handle` · `host_copies` · `view dense pinned_dense`.
 
-mod dense;
-pub mod emulator;
+// In a build without devices nothing that takes one can ever run.
+#![cfg_attr(
+    not(any(feature = "cuda", feature = "emulator")),
+    allow(unreachable_code, unused_variables, dead_code)
+)]
+
+mod spent;
+mod launch;
+mod source;
+mod argument;
+mod backend;
+mod buffer;
+mod kernel;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod kernel_cache;
+#[cfg(feature = "cuda")]
 pub mod gpu;
+#[cfg(feature = "emulator")]
+pub mod emulator;
 mod handle;
 mod host_copies;
-mod kernel;
-mod kernel_cache;
-mod launch;
-mod pinned_dense;
-mod spent;
 mod view;
+mod dense;
+mod pinned_dense;
 
+pub use argument::Argument;
+pub use backend::DeviceError;
+pub use buffer::Buffer;
 pub use dense::DeviceDense;
+#[cfg(feature = "emulator")]
 pub use emulator::Emulator;
+#[cfg(feature = "cuda")]
 pub use gpu::Gpu;
-pub use handle::{Argument, Buffer, Device, DeviceError, Kernel};
-pub(crate) use host_copies::{HostCopies, with_host_copies};
-pub use kernel::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
-pub(crate) use kernel_cache::Key as CacheKey;
+pub use handle::Device;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) use host_copies::HostCopies;
+pub(crate) use host_copies::with_host_copies;
+pub use kernel::Kernel;
 pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;
+pub use source::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
 pub use spent::Spent;
 pub(crate) use view::KeptMatrix;
 pub use view::{DeviceView, DeviceViewMut};

@@ -1,9 +1,9 @@
 //! A dense matrix of the host that the GPU reads and writes by itself.
 
 use crate::Scalar;
+#[cfg(feature = "cuda")]
 use crate::device::gpu::PinnedBuffer;
 use crate::device::handle::Device;
-use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::refusal::Refusal;
 
@@ -27,34 +27,31 @@ pub struct PinnedDense<S> {
 
 #[derive(Debug)]
 enum Numbers<S> {
+    #[cfg(feature = "cuda")]
     Pinned(PinnedBuffer<S>),
     Plain(Vec<S>),
 }
 
-impl Machine {
-    /// `rows × cols` zeros in memory that copies to this machine's device are fastest from.
-    pub fn pinned_dense<S: Scalar>(&self, rows: usize, cols: usize) -> Result<PinnedDense<S>, Refusal> {
-        let what = || format!("a dense matrix of {rows}×{cols} in pinned memory");
-        let elements = rows.checked_mul(cols);
-        let bytes = elements.and_then(|elements| elements.checked_mul(size_of::<S>()));
-        self.check_memory(what(), bytes.map(|bytes| bytes as u64))?;
-        let elements = elements.unwrap_or(0);
-        let numbers = match self.device() {
-            Ok(Device::Cuda(gpu)) => Numbers::Pinned(gpu.pinned(elements)?),
-            Ok(Device::Emulator(_)) | Err(_) => Numbers::Plain(vec![S::ZERO; elements]),
-        };
-        Ok(PinnedDense { numbers, rows, cols })
-    }
-}
-
 impl<S: Scalar> PinnedDense<S> {
+    /// `rows × cols` zeros, whose number 64 bits count, pinned for this device.
+    pub(crate) fn new(device: Option<&Device>, rows: usize, cols: usize) -> Result<Self, Refusal> {
+        let elements = rows.saturating_mul(cols);
+        #[cfg(feature = "cuda")]
+        if let Some(gpu) = device.and_then(Device::gpu) {
+            return Ok(PinnedDense { numbers: Numbers::Pinned(gpu.pinned(elements)?), rows, cols });
+        }
+        let _ = device; // the emulator's memory is the host's
+        Ok(PinnedDense { numbers: Numbers::Plain(vec![S::ZERO; elements]), rows, cols })
+    }
+
     /// Does it lie in pinned memory?
     pub fn is_pinned(&self) -> bool {
-        matches!(self.numbers, Numbers::Pinned(_))
+        !matches!(self.numbers, Numbers::Plain(_))
     }
     /// The numbers, row after row.
     pub fn data(&self) -> &[S] {
         match &self.numbers {
+            #[cfg(feature = "cuda")]
             Numbers::Pinned(numbers) => numbers.as_slice(),
             Numbers::Plain(numbers) => numbers,
         }
@@ -62,6 +59,7 @@ impl<S: Scalar> PinnedDense<S> {
     /// The numbers, row after row.
     pub fn data_mut(&mut self) -> &mut [S] {
         match &mut self.numbers {
+            #[cfg(feature = "cuda")]
             Numbers::Pinned(numbers) => numbers.as_mut_slice(),
             Numbers::Plain(numbers) => numbers,
         }

@@ -1,7 +1,10 @@
 //! A dense matrix in the memory of a device: of a buffer of ours, or of somebody else.
 
 use crate::Scalar;
-use crate::device::handle::{Argument, Buffer, Device, DeviceError, Memory};
+use crate::device::argument::Argument;
+use crate::device::backend::{DeviceError, Memory};
+use crate::device::buffer::Buffer;
+use crate::device::handle::Device;
 use crate::matrix::{FormatError, span};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -247,26 +250,22 @@ impl Device {
         y: DeviceViewMut<'_, S>,
         work: impl FnOnce(DeviceView<'_, S>, DeviceViewMut<'_, S>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut streams = [None; 2];
-        for ((what, owner), stream) in
-            [("X", x.place.owner), ("Y", y.place.owner)].into_iter().zip(&mut streams)
-        {
+        let backend = self.backend();
+        let mut used = [None; 2];
+        for ((what, owner), used) in [("X", x.place.owner), ("Y", y.place.owner)].into_iter().zip(&mut used) {
             let Owner::Buffer(memory) = owner else { continue };
-            match (memory.stream(), self) {
-                (None, Device::Emulator(_)) => {}
-                (Some(of_buffer), Device::Cuda(gpu)) if of_buffer.is_of_gpu_of(gpu.stream()) => {
-                    *stream = Some((of_buffer, gpu.stream()));
-                }
-                _ => return Err(DeviceError::Elsewhere { what }.into()),
+            if !backend.owns(&**memory) {
+                return Err(DeviceError::Elsewhere { what }.into());
             }
+            *used = Some(memory);
         }
-        for (of_buffer, own) in streams.iter().flatten() {
-            own.wait_for(of_buffer)?;
+        for memory in used.iter().flatten() {
+            backend.wait_for(&***memory)?;
         }
         let done = work(x, y);
         // Also after an error: something may have been enqueued.
-        for (of_buffer, own) in streams.iter().flatten() {
-            of_buffer.wait_for(own)?;
+        for memory in used.iter().flatten() {
+            backend.let_wait(&***memory)?;
         }
         done
     }

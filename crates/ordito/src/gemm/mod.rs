@@ -1,6 +1,7 @@
 //! C = αAB + βC: dense matrices, all row-major with leading dimensions.
 
 mod cpu;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 mod cuda;
 mod plan;
 mod product;

@@ -37,6 +37,7 @@ impl<S: Scalar> Plan<S> {
     /// The variant that `auto` chooses for this shape and machine: on the CPU, or, where the machine has an accelerator
     /// ([`Machine::with_accelerator`]), on that.
     pub fn new(shape: Shape, machine: &Arc<Machine>) -> Result<Self, Refusal> {
+        machine.check_accelerator()?;
         Plan::build(shape, choose::<S>(machine, shape), machine)
     }
 

@@ -1,28 +1,37 @@
 //! The one list of ways to do it.
 
 use crate::Scalar;
-use crate::files::WriteError;
 use crate::gemm::cpu::{dense_serial_blocked, dense_serial_loops, dense_threads_packed};
+#[cfg(feature = "cuda")]
 use crate::gemm::cuda::dense_cuda_cublas;
-use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
-use crate::gemm::cuda::fast::dense_cuda_tensor_f64::TENSOR_F64;
-use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
-use crate::gemm::cuda::fast::dense_cuda_wgmma_tf32x3;
-use crate::gemm::cuda::ladder::dense_cuda_ladder as ladder;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::gemm::cuda::{
+    fast::{
+        dense_cuda_registers::REGISTERS, dense_cuda_tensor_f64::TENSOR_F64,
+        dense_cuda_tensor_tf32x3::TENSOR_TF32X3, dense_cuda_wgmma_tf32x3,
+    },
+    ladder::dense_cuda_ladder as ladder,
+};
 use crate::gemm::product::{Gemm, Inputs, Product, Shape};
 use crate::gemm::{reference, select};
-use crate::io::write_npy;
 use crate::machine::Machine;
 use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
-use std::path::Path;
+use std::sync::LazyLock;
 
-/// Every way to do it.
-fn list<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
+/// On the CPU.
+fn on_cpu<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
     &[
         &dense_serial_loops::DenseSerialLoops,
         &dense_serial_blocked::DenseSerialBlocked,
         &dense_threads_packed::DenseThreadsPacked,
+    ]
+}
+
+/// By CUDA kernels.
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
+    &[
         &ladder::ELEMENT_BY_ROW[0],
         &ladder::ELEMENT_BY_ROW[1],
         &ladder::ELEMENT_BY_ROW[2],
@@ -50,18 +59,37 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
         &TENSOR_TF32X3[1],
         &TENSOR_TF32X3[2],
         &dense_cuda_wgmma_tf32x3::DenseCudaWgmmaTf32x3,
-        &dense_cuda_cublas::DenseCudaCublas,
     ]
+}
+
+/// By NVIDIA's libraries.
+#[cfg(feature = "cuda")]
+fn by_nvidia<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
+    &[&dense_cuda_cublas::DenseCudaCublas]
+}
+
+/// Every way to do it.
+fn list<S: Scalar>() -> Vec<&'static dyn Variant<Gemm<S>>> {
+    [
+        on_cpu(),
+        #[cfg(any(feature = "cuda", feature = "emulator"))]
+        by_cuda(),
+        #[cfg(feature = "cuda")]
+        by_nvidia(),
+    ]
+    .concat()
 }
 
 #[inline(never)] // see `of_precision`
 fn in_f32() -> &'static [&'static dyn Variant<Gemm<f32>>] {
-    list()
+    static LIST: LazyLock<Vec<&'static dyn Variant<Gemm<f32>>>> = LazyLock::new(list);
+    &LIST
 }
 
 #[inline(never)]
 fn in_f64() -> &'static [&'static dyn Variant<Gemm<f64>>] {
-    list()
+    static LIST: LazyLock<Vec<&'static dyn Variant<Gemm<f64>>>> = LazyLock::new(list);
+    &LIST
 }
 
 impl<S: Scalar> Op for Gemm<S> {
@@ -100,14 +128,5 @@ impl<S: Scalar> Op for Gemm<S> {
 
     fn oracle(shape: &Shape, inputs: &Inputs<S>, extent: Extent) -> Reference {
         reference::oracle(*shape, inputs, extent)
-    }
-
-    fn save(_: &Shape, inputs: &Inputs<S>, output: &Dense<S>, folder: &Path) -> Result<(), WriteError> {
-        write_npy(inputs.a.view(), &folder.join("a.npy"))?;
-        write_npy(inputs.b.view(), &folder.join("b.npy"))?;
-        if let Some(c) = &inputs.c {
-            write_npy(c.view(), &folder.join("c_before.npy"))?;
-        }
-        write_npy(output.view(), &folder.join("c_found.npy"))
     }
 }

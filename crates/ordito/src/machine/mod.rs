@@ -1,11 +1,19 @@
 //! What this computer offers: threads, vector instructions, memory, GPUs, and the limits a run may not pass.
 
+// In a build without devices nothing that takes one can ever run.
+#![cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(unreachable_code))]
+
 mod vectorized;
 
 pub(crate) use vectorized::Vectorized;
 
+use crate::Scalar;
 use crate::cpu::{CpuInfo, Pool, SimdLevel, Team};
-use crate::device::{Device, Emulator, Gpu};
+#[cfg(feature = "emulator")]
+use crate::device::Emulator;
+#[cfg(feature = "cuda")]
+use crate::device::Gpu;
+use crate::device::{Device, PinnedDense};
 use crate::refusal::Refusal;
 use std::sync::{Arc, LazyLock};
 
@@ -119,8 +127,10 @@ impl Machine {
     ///
     /// # Safety
     /// As for [`Gpu::with_raw_stream`]; everything made on the machine that is returned must be gone before the stream is.
+    #[cfg(feature = "cuda")]
     pub unsafe fn with_raw_stream(&self, raw: *mut std::ffi::c_void) -> Result<Arc<Self>, Refusal> {
-        let Device::Cuda(gpu) = self.device()? else {
+        let device = self.device()?;
+        let Some(gpu) = device.gpu() else {
             return Err(Refusal::NotEmulated("the emulator has no streams".into()));
         };
         // SAFETY: the caller's promise.
@@ -168,11 +178,33 @@ impl Machine {
         }
         match self.accelerator {
             Accelerator::None => Err(Refusal::NoDevice),
+            #[cfg(feature = "cuda")]
             Accelerator::Cuda(number) => {
                 Gpu::open(number).map(|gpu| Device::Cuda(gpu.with_copiers(&self.pool)))
             }
+            #[cfg(not(feature = "cuda"))]
+            Accelerator::Cuda(_) => {
+                Err(Refusal::NoGpu("built without CUDA: enable the feature `cuda`".into()))
+            }
+            #[cfg(feature = "emulator")]
             Accelerator::Emulator => Emulator::open().map(Device::Emulator),
+            #[cfg(not(feature = "emulator"))]
+            Accelerator::Emulator => {
+                Err(Refusal::NoCompiler("built without it: enable the feature `emulator`".into()))
+            }
         }
+    }
+    /// `rows × cols` zeros in memory that copies to this machine's device are fastest from.
+    pub fn pinned_dense<S: Scalar>(&self, rows: usize, cols: usize) -> Result<PinnedDense<S>, Refusal> {
+        let bytes = rows.checked_mul(cols).and_then(|elements| elements.checked_mul(size_of::<S>()));
+        let what = format!("a dense matrix of {rows}×{cols} in pinned memory");
+        self.check_memory(what, bytes.map(|bytes| bytes as u64))?;
+        PinnedDense::new(self.device().ok().as_ref(), rows, cols)
+    }
+    /// Refuses an accelerator that this build has no kernels for, before something else is chosen without a word.
+    pub(crate) fn check_accelerator(&self) -> Result<(), Refusal> {
+        let kernels = cfg!(any(feature = "cuda", feature = "emulator"));
+        if kernels || self.accelerator == Accelerator::None { Ok(()) } else { self.device().map(drop) }
     }
     /// How many of them.
     pub fn threads(&self) -> usize {

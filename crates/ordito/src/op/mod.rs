@@ -8,8 +8,10 @@
 
 pub(crate) mod break_even;
 pub(crate) mod description;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod phase_clock;
 pub(crate) mod reference;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod transposed;
 
 pub use break_even::Products;
@@ -17,14 +19,13 @@ pub use description::{Computes, Description, Role, SourceFile, Storage};
 pub use reference::{Extent, Observed, Projection, Reference};
 
 use crate::Scalar;
-use crate::device::gpu::Library;
-use crate::device::{Device, DeviceError, Gpu, KernelSource, LaunchReport};
-use crate::files::WriteError;
+#[cfg(feature = "cuda")]
+use crate::device::Gpu;
+use crate::device::{Device, DeviceError, KernelSource, LaunchReport};
 use crate::machine::{Accelerator, Machine};
 use crate::matrix::{EllPadded, FormatError};
 use crate::refusal::Refusal;
 use std::any::Any;
-use std::path::Path;
 use std::sync::Arc;
 
 /// An operation: what is computed.
@@ -50,13 +51,6 @@ pub trait Op: Sized + 'static {
     fn cost(subject: &Self::Subject) -> Cost;
     /// The answer, computed serially in f64 by the simplest loop there is.
     fn oracle(subject: &Self::Subject, inputs: &Self::Inputs, extent: Extent) -> Reference;
-    /// Writes operands and result into `folder`, so that a failing case can be looked at.
-    fn save(
-        subject: &Self::Subject,
-        inputs: &Self::Inputs,
-        output: &Self::Output,
-        folder: &Path,
-    ) -> Result<(), WriteError>;
 
     /// The variant of this name.
     fn variant(name: &str) -> Option<&'static dyn Variant<Self>> {
@@ -91,11 +85,7 @@ pub trait Variant<O: Op>: Sync {
             Place::Cuda => {
                 let (device, kernels) = (machine.device()?, self.kernels());
                 kernels.iter().try_for_each(|kernel| device.takes(kernel))?;
-                if device.gpu().is_some() && !kernels.is_empty() {
-                    Library::Nvrtc.find().map(drop)
-                } else {
-                    Ok(())
-                }
+                if kernels.is_empty() { Ok(()) } else { device.find_compiler() }
             }
         }
     }
@@ -189,14 +179,12 @@ impl Place {
 }
 
 /// The GPU of the machine, for a variant that calls one of NVIDIA's libraries: the emulator has none.
+#[cfg(feature = "cuda")]
 #[doc(hidden)]
 pub fn gpu_for_library(machine: &Machine, library: &str) -> Result<Arc<Gpu>, Refusal> {
-    match machine.device()? {
-        Device::Cuda(gpu) => Ok(gpu),
-        Device::Emulator(_) => {
-            Err(Refusal::NotEmulated(format!("{library} is a library of compiled kernels")))
-        }
-    }
+    let device = machine.device()?;
+    let refusal = || Refusal::NotEmulated(format!("{library} is a library of compiled kernels"));
+    device.gpu().cloned().ok_or_else(refusal)
 }
 
 /// Refuses padded ELLPACK above the memory budget, with the size it would need and why.

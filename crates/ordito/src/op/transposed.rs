@@ -51,7 +51,9 @@ impl<S: Scalar> Transposed<S> {
         let [rows, cols] = [self.rows, self.cols].map(|side| Argument::of(side as u64));
         let distance = Argument::of(self.distance as u64);
         let arguments = [rows, cols, from, from_distance, Argument::from(&mut self.columns), distance];
-        Ok(self.kernel.launch(&self.plan, &arguments)?)
+        // SAFETY: as `transpose.cu` declares them; the matrix is of this shape, says who gives it, and the columns have room for it and
+        // are given back after what is in their stream.
+        Ok(unsafe { self.kernel.launch(&self.plan, &arguments) }?)
     }
 
     /// Pointer and distance between columns: `const SCALAR* x_columns, u64 x_distance`.
@@ -60,6 +62,7 @@ impl<S: Scalar> Transposed<S> {
     }
 
     /// The columns themselves.
+    #[cfg(feature = "cuda")]
     pub(crate) fn columns(&self) -> &Buffer<S> {
         &self.columns
     }
@@ -88,11 +91,11 @@ mod tests {
         let h200 = DeviceLimits::h200();
         for (rows, cols) in [(0, 4), (4, 0), (1, 1), (32, 33), (70_000_000, 64), (u64::from(u32::MAX), 1)] {
             let plan = plan(&h200, rows, cols).unwrap();
-            assert_eq!(plan.grid.map(u64::from), [rows.div_ceil(32), cols.div_ceil(32), 1]);
+            assert_eq!(plan.grid().map(u64::from), [rows.div_ceil(32), cols.div_ceil(32), 1]);
             assert_eq!(plan.is_empty(), rows * cols == 0);
         }
         let wide = plan(&h200, 5, 10_000_000).unwrap();
-        assert_eq!(wide.grid, [1, 65_535, 1], "blocks go on to the next tiles");
+        assert_eq!(wide.grid(), [1, 65_535, 1], "blocks go on to the next tiles");
         assert!(plan(&h200, 1 << 36, 1).is_err());
     }
 

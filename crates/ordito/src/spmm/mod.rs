@@ -12,6 +12,7 @@
 
 mod analysis;
 mod cpu;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 mod cuda;
 mod multiply;
 mod plan;

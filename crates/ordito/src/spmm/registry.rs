@@ -1,9 +1,6 @@
 //! The one list of ways to multiply. Help, `list`, `verify`, `bench`, the documents and the tests walk it.
 
 use crate::Scalar;
-use crate::files::WriteError;
-use crate::io::matrix_market::WriteOptions;
-use crate::io::{write_matrix_market, write_npy};
 use crate::machine::Machine;
 use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
@@ -21,27 +18,22 @@ use crate::spmm::cpu::ladder::ell_ragged_threads;
 #[cfg(feature = "wrong-variant")]
 use crate::spmm::cpu::ladder::wrong;
 use crate::spmm::cpu::sell;
-use crate::spmm::cuda::cusparse::csr_cuda_cusparse;
-use crate::spmm::cuda::cusparse::csr_cuda_cusparse_columns;
-use crate::spmm::cuda::cusparse::csr_cuda_cusparse_spmv;
-use crate::spmm::cuda::fast::csr_cuda_rows;
-use crate::spmm::cuda::fast::csr_cuda_shares;
-use crate::spmm::cuda::fast::csr_cuda_windows;
-use crate::spmm::cuda::fast::sell_cuda_slices;
-use crate::spmm::cuda::ladder::csr_cuda_adaptive;
-use crate::spmm::cuda::ladder::csr_cuda_lanes;
-use crate::spmm::cuda::ladder::csr_cuda_thread;
-use crate::spmm::cuda::ladder::csr_cuda_warp;
-use crate::spmm::cuda::ladder::csr_cuda_warp_row;
-use crate::spmm::cuda::ladder::ell_cuda;
-use crate::spmm::plan::remembered;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::spmm::cuda::{
+    fast::{csr_cuda_rows, csr_cuda_shares, csr_cuda_windows, sell_cuda_slices},
+    ladder::{
+        csr_cuda_adaptive, csr_cuda_lanes, csr_cuda_thread, csr_cuda_warp, csr_cuda_warp_row, ell_cuda,
+    },
+};
+use crate::spmm::plan::or_remembered;
 use crate::spmm::product::{Inputs, Product, Spmm, Subject};
 use crate::spmm::{reference, select};
-use std::path::Path;
-use std::sync::Arc;
+#[cfg(feature = "cuda")]
+use crate::spmm::cuda::cusparse::{csr_cuda_cusparse, csr_cuda_cusparse_columns, csr_cuda_cusparse_spmv};
+use std::sync::LazyLock;
 
-/// Every way to do it.
-fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
+/// On the CPU.
+fn on_cpu<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
     &[
         &csr_serial::CsrSerial,
         &ell_padded_serial::EllPaddedSerial,
@@ -55,6 +47,13 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &groups_threads_rows::GroupsThreadsRows,
         &diagonals::DiagonalsThreadsChunks,
         &sell::SellThreadsSlices,
+    ]
+}
+
+/// By CUDA kernels.
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
+    &[
         &csr_cuda_thread::ADDS_IN_MEMORY,
         &csr_cuda_thread::ADDS_IN_REGISTER,
         &csr_cuda_thread::PER_ELEMENT,
@@ -81,6 +80,13 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &csr_cuda_rows::ROWS_32_SHUFFLED,
         &csr_cuda_shares::SHARES,
         &csr_cuda_windows::WINDOWS,
+    ]
+}
+
+/// By NVIDIA's libraries.
+#[cfg(feature = "cuda")]
+fn by_nvidia<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
+    &[
         &csr_cuda_cusparse::DEFAULT,
         &csr_cuda_cusparse::ALG_1,
         &csr_cuda_cusparse::ALG_2,
@@ -92,19 +98,33 @@ fn list<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &csr_cuda_cusparse_spmv::DEFAULT,
         &csr_cuda_cusparse_spmv::ALG_1,
         &csr_cuda_cusparse_spmv::ALG_2,
-        #[cfg(feature = "wrong-variant")]
-        &wrong::CsrSerialWrong,
     ]
+}
+
+/// Every way to do it.
+fn list<S: Scalar>() -> Vec<&'static dyn Variant<Spmm<S>>> {
+    [
+        on_cpu(),
+        #[cfg(any(feature = "cuda", feature = "emulator"))]
+        by_cuda(),
+        #[cfg(feature = "cuda")]
+        by_nvidia(),
+        #[cfg(feature = "wrong-variant")]
+        &[&wrong::CsrSerialWrong],
+    ]
+    .concat()
 }
 
 #[inline(never)] // see `of_precision`
 fn in_f32() -> &'static [&'static dyn Variant<Spmm<f32>>] {
-    list()
+    static LIST: LazyLock<Vec<&'static dyn Variant<Spmm<f32>>>> = LazyLock::new(list);
+    &LIST
 }
 
 #[inline(never)]
 fn in_f64() -> &'static [&'static dyn Variant<Spmm<f64>>] {
-    list()
+    static LIST: LazyLock<Vec<&'static dyn Variant<Spmm<f64>>>> = LazyLock::new(list);
+    &LIST
 }
 
 impl<S: Scalar> Op for Spmm<S> {
@@ -120,7 +140,7 @@ impl<S: Scalar> Op for Spmm<S> {
     }
 
     fn choose(machine: &Machine, subject: &Subject<S>) -> Choice {
-        remembered::or_remembered(machine, subject, || select::on_device::choose(machine, subject))
+        or_remembered(machine, subject, || select::choose(machine, subject))
     }
 
     fn cost(subject: &Subject<S>) -> Cost {
@@ -142,20 +162,5 @@ impl<S: Scalar> Op for Spmm<S> {
 
     fn oracle(subject: &Subject<S>, inputs: &Inputs<S>, extent: Extent) -> Reference {
         reference::oracle(subject, inputs, extent)
-    }
-
-    fn save(
-        subject: &Subject<S>,
-        inputs: &Inputs<S>,
-        output: &Dense<S>,
-        folder: &Path,
-    ) -> Result<(), WriteError> {
-        let triplets = subject.triplets.clone().unwrap_or_else(|| Arc::new(subject.a.to_coo()));
-        write_matrix_market(&triplets, &folder.join("a.mtx"), &WriteOptions::default())?;
-        write_npy(inputs.x.view(), &folder.join("x.npy"))?;
-        if let Some(y) = &inputs.y {
-            write_npy(y.view(), &folder.join("y_before.npy"))?;
-        }
-        write_npy(output.view(), &folder.join("y_found.npy"))
     }
 }

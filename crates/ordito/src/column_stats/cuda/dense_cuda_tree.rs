@@ -101,7 +101,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
 
     fn reduce(&mut self, _: &DeviceDense<S>, results: &mut Buffer<f64>) -> Result<(), RunError> {
         let [columns, rows] = self.columns.arguments();
-        Ok(self.kernel.launch(&self.plan, &[columns, rows, Argument::from(results)])?)
+        // SAFETY: as the kernel declares them; the columns are a buffer of this struct, the results have a place for every column.
+        Ok(unsafe { self.kernel.launch(&self.plan, &[columns, rows, Argument::from(results)]) }?)
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
@@ -136,10 +137,10 @@ mod tests {
         let h200 = DeviceLimits::h200();
         let eeg = Shape { rows: 358, cols: 5248 };
         let plan = INTERLEAVED.plan(&h200, eeg).unwrap();
-        assert_eq!((plan.grid, plan.block, plan.shared_bytes), ([5248, 1, 1], [358, 1, 1], 358 * 8));
-        assert_eq!(SEQUENTIAL[2].plan(&h200, eeg).unwrap().block, [256, 1, 1]);
+        assert_eq!((plan.grid(), plan.block(), plan.shared_bytes()), ([5248, 1, 1], [358, 1, 1], 358 * 8));
+        assert_eq!(SEQUENTIAL[2].plan(&h200, eeg).unwrap().block(), [256, 1, 1]);
         let long = INTERLEAVED.plan(&h200, Shape { rows: 1 << 30, cols: 3 }).unwrap();
-        assert_eq!(long.block, [1024, 1, 1], "threads take several rows each");
+        assert_eq!(long.block(), [1024, 1, 1], "threads take several rows each");
         assert!(INTERLEAVED.plan(&h200, Shape { rows: 1, cols: 0 }).unwrap().is_empty());
         assert!(INTERLEAVED.plan(&h200, Shape { rows: 1, cols: 1 << 31 }).is_err());
     }

@@ -1,7 +1,7 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
-use crate::device::kernel::KernelSource;
-use crate::device::kernel_cache::Key;
+use crate::device::source::KernelSource;
+use crate::files::Key;
 use crate::refusal::Refusal;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -125,6 +125,7 @@ impl Compiler {
 
     /// The library's bytes.
     pub(crate) fn compile(&self, source: &KernelSource) -> Result<Vec<u8>, Refusal> {
+        source.check_headers()?;
         let failed = |error: io::Error| Refusal::Compile { kernel: source.title(), log: error.to_string() };
         let folder = tempfile::Builder::new().prefix("ordito-kernel-").tempdir().map_err(|error| {
             let folder = std::env::temp_dir();

@@ -1,5 +1,7 @@
 //! A compiled kernel and its launches, each run in several orders.
 
+use crate::device::argument::Argument;
+use crate::device::backend::{DeviceError, Function};
 use crate::device::emulator::fault::{Fault, Shape};
 use crate::device::emulator::global_memory::Reach;
 use crate::device::emulator::hooks::{Arguments, Table};
@@ -9,7 +11,6 @@ use crate::device::emulator::order::Order;
 use crate::device::emulator::scheduler::{Scheduler, Stacks};
 use crate::device::emulator::source_lines::SourceLines;
 use crate::device::emulator::state::State;
-use crate::device::handle::{Argument, DeviceError, Function};
 use crate::device::launch::{DeviceLimits, KernelAttributes, LaunchPlan};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +43,7 @@ impl fmt::Debug for EmulatedFunction {
 }
 
 impl Function for EmulatedFunction {
-    fn launch(&self, plan: &LaunchPlan, arguments: &[Argument]) -> Result<(), DeviceError> {
+    unsafe fn launch(&self, plan: &LaunchPlan, arguments: &[Argument]) -> Result<(), DeviceError> {
         self.run(plan, arguments).map_err(|why| DeviceError::Emulated(format!("{}: {why}", self.title)))
     }
     fn attributes(&self) -> KernelAttributes {
@@ -61,10 +62,10 @@ impl EmulatedFunction {
         // In the order of their addresses, so that two launches never wait for each other.
         let mut regions: Vec<MutexGuard<'_, Region>> = allocations.iter().map(|found| found.lock()).collect();
         let reach = |found: &Arc<Allocation>| Reach::new(found.address, found.len, found.name.clone());
-        let dynamic_shared = Region::new(plan.shared_bytes as usize, self.resources.checked)
+        let dynamic_shared = Region::new(plan.shared_bytes() as usize, self.resources.checked)
             .ok_or("no memory for dynamic shared memory")?;
         let state = State::new(
-            Shape { grid: plan.grid, block: plan.block },
+            Shape { grid: plan.grid(), block: plan.block() },
             allocations.iter().map(reach).collect(),
             self.library.static_shared.clone(),
             &dynamic_shared,
@@ -112,7 +113,7 @@ impl EmulatedFunction {
         }
         let (most, shared) = (
             self.resources.limits.shared_bytes_per_block as usize,
-            self.library.static_shared.len() + plan.shared_bytes as usize,
+            self.library.static_shared.len() + plan.shared_bytes() as usize,
         );
         if shared > most {
             return Err(format!("{shared} bytes of shared memory, the limit is {most}"));

@@ -1,6 +1,6 @@
 //! Buffers: memory of this machine that only kernels and copies touch, each with a gap around it.
 
-use crate::device::handle::{DeviceError, Memory};
+use crate::device::backend::{DeviceError, Memory};
 use crate::refusal::Refusal;
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{BTreeMap, VecDeque};

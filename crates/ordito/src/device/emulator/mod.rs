@@ -13,13 +13,15 @@
 //! let text = "extern \"C\" __global__ void twice(int* y) { y[threadIdx.x] *= 2; }";
 //! let kernel = device.kernel(&KernelSource::new("twice", "twice.cu", text))?;
 //! let mut y = device.upload("Y", &[1, 2, 3])?;
-//! kernel.launch(&LaunchPlan::linear(device.limits(), Some(3), 3)?, &[Argument::from(&mut y)])?;
+//! // SAFETY: the kernel takes one pointer and writes three numbers behind it: those of Y.
+//! unsafe { kernel.launch(&LaunchPlan::linear(device.limits(), Some(3), 3)?, &[Argument::from(&mut y)]) }?;
 //! let mut result = [0; 3];
 //! y.read(&mut result)?;
 //! assert_eq!(result, [2, 4, 6]);
 //!
 //! let plan = LaunchPlan::linear(device.limits(), Some(4), 4)?; // one thread too many
-//! let error = kernel.launch(&plan, &[Argument::from(&mut y)]).unwrap_err();
+//! // SAFETY: it would write behind Y's end, but the emulator lets it touch nothing else.
+//! let error = unsafe { kernel.launch(&plan, &[Argument::from(&mut y)]) }.unwrap_err();
 //! assert!(error.to_string().contains("out-of-bounds read of 4 bytes at byte 12 of Y"), "{error}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -48,19 +50,23 @@ mod tests;
 pub use crate::device::emulator::order::Order;
 
 use crate::cpu::CpuInfo;
+use crate::device::backend::{Backend, DeviceError, Function, Memory};
 use crate::device::emulator::compiler::{Checks, Compiler};
 use crate::device::emulator::launch::{EmulatedFunction, Resources};
 use crate::device::emulator::library::KernelLibrary;
-use crate::device::emulator::memory::Registry;
-use crate::device::handle::{Backend, DeviceError, Function, Memory};
-use crate::device::kernel::KernelSource;
-use crate::device::kernel_cache::{KernelCache, Key};
+use crate::device::emulator::memory::{EmulatedMemory, Registry};
+use crate::device::kernel_cache::KernelCache;
 use crate::device::launch::DeviceLimits;
-use crate::machine::Limits;
+use crate::device::source::KernelSource;
+use crate::files::Key;
 use crate::refusal::Refusal;
+use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+/// Its memory, where the free memory of the machine is not known.
+const MEMORY_BYTES_UNKNOWN: u64 = 8 << 30;
 
 type Loaded = Arc<OnceLock<Result<Arc<KernelLibrary>, Refusal>>>;
 
@@ -106,7 +112,8 @@ impl Emulator {
 
     fn new(compiler: Compiler, orders: &[Order]) -> Self {
         // Half: what else the process holds grows with what it puts on its device.
-        let memory_bytes = Limits::of(&CpuInfo::detect()).memory_bytes * 2;
+        let free = CpuInfo::detect().available_memory_bytes;
+        let memory_bytes = free.map_or(MEMORY_BYTES_UNKNOWN, |free| free / 2);
         let limits = DeviceLimits { name: "emulated H200".into(), memory_bytes, ..DeviceLimits::h200() };
         let checked = compiler.checks() == Checks::Own;
         let resources = Resources {
@@ -146,8 +153,14 @@ impl Backend for Emulator {
     fn limits(&self) -> &DeviceLimits {
         &self.resources.limits
     }
+    fn takes(&self, source: &KernelSource) -> Result<(), Refusal> {
+        source.emulated()
+    }
     fn allocate(&self, what: &str, bytes: usize) -> Result<Arc<dyn Memory>, Refusal> {
         Ok(Arc::new(self.resources.registry.allocate(what, bytes)?))
+    }
+    fn find_compiler(&self) -> Result<(), Refusal> {
+        Ok(()) // it was found when the emulator was opened
     }
     fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
         source.emulated()?;
@@ -157,5 +170,35 @@ impl Backend for Emulator {
     }
     fn synchronize(&self) -> Result<(), DeviceError> {
         Ok(()) // a launch returns when it is done
+    }
+
+    fn owns(&self, memory: &dyn Memory) -> bool {
+        (memory as &dyn Any).is::<EmulatedMemory>()
+    }
+    fn wait_for(&self, _: &dyn Memory) -> Result<(), DeviceError> {
+        Ok(()) // everything is done at once
+    }
+    fn let_wait(&self, _: &dyn Memory) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn copies_by_itself(&self, _: &[u8]) -> bool {
+        true
+    }
+    unsafe fn enqueue_upload(
+        &self,
+        from: &[u8],
+        to: &dyn Memory,
+        first_byte: usize,
+    ) -> Result<(), DeviceError> {
+        to.write(first_byte, from)
+    }
+    unsafe fn enqueue_download(
+        &self,
+        from: &dyn Memory,
+        first_byte: usize,
+        into: &mut [u8],
+    ) -> Result<(), DeviceError> {
+        from.read(first_byte, into)
     }
 }

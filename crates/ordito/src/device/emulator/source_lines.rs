@@ -1,6 +1,6 @@
 //! Lines of a `.cu` file from addresses in its machine code, by the program `addr2line` where there is one.
 
-use crate::device::kernel::{HEADER_NAME, PTX};
+use crate::device::source::{HEADER_NAME, PTX};
 use std::io::Write;
 use std::process::Command;
 

@@ -1,9 +1,9 @@
 //! What calls of the driver happen in: a context, made current on the calling thread.
 
+use crate::device::backend::DeviceError;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::driver;
 use crate::device::gpu::driver::{CudaError, cuda};
-use crate::device::handle::DeviceError;
-use cudarc::driver::sys;
 use std::cell::Cell;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 

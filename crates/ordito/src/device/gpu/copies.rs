@@ -1,10 +1,10 @@
 //! Copies between host and GPU that are only enqueued; whoever asks for them waits before the host's memory is free again.
 
+use crate::device::backend::DeviceError;
 use crate::device::gpu::Gpu;
 use crate::device::gpu::memory::{enqueue_read, enqueue_write};
 use crate::device::gpu::pinned::is_pinned;
 use crate::device::gpu::staging::{LEAST_BYTES, Staging};
-use crate::device::handle::DeviceError;
 use std::sync::TryLockError;
 
 impl Gpu {
@@ -13,7 +13,7 @@ impl Gpu {
     /// # Safety
     /// `to` is memory of this GPU with room for the bytes; these stay where they are and as they are until the stream has
     /// passed the copy.
-    pub(crate) unsafe fn enqueue_upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+    pub(crate) unsafe fn upload_to(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         self.check_not_capturing()?;
         if self.is_staged(from) {
             let upload = |staging: &mut Staging| {
@@ -34,7 +34,7 @@ impl Gpu {
     /// # Safety
     /// `from` is memory of this GPU with so many bytes; nobody looks at `into`, nor frees it, until the stream has passed
     /// the copy.
-    pub(crate) unsafe fn enqueue_download(&self, from: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+    pub(crate) unsafe fn download_from(&self, from: u64, into: &mut [u8]) -> Result<(), DeviceError> {
         self.check_not_capturing()?;
         if self.is_staged(into) {
             let download = |staging: &mut Staging| {

@@ -1,14 +1,14 @@
 //! cuBLAS's product of dense matrices: what our kernels are compared with.
 
 use crate::Scalar;
+use crate::device::backend::{Backend, DeviceError, Memory};
+use crate::device::buffer::Buffer;
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::cublas as sys;
 use crate::device::gpu::libraries::{Found, Library};
 use crate::device::gpu::memory::DeviceMemory;
 use crate::device::gpu::status::in_words;
-use crate::device::handle::Memory;
-use crate::device::handle::{Buffer, DeviceError};
 use crate::refusal::Refusal;
-use cudarc::cublas::sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What cuBLAS may use for itself. With memory of its own it allocates nothing while it runs, so that runs can be
@@ -78,9 +78,13 @@ impl Cublas {
     /// not read. Without columns of A (m = 0) only C = β·C is left; without elements of C there is nothing to do, and
     /// in both cases operands that have no part in it are not looked at.
     ///
-    /// The buffers are of this GPU. One that is too short for its matrix, or rows that lie closer than they are long,
-    /// are an error before anything is called.
-    pub fn gemm<S: Scalar>(
+    /// A buffer that is too short for its matrix, or of another GPU, and rows that lie closer than they are long, are an error
+    /// before anything is called.
+    ///
+    /// # Safety
+    /// Until the product is done the buffers are there, nobody else writes A and B, and nobody else uses C other than in the
+    /// same stream.
+    pub unsafe fn gemm<S: Scalar>(
         &self,
         shape: GemmShape,
         alpha: S,
@@ -93,10 +97,17 @@ impl Cublas {
         if n == 0 || p == 0 {
             return Ok(());
         }
+        let of_this_gpu = |what: &'static str, buffer: &Buffer<S>| match self.gpu.owns(&**buffer.memory()) {
+            true => Ok(()),
+            false => Err(DeviceError::Elsewhere { what }),
+        };
+        of_this_gpu("C", c.buffer)?;
         let c = Matrix::new("C", c.buffer, n, p, c.leading_dimension)?;
         if m == 0 {
             return self.scale(beta, &c);
         }
+        of_this_gpu("A", a.buffer)?;
+        of_this_gpu("B", b.buffer)?;
         let a = Matrix::new("A", a.buffer, n, m, a.leading_dimension)?;
         let b = Matrix::new("B", b.buffer, m, p, b.leading_dimension)?;
         self.multiply(alpha, &a, &b, beta, &c)
@@ -247,7 +258,7 @@ impl Handle {
         // SAFETY: the handle is valid; the stream is as long as the GPU is, and the workspace outlives the handle. The
         // stream comes first: setting it takes the workspace away again.
         unsafe {
-            call!(cublasSetStream_v2(self.raw, stream.cast()))?;
+            call!(cublasSetStream_v2(self.raw, stream))?;
             call!(cublasSetWorkspace_v2(self.raw, room, WORKSPACE_BYTES))?;
             call!(cublasSetPointerMode_v2(self.raw, on_host))?;
             call!(cublasSetMathMode(self.raw, full_precision))?;
@@ -276,7 +287,7 @@ struct Failure {
 impl From<Failure> for DeviceError {
     fn from(failure: Failure) -> Self {
         // SAFETY: takes any status and points to a static string.
-        let why = unsafe { in_words(failure.status as u32, sys::cublasGetStatusString(failure.status)) };
+        let why = unsafe { in_words(failure.status.0, sys::cublasGetStatusString(failure.status)) };
         DeviceError::Call { call: failure.call, why }
     }
 }

@@ -1,9 +1,9 @@
 //! The driver's calls, checked: what they return becomes a sentence.
 
+use crate::device::backend::DeviceError;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::libraries::Library;
-use crate::device::handle::DeviceError;
 use crate::refusal::Refusal;
-use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// arguments are right.
 macro_rules! cuda {
     ($call:ident($($argument:expr),* $(,)?)) => {
-        $crate::device::gpu::driver::check(stringify!($call), cudarc::driver::sys::$call($($argument),*))
+        $crate::device::gpu::driver::check(stringify!($call), $crate::device::gpu::api::driver::$call($($argument),*))
     };
 }
 pub(crate) use cuda;
@@ -31,7 +31,7 @@ impl CudaError {
 
     /// After these the context answers nothing but errors.
     fn is_final(self) -> bool {
-        matches!(self.code as u32, 214 | 700 | 702 | 710 | 714..=719)
+        matches!(self.code.0, 214 | 700 | 702 | 710 | 714..=719)
     }
 
     /// `an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)`
@@ -41,7 +41,7 @@ impl CudaError {
         // SAFETY: the same.
         let sentence = text(|pointer| unsafe { sys::cuGetErrorString(self.code, pointer) });
         let lost = if self.is_final() { "; the GPU's context is lost, start the program again" } else { "" };
-        let number = self.code as u32;
+        let number = self.code.0;
         match (sentence, name) {
             (Some(sentence), Some(name)) => format!("{sentence} ({name}, {number}){lost}"),
             _ => format!("error {number}{lost}"),
@@ -94,7 +94,7 @@ pub(crate) fn start() -> Result<(), Refusal> {
 
 /// What to do about a driver that does not start.
 fn why_not(error: CudaError, path: &str) -> String {
-    match error.code as u32 {
+    match error.code.0 {
         34 => format!(
             "{path} is a stub of the driver, which toolkits bring for linking only; take its folder out of LD_LIBRARY_PATH and install the NVIDIA driver"
         ),

@@ -1,26 +1,12 @@
 //! Marks in a stream, and the time between two of them as the GPU's own clock tells it.
 
+use crate::device::backend::DeviceError;
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::Context;
-use crate::device::gpu::driver;
 use crate::device::gpu::driver::cuda;
-use crate::device::gpu::libraries::Library;
 use crate::device::gpu::stream::Stream;
-use crate::device::handle::DeviceError;
-use cudarc::driver::sys;
-use std::sync::{Arc, OnceLock};
-
-type ElapsedTime = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult;
-
-/// The bindings have only its second version, which drivers before CUDA 12.8 do not have; the first is in all.
-fn elapsed_time() -> Result<ElapsedTime, DeviceError> {
-    static FUNCTION: OnceLock<Option<ElapsedTime>> = OnceLock::new();
-    // SAFETY: this is the function's type in cuda.h.
-    let function = FUNCTION.get_or_init(|| unsafe { Library::Cuda.function("cuEventElapsedTime") });
-    let missing =
-        || DeviceError::Call { call: "cuEventElapsedTime", why: "the driver does not have it".into() };
-    function.ok_or_else(missing)
-}
+use std::sync::Arc;
 
 /// A mark that a stream passes.
 #[derive(Debug)]
@@ -41,7 +27,7 @@ impl Event {
         let _turn = context.enter()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: a context is current; writes one handle.
-        unsafe { cuda!(cuEventCreate(&mut raw, sys::CUevent_flags::CU_EVENT_DEFAULT as u32)) }?;
+        unsafe { cuda!(cuEventCreate(&mut raw, sys::CUevent_flags::CU_EVENT_DEFAULT.0)) }?;
         Ok(Event { context: context.clone(), raw })
     }
 
@@ -65,9 +51,7 @@ impl Event {
         let _turn = end.context.enter()?;
         let mut milliseconds = 0.0_f32;
         // SAFETY: both events are valid; marks that were never put are an error that the driver reports.
-        driver::check("cuEventElapsedTime", unsafe {
-            elapsed_time()?(&mut milliseconds, start.raw, end.raw)
-        })?;
+        unsafe { cuda!(cuEventElapsedTime(&mut milliseconds, start.raw, end.raw)) }?;
         Ok(f64::from(milliseconds) * 1e6)
     }
 }

@@ -1,14 +1,14 @@
 //! A sequence of launches, recorded once and started as one: a launch inside it costs the GPU about 0.6 µs instead
 //! of the 4 µs that starting it alone takes, so that kernels of a few microseconds can be timed.
 
+use crate::device::backend::DeviceError;
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::driver::{CudaError, cuda};
 use crate::device::gpu::stream::Stream;
-use crate::device::handle::DeviceError;
-use cudarc::driver::sys;
 use std::sync::Arc;
 
-/// Recorded work. What it reads and writes must still be there when it is launched.
+/// Recorded work. It keeps nothing of what it reads and writes.
 #[derive(Debug)]
 pub struct Graph {
     stream: Arc<Stream>,
@@ -40,9 +40,13 @@ impl Gpu {
 
 impl Graph {
     /// Puts the recorded work into the GPU's stream.
-    pub fn launch(&mut self) -> Result<(), DeviceError> {
+    ///
+    /// # Safety
+    /// What it reads and writes is still there until the GPU is done with it, and nobody else uses it meanwhile other than in
+    /// the same stream.
+    pub unsafe fn launch(&mut self) -> Result<(), DeviceError> {
         let (raw, stream) = (self.raw, self.stream.raw());
-        // SAFETY: graph and stream are valid and their context is current.
+        // SAFETY: graph and stream are valid and their context is current; of the recorded work the caller says so.
         Ok(enter_and(&self.stream, || unsafe { cuda!(cuGraphLaunch(raw, stream)) })?)
     }
 }

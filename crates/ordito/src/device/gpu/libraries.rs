@@ -1,8 +1,8 @@
-//! NVIDIA's libraries, found and opened at run time. The bindings look a library up by name and panic where it or
-//! one of its functions is missing, so nothing is called before [`Library::find`] has seen both.
+//! NVIDIA's libraries, found and opened at run time. Nothing is called before [`Library::find`] has seen the library and
+//! every function in it that is needed.
 
 use crate::device::gpu::loader::{address, by_name, file_of, loaders_words};
-use crate::device::gpu::{search, symbols};
+use crate::device::gpu::{api, search};
 use crate::refusal::Refusal;
 use std::ffi::c_int;
 use std::fmt;
@@ -81,10 +81,10 @@ impl Library {
     /// The functions that it must have.
     pub fn functions(self) -> &'static [&'static str] {
         match self {
-            Library::Cuda => symbols::CUDA,
-            Library::Nvrtc => symbols::NVRTC,
-            Library::Cusparse => symbols::CUSPARSE,
-            Library::Cublas => symbols::CUBLAS,
+            Library::Cuda => api::driver::NAMES,
+            Library::Nvrtc => api::nvrtc::NAMES,
+            Library::Cusparse => api::cusparse::NAMES,
+            Library::Cublas => api::cublas::NAMES,
         }
     }
 
@@ -110,20 +110,6 @@ impl Library {
         self.opened().map(|opened| &opened.found)
     }
 
-    /// Has it this function? For those that only newer versions have.
-    pub(crate) fn has(self, function: &str) -> bool {
-        self.opened().is_ok_and(|opened| address(&opened.library, function).is_some())
-    }
-
-    /// A function by its name, for those that the bindings leave out.
-    ///
-    /// # Safety
-    /// `F` is the type of a pointer to that function.
-    pub(crate) unsafe fn function<F: Copy>(self, name: &str) -> Option<F> {
-        // SAFETY: the caller's promise; the library is never closed.
-        unsafe { self.opened().ok()?.library.get::<F>(name) }.ok().map(|symbol| *symbol)
-    }
-
     fn opened(self) -> Result<&'static Opened, Refusal> {
         static OPENED: [OnceLock<Result<Opened, Refusal>>; 4] = [const { OnceLock::new() }; 4];
         OPENED[self as usize].get_or_init(|| self.open()).as_ref().map_err(Clone::clone)
@@ -139,17 +125,26 @@ impl Library {
                 "the NVIDIA driver is for CUDA {found}; CUDA {OLDEST_DRIVER} or newer is needed: update the driver (525 or newer)"
             )));
         }
-        let missing = self.functions().iter().find(|function| address(&library, function).is_none());
-        if let Some(missing) = missing {
-            let (file, remedy) = (self.file(), self.remedy());
-            return Err(self.refusal(format!(
-                "{file} ({found}) is too old or damaged, it has no function {missing}; {remedy}"
-            )));
+        // SAFETY: the library was found under its name, and lives in a static from here on.
+        let loaded = unsafe {
+            match self {
+                Library::Cuda => api::driver::load(&library),
+                Library::Nvrtc => api::nvrtc::load(&library),
+                Library::Cusparse => api::cusparse::load(&library),
+                Library::Cublas => api::cublas::load(&library),
+            }
+        };
+        match loaded {
+            Ok(()) => Ok(Opened { _library: library, found }),
+            Err(missing) => {
+                let (file, remedy) = (self.file(), self.remedy());
+                Err(self.refusal(format!(
+                    "{file} ({found}) is too old or damaged, it has no function {missing}; {remedy}"
+                )))
+            }
         }
-        Ok(Opened { library, found })
     }
 
-    /// The library that the bindings will get: theirs is the same loop over the same names.
     fn load(self) -> Result<(libloading::Library, String), String> {
         let names = self.names();
         let mut failure = match by_name(&names) {
@@ -182,7 +177,7 @@ impl Library {
         })
     }
 
-    /// File names, in the order in which the bindings try them.
+    /// File names, in the order in which they are tried: first without a version, which is what the system prefers.
     fn names(self) -> Vec<String> {
         let stems: &[&str] = match self {
             Library::Cuda => &["cuda", "nvcuda"],
@@ -190,7 +185,20 @@ impl Library {
             Library::Cusparse => &["cusparse"],
             Library::Cublas => &["cublas"],
         };
-        stems.iter().flat_map(|stem| cudarc::get_lib_name_candidates(stem)).collect()
+        let endings: &[&str] = if cfg!(windows) {
+            &["", "64", "64_13", "64_130", "64_130_0", "64_12", "64_11", "64_10", "64_9"]
+        } else {
+            &["", ".13", ".12", ".11", ".10", ".9", ".1"]
+        };
+        let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+        let mut names = Vec::new();
+        for stem in stems {
+            names.extend(endings.iter().map(|ending| match cfg!(windows) {
+                true => format!("{prefix}{stem}{ending}{suffix}"),
+                false => format!("{prefix}{stem}{suffix}{ending}"),
+            }));
+        }
+        names
     }
 
     /// Libraries that this one loads by name when it is used. Wheels do not say where they lie (NVRTC's has no run
@@ -214,7 +222,7 @@ impl Library {
         }
     }
 
-    /// Asked without the bindings, so that a library too old for them still tells.
+    /// Asked before the other functions are looked for, so that a library too old to have them still tells.
     fn version(self, library: &libloading::Library) -> Option<Version> {
         type OneNumber = unsafe extern "C" fn(*mut c_int) -> u32;
         type TwoNumbers = unsafe extern "C" fn(*mut c_int, *mut c_int) -> u32;
@@ -254,7 +262,7 @@ impl Library {
 /// Never closed: lives in a static.
 #[derive(Debug)]
 struct Opened {
-    library: libloading::Library,
+    _library: libloading::Library,
     found: Found,
 }
 

@@ -1,13 +1,14 @@
 //! Memory of a GPU: taken from the driver's pool in the order of the stream, so that taking and giving back cost
 //! microseconds and need no waiting.
 
+use crate::device::backend::{DeviceError, Memory};
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::Turn;
 use crate::device::gpu::driver::{CudaError, cuda};
 use crate::device::gpu::stream::Stream;
-use crate::device::handle::{DeviceError, Memory};
 use crate::refusal::Refusal;
-use cudarc::driver::sys;
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -152,13 +153,14 @@ pub(crate) unsafe fn enqueue_read(
     unsafe { cuda!(cuMemcpyDtoHAsync_v2(into.as_mut_ptr().cast::<c_void>(), from, into.len(), stream.raw())) }
 }
 
+/// The stream that orders what is done to the memory, where it is a GPU's.
+pub(crate) fn stream_of(memory: &dyn Memory) -> Option<&Arc<Stream>> {
+    (memory as &dyn Any).downcast_ref::<DeviceMemory>().map(|memory| &memory.stream)
+}
+
 impl Memory for DeviceMemory {
     fn address(&self) -> u64 {
         self.address
-    }
-
-    fn stream(&self) -> Option<&Stream> {
-        Some(&self.stream)
     }
 
     fn write(&self, first_byte: usize, from: &[u8]) -> Result<(), DeviceError> {
@@ -194,7 +196,7 @@ impl Memory for DeviceMemory {
         if bytes == 0 {
             return Ok(());
         }
-        let Some(theirs) = other.stream().filter(|theirs| theirs.is_of_gpu_of(&self.stream)) else {
+        let Some(theirs) = stream_of(other).filter(|theirs| theirs.is_of_gpu_of(&self.stream)) else {
             return Err(DeviceError::Elsewhere { what: "what is copied" });
         };
         self.stream.wait_for(theirs)?;

@@ -1,9 +1,12 @@
 //! NVIDIA GPUs. The driver and the libraries are opened at run time: where they are missing, or too old, the answer is
 //! a refusal that says what to install. Everything here is compiled and linted on machines without a GPU.
 
+mod api;
 mod context;
 mod copies;
+#[doc(hidden)]
 pub mod cublas;
+#[doc(hidden)]
 pub mod cusparse;
 mod driver;
 mod event;
@@ -20,29 +23,28 @@ mod staging;
 mod state;
 mod status;
 mod stream;
-mod symbols;
 
 pub use crate::device::gpu::driver::GpuInfo;
 pub use crate::device::gpu::event::Event;
 pub use crate::device::gpu::graph::Graph;
 pub use crate::device::gpu::libraries::{Found, Library, Version};
 pub use crate::device::gpu::pinned::PinnedBuffer;
-pub(crate) use crate::device::gpu::pinned::is_pinned;
 pub use crate::device::gpu::resources::Resources;
 pub use crate::device::gpu::search::FOLDERS_VARIABLE;
 pub use crate::device::gpu::state::{GpuFingerprint, GpuState};
 pub use crate::device::gpu::stream::Stream;
 
 use crate::cpu::Pool;
+use crate::device::backend::{Backend, DeviceError, Function, Memory};
+use crate::device::gpu::api::driver::CUdevice_attribute as Attribute;
 use crate::device::gpu::context::Context;
 use crate::device::gpu::memory::{DeviceMemory, MemoryPool};
 use crate::device::gpu::module::Modules;
+use crate::device::gpu::pinned::is_pinned;
 use crate::device::gpu::staging::Staging;
-use crate::device::handle::{Backend, DeviceError, Function, Memory};
-use crate::device::kernel::KernelSource;
 use crate::device::launch::DeviceLimits;
+use crate::device::source::KernelSource;
 use crate::refusal::Refusal;
-use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -106,13 +108,13 @@ impl Gpu {
                 devices.iter().map(|info| format!("{}: {}", info.number, info.name)).collect();
             let (count, names) = (devices.len(), names.join(", "));
             return Err(Refusal::NoGpu(format!(
-                "there is no GPU {number}: this machine has {count} ({names}); choose one with --device"
+                "there is no GPU {number}: this machine has {count} ({names})"
             )));
         };
         if info.compute_capability < LEAST_CAPABILITY {
             let ([major, minor], [least, _]) = (info.compute_capability, LEAST_CAPABILITY);
             return Err(Refusal::NoGpu(format!(
-                "GPU {number} ({}) has compute capability {major}.{minor}; {least}.0 or newer is needed: use another (--device) or the CPU",
+                "GPU {number} ({}) has compute capability {major}.{minor}; {least}.0 or newer is needed: use another GPU or the CPU",
                 info.name
             )));
         }
@@ -219,13 +221,51 @@ impl Backend for Gpu {
     fn limits(&self) -> &DeviceLimits {
         &self.core.limits
     }
+    fn takes(&self, source: &KernelSource) -> Result<(), Refusal> {
+        source.target(self.core.limits.architecture()).map(drop)
+    }
     fn allocate(&self, what: &str, bytes: usize) -> Result<Arc<dyn Memory>, Refusal> {
         Ok(Arc::new(DeviceMemory::allocate(self, what, bytes)?))
+    }
+    fn find_compiler(&self) -> Result<(), Refusal> {
+        Library::Nvrtc.find().map(drop)
     }
     fn compile(&self, source: &KernelSource) -> Result<Box<dyn Function>, Refusal> {
         Ok(Box::new(self.load(source)?))
     }
     fn synchronize(&self) -> Result<(), DeviceError> {
         self.stream.synchronize()
+    }
+
+    fn owns(&self, memory: &dyn Memory) -> bool {
+        memory::stream_of(memory).is_some_and(|theirs| theirs.is_of_gpu_of(&self.stream))
+    }
+    fn wait_for(&self, memory: &dyn Memory) -> Result<(), DeviceError> {
+        memory::stream_of(memory).map_or(Ok(()), |theirs| self.stream.wait_for(theirs))
+    }
+    fn let_wait(&self, memory: &dyn Memory) -> Result<(), DeviceError> {
+        memory::stream_of(memory).map_or(Ok(()), |theirs| theirs.wait_for(&self.stream))
+    }
+
+    fn copies_by_itself(&self, host: &[u8]) -> bool {
+        is_pinned(host)
+    }
+    unsafe fn enqueue_upload(
+        &self,
+        from: &[u8],
+        to: &dyn Memory,
+        first_byte: usize,
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.upload_to(to.address() + first_byte as u64, from) }
+    }
+    unsafe fn enqueue_download(
+        &self,
+        from: &dyn Memory,
+        first_byte: usize,
+        into: &mut [u8],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.download_from(from.address() + first_byte as u64, into) }
     }
 }

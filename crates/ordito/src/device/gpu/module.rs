@@ -1,17 +1,18 @@
 //! Machine code on a GPU: loaded once per process, compiled only where neither process nor disk has it.
 
+use crate::device::argument::Argument;
+use crate::device::backend::{DeviceError, Function};
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::Context;
 use crate::device::gpu::driver::{CudaError, cuda};
 use crate::device::gpu::libraries::Library;
+use crate::device::gpu::nvrtc;
 use crate::device::gpu::stream::Stream;
-use crate::device::gpu::{nvrtc, symbols};
-use crate::device::handle::{Argument, DeviceError, Function};
-use crate::device::kernel::KernelSource;
 use crate::device::kernel_cache::KernelCache;
 use crate::device::launch::{KernelAttributes, LaunchPlan};
+use crate::device::source::KernelSource;
 use crate::refusal::Refusal;
-use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -161,7 +162,7 @@ impl Loaded {
     /// Asks for as much as there is, once, where a launch needs more than is given unasked.
     fn allow_shared(&self, plan: &LaunchPlan) -> Result<(), CudaError> {
         let unasked = SHARED_BYTES_UNASKED.saturating_sub(self.attributes.static_shared_bytes.unwrap_or(0));
-        if plan.shared_bytes <= unasked || self.asked_for_shared.load(Ordering::Relaxed) {
+        if plan.shared_bytes() <= unasked || self.asked_for_shared.load(Ordering::Relaxed) {
             return Ok(());
         }
         let which = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -192,14 +193,12 @@ impl Loaded {
 /// It does not tell how many there are, and asking for one too many would look like a fault to whoever watches its
 /// calls. A kernel with more parameters than arguments gets zeros for the rest, on a GPU; the emulator reports it.
 fn parameters(function: sys::CUfunction, count: usize) -> Option<Vec<usize>> {
-    if !Library::Cuda.has(symbols::PARAMETER_INFO) {
-        return None;
-    }
     let mut sizes = Vec::new();
     for index in 0..count {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: the driver has the function; it writes two numbers, or refuses an index beyond the last one.
-        if unsafe { cuda!(cuFuncGetParamInfo(function, index, &mut offset, &mut size)) }.is_err() {
+        // SAFETY: writes two numbers, or refuses an index beyond the last one.
+        let answer = unsafe { sys::cuFuncGetParamInfo(function, index, &mut offset, &mut size) }?;
+        if answer != sys::CUresult::CUDA_SUCCESS {
             break;
         }
         sizes.push(size);
@@ -215,13 +214,16 @@ pub(crate) struct GpuFunction {
 }
 
 impl Function for GpuFunction {
-    fn launch(&self, plan: &LaunchPlan, arguments: &[Argument]) -> Result<(), DeviceError> {
+    unsafe fn launch(&self, plan: &LaunchPlan, arguments: &[Argument]) -> Result<(), DeviceError> {
         let function = &*self.function;
         let failed = |why: String| DeviceError::Call {
             call: "cuLaunchKernel",
             why: format!(
                 "{}, grid {:?}, block {:?}, {} B shared: {why}",
-                function.entry, plan.grid, plan.block, plan.shared_bytes
+                function.entry,
+                plan.grid(),
+                plan.block(),
+                plan.shared_bytes()
             ),
         };
         let _turn = function.module.context.enter()?;
@@ -231,10 +233,11 @@ impl Function for GpuFunction {
         for (pointer, argument) in pointers.iter_mut().zip(arguments) {
             *pointer = argument.bytes().as_ptr().cast_mut().cast();
         }
-        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (plan.grid, plan.block);
+        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (plan.grid(), plan.block());
         function.allow_shared(plan)?;
         // SAFETY: function and stream are valid and of the current context; the driver copies the arguments before it
-        // returns. That they are what the kernel takes is checked as far as the driver tells its parameters.
+        // returns. That they are what the kernel takes is the caller's promise, and checked as far as the driver tells its
+        // parameters.
         let launched = unsafe {
             cuda!(cuLaunchKernel(
                 function.raw,
@@ -244,7 +247,7 @@ impl Function for GpuFunction {
                 block_x,
                 block_y,
                 block_z,
-                plan.shared_bytes,
+                plan.shared_bytes(),
                 self.stream.raw(),
                 pointers.as_mut_ptr(),
                 std::ptr::null_mut(),
@@ -261,7 +264,7 @@ impl Function for GpuFunction {
         let _turn = self.function.module.context.enter().ok()?;
         self.function.allow_shared(plan).ok()?;
         let (threads, mut blocks) = (c_int::try_from(plan.threads_per_block()).ok()?, 0);
-        let shared = plan.shared_bytes as usize;
+        let shared = plan.shared_bytes() as usize;
         // SAFETY: the function is valid and its context is current; writes one number.
         unsafe {
             cuda!(cuOccupancyMaxActiveBlocksPerMultiprocessor(

@@ -1,12 +1,12 @@
 //! NVRTC compiles kernels straight to machine code, without a toolkit and without a GPU.
 
+use crate::device::gpu::api::nvrtc as sys;
 use crate::device::gpu::libraries::Library;
 use crate::device::gpu::resources::Resources;
 use crate::device::gpu::status::in_words;
-use crate::device::kernel::{Architecture, KernelSource};
-use crate::device::kernel_cache::Key;
+use crate::device::source::{Architecture, KernelSource};
+use crate::files::Key;
 use crate::refusal::Refusal;
-use cudarc::nvrtc::sys;
 use std::ffi::{CString, c_int};
 
 /// A compiled file.
@@ -65,6 +65,7 @@ fn compile_with(
     architecture: Architecture,
     options: &[String],
 ) -> Result<Compiled, Refusal> {
+    source.check_headers()?;
     let found = Library::Nvrtc.find()?;
     let supported = supported_architectures()?;
     if !supported.contains(&(architecture.number as c_int)) {
@@ -104,7 +105,7 @@ fn check_code(call: &str, code: sys::nvrtcResult) -> Result<(), String> {
         return Ok(());
     }
     // SAFETY: takes any code and points to a static string.
-    let why = unsafe { in_words(code as u32, sys::nvrtcGetErrorString(code)) };
+    let why = unsafe { in_words(code.0, sys::nvrtcGetErrorString(code)) };
     Err(format!("{call} failed: {why}"))
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn is_pinned(bytes: &[u8]) -> bool {
     before.is_some_and(|(start, len)| first + bytes.len() <= start + len)
 }
 
-/// Elements in pinned memory of the host, zero at first. [`Buffer::write`](crate::device::handle::Buffer::write) and `read` copy
+/// Elements in pinned memory of the host, zero at first. [`Buffer::write`](crate::device::buffer::Buffer::write) and `read` copy
 /// from and to it as from and to any slice, and faster.
 #[derive(Debug)]
 pub struct PinnedBuffer<T> {

@@ -3,12 +3,12 @@
 //! reaches 55 (H200).
 
 use crate::cpu::Pool;
+use crate::device::backend::DeviceError;
 use crate::device::gpu::Gpu;
 use crate::device::gpu::event::Event;
 use crate::device::gpu::memory::{enqueue_read, enqueue_write};
 use crate::device::gpu::pinned::PinnedBuffer;
 use crate::device::gpu::stream::Stream;
-use crate::device::handle::DeviceError;
 use crate::refusal::Refusal;
 
 /// Bytes of a chunk: copied in about 80 µs at 55 GB/s, against which starting a copy and waking threads is little. This and

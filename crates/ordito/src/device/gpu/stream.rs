@@ -1,9 +1,9 @@
 //! Queues of work on a GPU, and how one waits for another.
 
+use crate::device::backend::DeviceError;
+use crate::device::gpu::api::driver as sys;
 use crate::device::gpu::context::{Context, Turn};
 use crate::device::gpu::driver::{CudaError, cuda};
-use crate::device::handle::DeviceError;
-use cudarc::driver::sys;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Stream {
         {
             let _turn = context.enter()?;
             // SAFETY: a context is current; writes one handle.
-            unsafe { cuda!(cuStreamCreate(&mut raw, sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32)) }?;
+            unsafe { cuda!(cuStreamCreate(&mut raw, sys::CUstream_flags::CU_STREAM_NON_BLOCKING.0)) }?;
         }
         Stream::with_mark(context, raw, false)
     }
@@ -48,7 +48,7 @@ impl Stream {
         let mut stream = Stream { context: context.clone(), raw, borrowed, mark: std::ptr::null_mut() };
         {
             let _turn = context.enter()?;
-            let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32; // nobody asks when, and it costs
+            let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING.0; // nobody asks when, and it costs
             // SAFETY: a context is current; writes one handle.
             unsafe { cuda!(cuEventCreate(&mut stream.mark, flags)) }?;
         }

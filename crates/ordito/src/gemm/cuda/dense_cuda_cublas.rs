@@ -30,7 +30,8 @@ impl<S: Scalar> DeviceKernel<S> for Cublas {
         let a = Operand { buffer: &a.buffer, leading_dimension: a.leading_dimension };
         let b = Operand { buffer: &b.buffer, leading_dimension: b.leading_dimension };
         let c = OperandMut { buffer: &mut c.buffer, leading_dimension: c.leading_dimension };
-        Ok(self.gemm(shape, alpha, a, b, beta, c)?)
+        // SAFETY: the operands are those of the prepared product, which lives longer than its runs and uses them in its stream.
+        Ok(unsafe { self.gemm(shape, alpha, a, b, beta, c) }?)
     }
     fn launches(&self) -> Vec<LaunchReport> {
         Vec::new()

@@ -2,10 +2,12 @@
 
 use crate::Scalar;
 use crate::matrix::Csr;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::spmm::cuda::fast::layout::gathered::foreseen;
 
 /// A matrix in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))] // only a choice on a device asks for all of it
 pub(crate) struct Shape {
     pub(crate) rows: usize,
     pub(crate) nonzeros: usize,
@@ -17,6 +19,7 @@ pub(crate) struct Shape {
     /// Nonzeros for every column that is in one of 8 neighbouring rows.
     pub(crate) reuse: f64,
     /// About the same of 8 rows that were gathered for it.
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
     pub(crate) gathered: f64,
 }
 
@@ -49,6 +52,7 @@ impl Shape {
             longest,
             padded: of(entries, nonzeros),
             reuse,
+            #[cfg(any(feature = "cuda", feature = "emulator"))]
             gathered: foreseen(a, reuse),
         }
     }

@@ -44,6 +44,7 @@ impl<S: Scalar> DeviceCsr<S> {
     }
 
     /// The arrays, where row starts take 32 bits.
+    #[cfg(feature = "cuda")]
     pub(crate) fn narrow_parts(&self) -> Option<(&Buffer<u32>, &Buffer<u32>, &Buffer<S>)> {
         match &self.row_starts {
             RowStarts::Narrow(starts) => Some((starts, &self.columns, &self.values)),

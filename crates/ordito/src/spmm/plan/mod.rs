@@ -6,9 +6,11 @@
 
 pub(crate) mod break_even;
 pub(crate) mod overlapped;
+#[cfg(feature = "files")]
 pub(crate) mod remembered;
 pub(crate) mod replay;
 pub(crate) mod stopwatch;
+#[cfg(feature = "files")]
 pub(crate) mod tune;
 
 pub use break_even::BreakEven;
@@ -21,13 +23,15 @@ use crate::matrix::{Csr, DenseView, DenseViewMut, FormatError};
 use crate::op::{Choice, Description, Op, Phases, RunError};
 use crate::refusal::Refusal;
 use crate::spmm::cpu::csr_threads_nnz;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::spmm::cuda::fast::csr_cuda_rows;
 use crate::spmm::plan::break_even::timed;
 use crate::spmm::plan::overlapped::Overlapped;
-use crate::spmm::plan::remembered::or_remembered;
+#[cfg(feature = "files")]
+pub(crate) use crate::spmm::plan::remembered::or_remembered;
 use crate::spmm::product::{Product, Spmm, Subject, check_shapes};
+use crate::spmm::select::choose;
 use crate::spmm::select::on_cpu::with_rows_as_they_stand;
-use crate::spmm::select::on_device::choose;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -66,11 +70,22 @@ pub struct Plan<S: Scalar> {
     overlapped_ns: Option<f64>,
 }
 
+/// Without files nothing is remembered.
+#[cfg(not(feature = "files"))]
+pub(crate) fn or_remembered<S: Scalar>(
+    _: &Machine,
+    _: &Subject<S>,
+    choose: impl FnOnce() -> Choice,
+) -> Choice {
+    choose()
+}
+
 /// What multiplies CSR as it comes: on a device with a list of its rows.
 pub(crate) fn plain_variant(machine: &Machine) -> &'static Description {
     match machine.accelerator() {
-        Accelerator::None => &csr_threads_nnz::DESCRIPTION,
+        #[cfg(any(feature = "cuda", feature = "emulator"))]
         Accelerator::Cuda(_) | Accelerator::Emulator => &csr_cuda_rows::ROWS_8.description,
+        _ => &csr_threads_nnz::DESCRIPTION,
     }
 }
 
@@ -98,6 +113,7 @@ impl<S: Scalar> Plan<S> {
     /// one that converts nothing, or on a device stores the least, is taken; should it find, being prepared, that it does not pay,
     /// the next best.
     pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
+        machine.check_accelerator()?;
         let subject = Subject { a: a.into(), triplets: None, k };
         let mut measured = true;
         let choice = or_remembered(machine, &subject, || {

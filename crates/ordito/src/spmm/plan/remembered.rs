@@ -2,10 +2,9 @@
 //! `auto` looks for before it judges by itself.
 
 use crate::Scalar;
-use crate::device::CacheKey;
+#[cfg(feature = "cuda")]
 use crate::device::gpu::Library;
-use crate::files::cache_dir;
-use crate::files::write_atomically;
+use crate::files::{Key, cache_dir, write_atomically};
 use crate::machine::{Accelerator, Machine};
 use crate::op::{Choice, Op, Place};
 use crate::spmm::product::{Spmm, Subject};
@@ -141,6 +140,9 @@ fn describe(machine: &Machine) -> Option<String> {
             let (cpu, threads) = (machine.cpu(), machine.threads());
             Some(format!("ordito {version}, {}, {:?}, {threads} threads", cpu.model, cpu.simd))
         }
+        #[cfg(not(feature = "cuda"))]
+        Accelerator::Cuda(_) => None,
+        #[cfg(feature = "cuda")]
         Accelerator::Cuda(_) => {
             let (device, driver) = (machine.device().ok()?, Library::Cuda.find().ok()?.version);
             let driver = driver.map_or("unknown".into(), |version| version.to_string());
@@ -160,14 +162,14 @@ fn rivals<S: Scalar>(machine: &Machine) -> String {
 }
 
 /// Of the pattern, K, the precision and the machine; never of the values.
-fn fingerprint<S: Scalar>(subject: &Subject<S>, machine: &str) -> CacheKey {
+fn fingerprint<S: Scalar>(subject: &Subject<S>, machine: &str) -> Key {
     let (a, k) = (subject.a.view(), subject.k);
     let numbers = [a.rows(), a.cols(), subject.a.nonzeros(), subject.a.longest_row(), k].map(|n| n as u64);
     let step = |len: usize| len.div_ceil(SAMPLED).max(1);
     let starts: Vec<u64> =
         a.offsets().iter().step_by(step(a.offsets().len())).map(|&start| start as u64).collect();
     let columns: Vec<u32> = a.columns().iter().step_by(step(a.columns().len())).copied().collect();
-    CacheKey::of(&[
+    Key::of(&[
         machine.as_bytes(),
         S::NAME.as_bytes(),
         bytemuck::cast_slice(&numbers),

@@ -1,6 +1,7 @@
 //! Products that are recorded once and started as one, for those that take the GPU less time than starting them.
 
 use crate::Scalar;
+#[cfg(feature = "cuda")]
 use crate::device::gpu::Graph;
 use crate::device::{DeviceView, DeviceViewMut, KeptMatrix};
 use crate::op::RunError;
@@ -29,6 +30,7 @@ pub struct Replay<'plan, S: Scalar> {
     plan: &'plan mut Plan<S>,
     steps: Vec<Step<S>>,
     /// `None` in the emulator, which takes the steps one by one.
+    #[cfg(feature = "cuda")]
     graph: Option<Graph>,
 }
 
@@ -63,14 +65,23 @@ impl<S: Scalar> Plan<S> {
     /// ```
     pub fn record(&mut self, steps: Vec<Step<S>>) -> Result<Replay<'_, S>, RunError> {
         let device = self.device().cloned().ok_or(Refusal::NoDevice)?;
-        let mut replay = Replay { plan: self, steps, graph: None };
+        let replay = Replay {
+            plan: self,
+            steps,
+            #[cfg(feature = "cuda")]
+            graph: None,
+        };
+        #[cfg(feature = "cuda")]
         if let Some(gpu) = device.gpu() {
+            let mut replay = replay;
             // What is compiled for these operands is compiled now: a recording cannot load code.
             for Step { x, y, .. } in &mut replay.steps {
                 replay.plan.product.get_ready(x.view(), y.view_mut().as_view())?;
             }
             replay.graph = Some(gpu.capture(&mut || replay.run_steps())?);
+            return Ok(replay);
         }
+        let _ = device; // the emulator records nothing
         Ok(replay)
     }
 }
@@ -78,10 +89,13 @@ impl<S: Scalar> Plan<S> {
 impl<S: Scalar> Replay<'_, S> {
     /// Puts all products into the plan's stream at once. Nothing is waited for.
     pub fn launch(&mut self) -> Result<(), RunError> {
-        match &mut self.graph {
-            Some(graph) => Ok(graph.launch()?),
-            None => self.run_steps(),
+        #[cfg(feature = "cuda")]
+        if let Some(graph) = &mut self.graph {
+            // SAFETY: the steps keep the memory of X and Y, the plan that of A, and both live as long as this. Waiting for another
+            // stream cannot be recorded, so that all of it belongs to this one.
+            return Ok(unsafe { graph.launch() }?);
         }
+        self.run_steps()
     }
 
     fn run_steps(&mut self) -> Result<(), RunError> {

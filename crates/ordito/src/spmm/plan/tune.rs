@@ -10,7 +10,7 @@ use crate::spmm::plan::Plan;
 use crate::spmm::plan::remembered::{Winner, remember};
 use crate::spmm::plan::stopwatch::{BATCH, batch, runs_of_batch};
 use crate::spmm::product::{Inputs, Product, Spmm, Subject};
-use crate::spmm::select::on_device::choose;
+use crate::spmm::select::choose;
 use std::sync::Arc;
 
 /// Batches of which the median is taken.

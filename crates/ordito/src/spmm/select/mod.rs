@@ -11,4 +11,19 @@
 //! the device.
 
 pub(crate) mod on_cpu;
-pub(crate) mod on_device;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod on_device;
+
+use crate::Scalar;
+use crate::machine::Machine;
+use crate::op::Choice;
+use crate::spmm::product::Subject;
+
+/// On a device where the machine has one, otherwise on the CPU.
+pub(crate) fn choose<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
+    if machine.accelerator() != crate::machine::Accelerator::None {
+        return on_device::on_device(machine, subject);
+    }
+    on_cpu::on_cpu(machine, subject)
+}

@@ -2,23 +2,16 @@
 
 use crate::Scalar;
 use crate::device::DeviceLimits;
-use crate::machine::{Accelerator, Machine};
+use crate::machine::Machine;
 use crate::op::{Choice, Description};
 use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::{csr_cuda_rows, csr_cuda_shares, csr_cuda_windows, sell_cuda_slices};
 use crate::spmm::product::Subject;
-use crate::spmm::select::on_cpu::on_cpu;
 
-/// On a device where the machine has one, otherwise on the CPU.
-pub(crate) fn choose<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
-    match machine.accelerator() {
-        Accelerator::None => on_cpu(machine, subject),
-        Accelerator::Cuda(_) | Accelerator::Emulator => {
-            let limits =
-                machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
-            on_device(&limits, Shape::of(&subject.a), subject.k, size_of::<S>())
-        }
-    }
+/// On the machine's device; on an H200, where it cannot be had.
+pub(super) fn on_device<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
+    let limits = machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
+    by_shape(&limits, Shape::of(&subject.a), subject.k, size_of::<S>())
 }
 
 // Fitted to the yardstick (`bench spmm --suite gpu`) on an H200 (measurements/2026-11-16-h200/spmm-suite): within 10 % of the
@@ -56,7 +49,7 @@ const MANY_ROWS: usize = 1 << 16;
 const PADDED: f64 = 1.25;
 
 /// By the lengths of rows, what they share, and how many loads a row of X takes.
-fn on_device(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize) -> Choice {
+fn by_shape(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize) -> Choice {
     let Shape { rows, nonzeros, mean, longest, padded, reuse, gathered } = shape;
     let about = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
     let choice = |variant: &Description, why: &str| Choice {
@@ -144,7 +137,7 @@ mod tests {
     use crate::spmm::product::Spmm;
 
     fn chosen(shape: Shape, k: usize, scalar_bytes: usize) -> &'static str {
-        on_device(&DeviceLimits::h200(), shape, k, scalar_bytes).variant
+        by_shape(&DeviceLimits::h200(), shape, k, scalar_bytes).variant
     }
 
     #[test]
@@ -195,7 +188,7 @@ mod tests {
                 for (k, reuse) in [(0, 1.0), (1, 8.0), (3, 1.0), (64, 8.0), (usize::MAX, 1.0)] {
                     let mean = nonzeros as f64 / rows.max(1) as f64;
                     let shape = Shape { rows, nonzeros, mean, longest, padded: 1.5, reuse, gathered: reuse };
-                    let choice = on_device(&DeviceLimits::h200(), shape, k, 4);
+                    let choice = by_shape(&DeviceLimits::h200(), shape, k, 4);
                     assert!(Spmm::<f32>::variant(choice.variant).is_some(), "{}", choice.variant);
                     assert!(choice.reason.contains("columns: "));
                 }

@@ -1,11 +1,11 @@
 //! Operands as cuSPARSE is told about them, and what its calls return.
 
 use crate::Scalar;
+use crate::device::backend::DeviceError;
+use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::cusparse::spmm::DenseOperand;
 use crate::device::gpu::status::in_words;
-use crate::device::handle::DeviceError;
 use crate::refusal::Refusal;
-use cudarc::cusparse::sys;
 use std::ffi::c_void;
 
 /// A call of cuSPARSE that failed.
@@ -25,7 +25,7 @@ impl Failure {
 impl From<Failure> for DeviceError {
     fn from(failure: Failure) -> Self {
         // SAFETY: takes any status and points to a static string.
-        let why = unsafe { in_words(failure.status as u32, sys::cusparseGetErrorString(failure.status)) };
+        let why = unsafe { in_words(failure.status.0, sys::cusparseGetErrorString(failure.status)) };
         DeviceError::Call { call: failure.call, why }
     }
 }
@@ -44,13 +44,17 @@ impl From<Failure> for Refusal {
 /// Calls a function of cuSPARSE and checks what it returns. Stands inside an `unsafe` block, like `cuda!`.
 macro_rules! call {
     ($call:ident($($argument:expr),* $(,)?)) => {
-        match sys::$call($($argument),*) {
-            sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS => Ok(()),
-            status => Err(Failure { call: stringify!($call), status }),
-        }
+        $crate::device::gpu::cusparse::description::check(stringify!($call), sys::$call($($argument),*))
     };
 }
 pub(crate) use call;
+
+pub(crate) fn check(call: &'static str, status: sys::cusparseStatus_t) -> Result<(), Failure> {
+    match status {
+        sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS => Ok(()),
+        status => Err(Failure { call, status }),
+    }
+}
 
 /// Sizes and addresses of a CSR matrix.
 #[derive(Debug, Clone, Copy)]

@@ -7,13 +7,13 @@ mod spmv;
 pub use crate::device::gpu::cusparse::spmm::{Algorithm, CusparseSpmm, DenseOperand, Layout};
 pub use crate::device::gpu::cusparse::spmv::{CusparseSpmv, VectorAlgorithm};
 
+use crate::device::buffer::Buffer;
 use crate::device::gpu::Gpu;
+use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::cusparse::description::{Csr, Failure, call};
 use crate::device::gpu::libraries::{Found, Library};
-use crate::device::handle::Buffer;
 use crate::refusal::Refusal;
 use bytemuck::Pod;
-use cudarc::cusparse::sys;
 use std::sync::{Arc, Mutex};
 
 /// The library, working in the stream of one GPU.
@@ -49,7 +49,7 @@ impl Cusparse {
         unsafe { call!(cusparseCreate(&mut raw)) }?;
         let handle = Handle(raw);
         // SAFETY: the handle is valid, and so is the stream as long as the GPU is.
-        unsafe { call!(cusparseSetStream(handle.0, gpu.stream().raw().cast())) }?;
+        unsafe { call!(cusparseSetStream(handle.0, gpu.stream().raw())) }?;
         Ok(Arc::new(Cusparse { gpu: gpu.clone(), found, handle: Mutex::new(handle) }))
     }
 

@@ -1,16 +1,15 @@
 //! A CSR matrix times a block of vectors, X and Y row after row or column after column.
 
 use crate::Scalar;
+use crate::device::backend::{DeviceError, Memory};
+use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::context::Context;
 use crate::device::gpu::cusparse::description::{
-    Csr, DenseDescription, Failure, SparseDescription, call, data_type, pointer,
+    Csr, DenseDescription, SparseDescription, call, data_type, pointer,
 };
 use crate::device::gpu::cusparse::{CsrOperand, Cusparse, PLAIN, preprocessed};
 use crate::device::gpu::memory::DeviceMemory;
-use crate::device::handle::DeviceError;
-use crate::device::handle::Memory;
 use crate::refusal::Refusal;
-use cudarc::cusparse::sys;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
@@ -48,7 +47,7 @@ pub enum Layout {
     Columns,
 }
 
-/// A dense matrix on the GPU.
+/// A dense matrix on the GPU, as far as somebody [promises](CusparseSpmm::bind) it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DenseOperand {
     /// Its first element.
@@ -132,7 +131,11 @@ impl<S: Scalar> CusparseSpmm<S> {
 
     /// Tells where X and Y lie. Asks cuSPARSE for its workspace and lets it look at A where the leading dimensions
     /// are new; costs next to nothing where only the addresses are, and nothing where nothing is.
-    pub fn bind(&mut self, x: DenseOperand, y: DenseOperand) -> Result<(), Refusal> {
+    ///
+    /// # Safety
+    /// Until the last [`run`](Self::run) that follows is done: A's buffers are there, X and Y lie in memory of this GPU with the
+    /// rows and columns that the product has, nobody else writes X, and nobody else uses Y other than in the same stream.
+    pub unsafe fn bind(&mut self, x: DenseOperand, y: DenseOperand) -> Result<(), Refusal> {
         self.check_distance(self.a.cols, x)?;
         self.check_distance(self.a.rows, y)?;
         if let Some(bound) = &mut self.bound {
@@ -199,8 +202,8 @@ impl<S: Scalar> CusparseSpmm<S> {
         let room = pointer(bound.workspace.address());
         let _turn = self.library.gpu.context().enter()?;
         let handle = self.library.handle.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: handle, descriptions and workspace are valid and belong together; the factors are read before the
-        // call returns.
+        // SAFETY: handle, descriptions and workspace are valid and belong together; the operands are there, who bound them
+        // says; the factors are read before the call returns.
         Ok(unsafe { call!(cusparseSpMM(handle.0, PLAIN, PLAIN, alpha, a, x, beta, y, of, algorithm, room)) }?)
     }
 

@@ -1,17 +1,14 @@
 //! A CSR matrix times a single vector: what cuSPARSE has for K = 1.
 
 use crate::Scalar;
+use crate::device::backend::{DeviceError, Memory};
+use crate::device::gpu::api::cusparse as sys;
 use crate::device::gpu::cusparse::description::{
-    Csr, Failure, SparseDescription, VectorDescription, call, data_type, pointer,
+    Csr, SparseDescription, VectorDescription, call, check, data_type, pointer,
 };
 use crate::device::gpu::cusparse::{CsrOperand, Cusparse, PLAIN, preprocessed};
-use crate::device::gpu::libraries::Library;
 use crate::device::gpu::memory::DeviceMemory;
-use crate::device::gpu::symbols;
-use crate::device::handle::DeviceError;
-use crate::device::handle::Memory;
 use crate::refusal::Refusal;
-use cudarc::cusparse::sys;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
@@ -69,7 +66,11 @@ impl<S: Scalar> CusparseSpmv<S> {
 
     /// Tells where x and y lie: addresses of as many elements as A has columns and rows. The first time cuSPARSE is asked
     /// for its workspace and looks at A; later ones cost next to nothing.
-    pub fn bind(&mut self, x: u64, y: u64) -> Result<(), Refusal> {
+    ///
+    /// # Safety
+    /// Until the last [`run`](Self::run) that follows is done: A's buffers are there, x and y lie in memory of this GPU, nobody
+    /// else writes x, and nobody else uses y other than in the same stream.
+    pub unsafe fn bind(&mut self, x: u64, y: u64) -> Result<(), Refusal> {
         match &mut self.bound {
             Some(bound) => {
                 bound.x.move_to(x)?;
@@ -102,19 +103,20 @@ impl<S: Scalar> CusparseSpmv<S> {
             }?;
         }
         let workspace = DeviceMemory::allocate(&library.gpu, "cuSPARSE's workspace", bytes)?;
-        let mut is_preprocessed = false;
-        if Library::Cusparse.has(symbols::SPMV_PREPROCESS) {
-            let _turn = context.enter()?;
-            let handle = library.handle.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = pointer(workspace.address());
-            // SAFETY: as above, the library has the function, and the workspace has the size that was asked for.
-            is_preprocessed = preprocessed(unsafe {
-                call!(cusparseSpMV_preprocess(
-                    handle.0, PLAIN, alpha, raw_a, raw_x, beta, raw_y, of, algorithm, room
-                ))
-            })?;
-        }
-        Ok(Bound { a, x, y, workspace, preprocessed: is_preprocessed })
+        let _turn = context.enter()?;
+        let handle = library.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = pointer(workspace.address());
+        // SAFETY: as above, and the workspace has the size that was asked for.
+        let looked = unsafe {
+            sys::cusparseSpMV_preprocess(
+                handle.0, PLAIN, alpha, raw_a, raw_x, beta, raw_y, of, algorithm, room,
+            )
+        };
+        let preprocessed = match looked {
+            Some(status) => preprocessed(check("cusparseSpMV_preprocess", status))?,
+            None => false,
+        };
+        Ok(Bound { a, x, y, workspace, preprocessed })
     }
 
     /// Puts the product into the GPU's stream.
@@ -128,8 +130,8 @@ impl<S: Scalar> CusparseSpmv<S> {
         let room = pointer(bound.workspace.address());
         let _turn = self.library.gpu.context().enter()?;
         let handle = self.library.handle.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: handle, descriptions and workspace are valid and belong together; the factors are read before the
-        // call returns.
+        // SAFETY: handle, descriptions and workspace are valid and belong together; the operands are there, who bound them
+        // says; the factors are read before the call returns.
         Ok(unsafe { call!(cusparseSpMV(handle.0, PLAIN, alpha, a, x, beta, y, of, algorithm, room)) }?)
     }
 

@@ -87,7 +87,8 @@ impl<S: Scalar> Packed<S> {
         let mut arguments = vec![Argument::of(matrix.rows as u64), Argument::of(matrix.cols as u64)];
         arguments.extend(matrix.arguments());
         arguments.push(Argument::from(&self.buffer));
-        Ok(self.kernel.launch(&self.plan, &arguments)?)
+        // SAFETY: as the kernel declares them; the buffer has room for all tiles of a matrix of this shape.
+        Ok(unsafe { self.kernel.launch(&self.plan, &arguments) }?)
     }
 }
 
@@ -124,7 +125,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
         let partial = self.adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
         let slice_steps = u64::from(self.slices.terms) / DEPTH as u64;
         arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(slice_steps)]);
-        self.kernel.launch(&self.plan, &arguments)?;
+        // SAFETY: as the kernel declares them; packed operands and slices are buffers of this struct, made for this shape, and C has it.
+        unsafe { self.kernel.launch(&self.plan, &arguments) }?;
         match &self.adding {
             Some(adding) => adding.add(alpha, beta, c),
             None => Ok(()),

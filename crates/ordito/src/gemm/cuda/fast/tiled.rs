@@ -97,7 +97,9 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
         arguments.extend(a.arguments().into_iter().chain(b.arguments()).chain(c.arguments()));
         let partial = self.adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
         arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(self.slices.terms)]);
-        self.kernel.launch(&self.plan, &arguments)?;
+        // SAFETY: as the kernel declares them; the operands have the shape that the launch was planned for, and slices are a buffer of
+        // this struct.
+        unsafe { self.kernel.launch(&self.plan, &arguments) }?;
         match &self.adding {
             Some(adding) => adding.add(alpha, beta, c),
             None => Ok(()),

@@ -183,7 +183,7 @@ mod tests {
             let shape = Shape::square(1000);
             let plan = tiling.plan(&h200, shape, tiling.slices(&h200, shape), bytes).unwrap();
             // 228 KiB of shared memory, of which every block takes one KiB for itself.
-            let shared = u64::from(plan.shared_bytes) + 1024;
+            let shared = u64::from(plan.shared_bytes()) + 1024;
             assert!(shared * u64::from(tiling.blocks_per_multiprocessor) <= 228 << 10, "{name}");
             assert!([128, 256].contains(&tiling.threads()), "{name}");
         }

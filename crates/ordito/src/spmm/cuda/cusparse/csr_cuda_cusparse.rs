@@ -100,7 +100,9 @@ fn operand<S: Scalar>(dense: DeviceView<'_, S>) -> DenseOperand {
 
 impl<S: Scalar> DeviceKernel<S> for Ready<S> {
     fn bind(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
-        Ok(self.product.bind(operand(x), operand(y))?)
+        // SAFETY: A lies in buffers of this struct; X and Y are views of matrices of the shapes that were checked by who multiplies,
+        // and are bound anew for every product.
+        Ok(unsafe { self.product.bind(operand(x), operand(y)) }?)
     }
     fn multiply(
         &mut self,
@@ -109,7 +111,8 @@ impl<S: Scalar> DeviceKernel<S> for Ready<S> {
         beta: S,
         y: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        self.product.bind(operand(x), operand(y.as_view()))?; // nothing, unless others were multiplied in between
+        // SAFETY: as above. Nothing happens, unless others were multiplied in between.
+        unsafe { self.product.bind(operand(x), operand(y.as_view())) }?;
         Ok(self.product.run(alpha, beta)?)
     }
     fn launches(&self) -> Vec<LaunchReport> {
@@ -135,7 +138,8 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparse {
             let x = device.allocate::<S>("X", a.cols().saturating_mul(k))?;
             let y = device.allocate::<S>("Y", a.rows().saturating_mul(k))?;
             let dense = |address| DenseOperand { address, leading_dimension: k };
-            product.bind(dense(x.address()), dense(y.address()))?;
+            // SAFETY: both are there until the look is over; others are bound before the first product.
+            unsafe { product.bind(dense(x.address()), dense(y.address())) }?;
             device.synchronize().map_err(|error| Refusal::Device(error.to_string()))?;
         }
         Ok(OnDevice::boxed(Ready { product, _a: on_device }, device, (a.rows(), a.cols()), k))

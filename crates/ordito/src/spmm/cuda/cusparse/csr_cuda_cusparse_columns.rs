@@ -146,7 +146,9 @@ impl<S: Scalar> Operands<S> {
             address: buffer.address(),
             leading_dimension,
         };
-        product.bind(lies(self.x.columns(), self.distances.0), lies(&self.y, self.distances.1))
+        // SAFETY: X and Y are buffers of this struct, made for the shape of the product, and bound anew before every one; A's live
+        // beside the product.
+        unsafe { product.bind(lies(self.x.columns(), self.distances.0), lies(&self.y, self.distances.1)) }
     }
 
     fn multiply(&self, product: &mut CusparseSpmm<S>, alpha: S, beta: S) -> Result<(), RunError> {

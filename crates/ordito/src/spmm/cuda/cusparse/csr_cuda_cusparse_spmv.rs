@@ -70,7 +70,9 @@ impl<S: Scalar> Ready<S> {
                 ))));
             }
         }
-        Ok(self.product.bind(x.address(), y.address())?)
+        // SAFETY: A lies in buffers of this struct; x and y are views of matrices of the shapes that were checked by who multiplies,
+        // and are bound anew for every product.
+        Ok(unsafe { self.product.bind(x.address(), y.address()) }?)
     }
 }
 
@@ -113,7 +115,8 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseSpmv {
             // A look at A asks for an x and a y: these stand in until the real ones are bound.
             let x = device.allocate::<S>("X", a.cols())?;
             let y = device.allocate::<S>("Y", a.rows())?;
-            product.bind(x.address(), y.address())?;
+            // SAFETY: both are there until the look is over; others are bound before the first product.
+            unsafe { product.bind(x.address(), y.address()) }?;
             device.synchronize().map_err(|error| Refusal::Device(error.to_string()))?;
         }
         Ok(OnDevice::boxed(Ready { product, _a: on_device }, device, (a.rows(), a.cols()), k))

@@ -93,7 +93,9 @@ impl<S: Scalar> DeviceKernel<S> for Tiled<S> {
             [x, x_distance, to, y_distance, Argument::of(alpha), Argument::of(beta)];
         let fixed = self.arguments.len() - PER_CALL;
         self.arguments[fixed..].copy_from_slice(&per_call);
-        self.kernel.launch(&self.plan, &self.arguments)?;
+        // SAFETY: as the kernel declares them, which was compiled for these leading dimensions; A lies in buffers of this struct, X and
+        // Y are views of matrices of the shapes that were checked by who multiplies.
+        unsafe { self.kernel.launch(&self.plan, &self.arguments) }?;
         match &self.layout.parts {
             Some(parts) => parts.add_up(alpha, beta, &mut y),
             None => Ok(()),

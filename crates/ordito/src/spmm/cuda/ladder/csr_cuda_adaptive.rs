@@ -193,7 +193,7 @@ mod tests {
                 let plan = column_plan(&h200, row_blocks, k, local_size, 8).unwrap();
                 assert_eq!(plan.blocks(), row_blocks as u64 * k as u64);
                 assert_eq!(plan.threads_per_block(), local_size);
-                assert_eq!(plan.shared_bytes, 8 * local_size);
+                assert_eq!(plan.shared_bytes(), 8 * local_size);
             }
         }
         let refusal = column_plan(&h200, 70_000_000, 64, 27, 8).unwrap_err();
@@ -216,8 +216,8 @@ mod tests {
                     assert_eq!(plan.blocks(), 70_000_000);
                     assert!(threads % size == 0 && threads % 32 == 0 && (32..=512).contains(&threads));
                     assert!(products >= local_size && products >= size);
-                    assert_eq!(plan.shared_bytes, sub_blocks * products * scalar_bytes as u32);
-                    assert!(u64::from(plan.shared_bytes) <= SHARED_BYTES);
+                    assert_eq!(plan.shared_bytes(), sub_blocks * products * scalar_bytes as u32);
+                    assert!(u64::from(plan.shared_bytes()) <= SHARED_BYTES);
                     assert!(
                         (sub_blocks as usize) < k + 4,
                         "sub-blocks without a column: {sub_blocks}, K {k}"

@@ -145,7 +145,9 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
             [x, x_distance, y, y_distance, Argument::of(alpha), Argument::of(beta)];
         let fixed = self.arguments.len() - PER_CALL;
         self.arguments[fixed..].copy_from_slice(&per_call);
-        Ok(self.kernel.launch(&self.plan, &self.arguments)?)
+        // SAFETY: as the kernel declares them; A lies in buffers of this struct, X and Y are views of matrices of the shapes that were
+        // checked by who multiplies.
+        Ok(unsafe { self.kernel.launch(&self.plan, &self.arguments) }?)
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
@@ -227,7 +229,7 @@ mod tests {
     fn threads(work: Work, rows: usize, k: usize) -> (u128, u128) {
         let plan = work.plan(&DeviceLimits::h200(), rows, k).unwrap();
         assert_eq!(plan.threads_per_block(), THREADS_PER_BLOCK);
-        assert_eq!((plan.grid[1], plan.grid[2], plan.shared_bytes), (1, 1, 0));
+        assert_eq!((plan.grid()[1], plan.grid()[2], plan.shared_bytes()), (1, 1, 0));
         let needed = match work {
             Work::Element { threads } => rows as u128 * k as u128 * u128::from(threads),
             Work::Row => rows as u128 * 32,

@@ -4,8 +4,7 @@ mod copies;
 mod tensor_cores;
 
 use crate::device::emulator::tests::*;
-use crate::device::kernel;
-use crate::device::kernel::{PTX, SM_90A};
+use crate::device::source::{Architecture, PTX, SM_90A};
 use crate::refusal::Refusal;
 
 /// The kernel `k` of this text after the two headers, which are lines 1 and 2.
@@ -26,7 +25,8 @@ fn run_on<T: Pod, X: Pod>(
     let kernel = device.kernel(&with_ptx(body)).unwrap();
     let (mut result, x) = (device.upload("Y", y).unwrap(), device.upload("X", x).unwrap());
     let plan = LaunchPlan::new(device.limits(), [1, 1, 1], [threads, 1, 1], 1 << 10).unwrap();
-    kernel.launch(&plan, &[Argument::from(&mut result), Argument::from(&x)])?;
+    // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+    unsafe { kernel.launch(&plan, &[Argument::from(&mut result), Argument::from(&x)]) }?;
     let mut y = y.to_vec();
     result.read(&mut y)?;
     Ok(y)
@@ -45,7 +45,7 @@ fn a_kernel_for_one_generation_of_gpus_is_not_emulated() {
     if no_compiler() {
         return;
     }
-    const BOTH: &[kernel::Architecture] = &[kernel::Architecture::plain(80), SM_90A];
+    const BOTH: &[Architecture] = &[Architecture::plain(80), SM_90A];
     let source = with_ptx("extern \"C\" __global__ void k(int* y) {}");
     assert!(device().kernel(&source.clone().only_for(BOTH)).is_ok());
     assert_eq!(
@@ -63,6 +63,8 @@ fn faults_in_headers_name_their_lines() {
     let text = "#include \"ordito.cuh\"\n#include \"put.cuh\"\nextern \"C\" __global__ void k(int* y) {\n    put(y, 1);\n}";
     let kernel = device().kernel(&KernelSource::new("k", "k.cu", text).include("put.cuh", header)).unwrap();
     let mut y = device().upload("Y", &[0]).unwrap();
-    let error = kernel.launch(&plan([1, 1, 1], [1, 1, 1], 0), &[Argument::from(&mut y)]).unwrap_err();
+    // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+    let error =
+        unsafe { kernel.launch(&plan([1, 1, 1], [1, 1, 1], 0), &[Argument::from(&mut y)]) }.unwrap_err();
     assert_says(&error.to_string(), &["out-of-bounds write of 4 bytes", "at put.cuh:3"]);
 }

@@ -84,7 +84,9 @@ impl<S: Scalar> Parts<S> {
             Argument::of(alpha),
             Argument::of(beta),
         ];
-        Ok(self.kernel.launch(&self.plan, &arguments)?)
+        // SAFETY: as the kernel declares them; rows and parts are buffers of this struct, made for this launch, and Y is a view of a
+        // matrix with the rows of A and `k` columns.
+        Ok(unsafe { self.kernel.launch(&self.plan, &arguments) }?)
     }
 
     pub(crate) fn report(&self) -> LaunchReport {
