@@ -7,7 +7,8 @@ use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Place, Variant};
 use crate::refusal::Refusal;
-use crate::spmm::cpu::host::{HostKernel, OnHost, update};
+use crate::spmm::cpu::host::{HostKernel, OnHost};
+use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
