@@ -18,9 +18,9 @@ const CRATES: &[(&str, &[&str])] = &[
 const FOLDERS: &[(&str, &[&str])] = &[(
     "ordito/src",
     &[
+        "simd",
         "scalar",
         "units",
-        "simd",
         "files",
         "matrix",
         "refusal",

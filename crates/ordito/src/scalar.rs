@@ -1,13 +1,25 @@
-//! The two number types Ordito computes with, and the few facts about them that the other rooms need; in `lanes`, registers
-//! that hold several of them.
+//! The two number types Ordito computes with, and the few facts about them that the other rooms need.
 
-use crate::simd as lanes;
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// `f32` or `f64`.
+/// What the other rooms need of a number and users do not: no other type can be a [`Scalar`], and no trait of another crate
+/// stands in its definition.
+mod sealed {
+    /// Plain bytes, that registers hold; with `io`, that can be read from text.
+    pub trait Number: bytemuck::Pod + crate::simd::Number {
+        /// The text as a number, rounded once; `None`: it is none.
+        #[cfg(feature = "io")]
+        fn parse(text: &[u8]) -> Option<Self>;
+        /// The number that the text begins with, and how many bytes it takes.
+        #[cfg(feature = "io")]
+        fn parse_prefix(text: &[u8]) -> Option<(Self, usize)>;
+    }
+}
+
+/// `f32` or `f64`: there are no others.
 ///
 /// ```
 /// use ordito::Scalar;
@@ -15,7 +27,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// assert_eq!(f64::EPSILON, 2.0 * <f64 as Scalar>::UNIT_ROUNDOFF);
 /// ```
 pub trait Scalar:
-    Copy
+    sealed::Number
+    + Copy
     + Default
     + Debug
     + Display
@@ -30,36 +43,31 @@ pub trait Scalar:
     + Neg<Output = Self>
     + AddAssign
     + Sum
-    + bytemuck::Pod
-    + fast_float2::FastFloat
 {
     /// What users call it: `"f32"` or `"f64"`.
     const NAME: &'static str;
-    /// What CUDA C++ calls it: `"float"` or `"double"`.
-    const CUDA_NAME: &'static str;
     /// 0.
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// A quiet NaN: what outputs hold before a kernel has written them.
-    const POISON: Self;
     /// ε, the gap between 1 and the next number.
     const EPSILON: f64;
     /// u = ε/2, the largest relative error of one rounded operation.
     const UNIT_ROUNDOFF: f64;
     /// Largest finite number.
     const MAX: f64;
+    /// What CUDA C++ calls it: `"float"` or `"double"`.
+    #[doc(hidden)]
+    const CUDA_NAME: &'static str;
+    /// A quiet NaN: what outputs hold before a kernel has written them.
+    #[doc(hidden)]
+    const POISON: Self;
     /// Smallest positive (subnormal) number: the most that one underflowing operation can lose.
+    #[doc(hidden)]
     const SMALLEST: f64;
     /// A cell that several threads may write; relaxed stores cost what plain ones do.
+    #[doc(hidden)]
     type Cell: ScalarCell<Self>;
-    /// Registers of it, by instruction set.
-    #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
-    type Avx512: lanes::Vectors<Self>;
-    #[doc(hidden)]
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: lanes::Vectors<Self>;
 
     /// Rounds to this type.
     fn from_f64(value: f64) -> Self;
@@ -73,6 +81,7 @@ pub trait Scalar:
 }
 
 /// A scalar that several threads may write without a data race.
+#[doc(hidden)]
 pub trait ScalarCell<S>: Default + Send + Sync {
     /// Stores without ordering.
     fn store(&self, value: S);
@@ -82,6 +91,19 @@ pub trait ScalarCell<S>: Default + Send + Sync {
 
 macro_rules! scalar {
     ($type:ident, $cuda:literal, $cell:ident) => {
+        impl sealed::Number for $type {
+            #[cfg(feature = "io")]
+            #[inline(always)]
+            fn parse(text: &[u8]) -> Option<Self> {
+                fast_float2::parse(text).ok()
+            }
+            #[cfg(feature = "io")]
+            #[inline(always)]
+            fn parse_prefix(text: &[u8]) -> Option<(Self, usize)> {
+                fast_float2::parse_partial(text).ok()
+            }
+        }
+
         impl Scalar for $type {
             const NAME: &'static str = stringify!($type);
             const CUDA_NAME: &'static str = $cuda;
@@ -93,10 +115,6 @@ macro_rules! scalar {
             const MAX: f64 = $type::MAX as f64;
             const SMALLEST: f64 = $type::from_bits(1) as f64;
             type Cell = $cell;
-            #[cfg(target_arch = "x86_64")]
-            type Avx512 = lanes::Avx512;
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = lanes::Avx2;
 
             #[inline(always)]
             fn from_f64(value: f64) -> Self {

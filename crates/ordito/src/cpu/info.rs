@@ -1,96 +1,7 @@
 //! The processor: its name, cores, vector instructions, caches and memory, as far as the system tells.
 
-use std::fmt;
+use crate::simd::SimdLevel;
 use std::path::Path;
-
-/// Which vector instructions the kernels may use. Ordered: a CPU that has one level has all lower ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
-pub enum SimdLevel {
-    /// What every CPU of the architecture has (SSE2 on x86-64, NEON on AArch64).
-    #[default]
-    Portable,
-    /// 256-bit vectors with fused multiply-add.
-    Avx2,
-    /// 512-bit vectors with masks: F, VL, DQ and BW.
-    Avx512,
-}
-
-impl SimdLevel {
-    /// All levels, lowest first.
-    pub const ALL: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
-
-    /// What users call it: `portable`, `avx2`, `avx512`.
-    pub fn name(self) -> &'static str {
-        match self {
-            SimdLevel::Portable => "portable",
-            SimdLevel::Avx2 => "avx2",
-            SimdLevel::Avx512 => "avx512",
-        }
-    }
-
-    /// The level with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        SimdLevel::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(name.trim()))
-    }
-
-    /// The highest level that this CPU and operating system support.
-    #[cfg(target_arch = "x86_64")]
-    pub fn supported() -> Self {
-        let avx2 = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt");
-        let avx512 = avx2
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512bw");
-        match (avx512, avx2) {
-            (true, _) => SimdLevel::Avx512,
-            (false, true) => SimdLevel::Avx2,
-            (false, false) => SimdLevel::Portable,
-        }
-    }
-
-    /// The highest level that this CPU and operating system support.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn supported() -> Self {
-        SimdLevel::Portable
-    }
-}
-
-impl fmt::Display for SimdLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Name of the variable that lowers the SIMD level: `portable`, `avx2` or `avx512`.
-pub(super) const SIMD_VARIABLE: &str = "ORDITO_SIMD";
-
-/// The level to use and, where the wish could not be granted, a sentence that says so. A wish can only
-/// lower the level: executing instructions which the CPU lacks would be undefined behaviour.
-fn choose_level(supported: SimdLevel, wish: Option<&str>) -> (SimdLevel, Option<String>) {
-    let Some(wish) = wish.filter(|text| !text.trim().is_empty()) else {
-        return (supported, None);
-    };
-    match SimdLevel::from_name(wish) {
-        Some(level) if level <= supported => (level, None),
-        Some(level) => {
-            let note = format!("{SIMD_VARIABLE}={wish}: this CPU has no {level}, using {supported}");
-            (supported, Some(note))
-        }
-        None => {
-            let note = format!(
-                "{SIMD_VARIABLE}={wish} is none of portable, avx2, avx512: ignored, using {supported}"
-            );
-            (supported, Some(note))
-        }
-    }
-}
 
 /// What is known of the processor and the memory. Unknown facts are `None`, on any system.
 ///
@@ -138,17 +49,16 @@ pub struct CpuInfo {
 impl CpuInfo {
     /// Asks the system.
     pub fn detect() -> Self {
-        let simd_supported = SimdLevel::supported();
-        let (simd, simd_note) = choose_level(simd_supported, std::env::var(SIMD_VARIABLE).ok().as_deref());
+        let (simd, simd_note) = SimdLevel::chosen();
         let text = |path| std::fs::read_to_string(path).unwrap_or_default();
         let (cpuinfo, meminfo) = (text("/proc/cpuinfo"), text("/proc/meminfo"));
         let caches = read_caches(Path::new("/sys/devices/system/cpu/cpu0/cache"));
         CpuInfo {
             model: model_name(&cpuinfo).unwrap_or("unknown").to_owned(),
-            logical_cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            logical_cores: logical_cores(),
             simd,
-            simd_supported,
-            simd_note,
+            simd_supported: SimdLevel::supported(),
+            simd_note: simd_note.map(str::to_owned),
             l1d_bytes: data_cache_bytes(&caches, 1),
             l2_bytes: data_cache_bytes(&caches, 2),
             l3_bytes: data_cache_bytes(&caches, 3),
@@ -163,6 +73,11 @@ impl CpuInfo {
     pub fn last_level_cache_bytes(&self) -> Option<u64> {
         self.l3_bytes.or(self.l2_bytes).or(self.l1d_bytes)
     }
+}
+
+/// Threads that this process may run at once.
+pub(super) fn logical_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
 /// The first CPU's name in the text of `/proc/cpuinfo`; AArch64 kernels give none.
@@ -225,27 +140,6 @@ fn size_bytes(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_wish_only_lowers() {
-        use SimdLevel::*;
-        assert_eq!(choose_level(Avx512, None), (Avx512, None));
-        assert_eq!(choose_level(Avx512, Some("")), (Avx512, None));
-        assert_eq!(choose_level(Avx512, Some("avx2")), (Avx2, None));
-        assert_eq!(choose_level(Avx2, Some(" PORTABLE ")), (Portable, None));
-        let (level, note) = choose_level(Avx2, Some("avx512"));
-        assert_eq!((level, note.unwrap().contains("no avx512, using avx2")), (Avx2, true));
-        let (level, note) = choose_level(Avx2, Some("sse9"));
-        assert_eq!((level, note.unwrap().contains("ignored")), (Avx2, true));
-    }
-
-    #[test]
-    fn names_come_back() {
-        for level in SimdLevel::ALL {
-            assert_eq!(SimdLevel::from_name(level.name()), Some(level));
-            assert_eq!(serde_json::to_string(&level).unwrap(), format!("\"{level}\""));
-        }
-    }
 
     #[test]
     fn proc_files_are_read() {

@@ -6,6 +6,7 @@ mod pin;
 mod pool;
 mod team;
 
-pub use info::{CpuInfo, SimdLevel};
+pub use crate::simd::SimdLevel;
+pub use info::CpuInfo;
 pub use pool::Pool;
 pub use team::Team;

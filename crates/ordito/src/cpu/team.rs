@@ -11,6 +11,7 @@
 //! One call has the team at a time. Calls from other threads meanwhile, and calls from inside the work, do their chunks on
 //! the thread that they are made from: nobody waits for somebody else's product, and nothing can lock up.
 
+use crate::cpu::info::logical_cores;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -80,8 +81,7 @@ impl Team {
     /// them, the rest do their work.
     pub fn new(threads: usize, begin: impl Fn(usize) + Send + Clone + 'static) -> Self {
         // More threads than cores: one that spins keeps another from its work.
-        let cores = thread::available_parallelism().map_or(1, |n| n.get());
-        let spin = if threads <= cores { SPIN } else { Duration::ZERO };
+        let spin = if threads <= logical_cores() { SPIN } else { Duration::ZERO };
         let shared = Arc::new(Shared {
             region: Apart::default(),
             inside: Apart::default(),

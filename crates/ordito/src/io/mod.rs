@@ -14,8 +14,6 @@ pub mod matrix_market;
 mod nearest;
 mod number;
 pub mod npy;
-#[cfg(target_arch = "x86_64")]
-mod simd_wish;
 mod source;
 pub mod synthetic;
 pub mod text_matrix;

@@ -122,11 +122,11 @@ pub(super) fn unusual<S: Scalar>(word: &[u8]) -> Result<S, NumberFault> {
         Some(at) if has_digits => {
             let mut spelled = word.to_vec();
             spelled[at] = b'e';
-            fast_float2::parse::<S, _>(&spelled)
+            S::parse(&spelled)
         }
-        _ => fast_float2::parse::<S, _>(word),
+        _ => S::parse(word),
     };
-    let value = parsed.map_err(|_| NumberFault::NotANumber)?;
+    let value = parsed.ok_or(NumberFault::NotANumber)?;
     // `inf` and `nan` have no digits; a number that became infinite has.
     if has_digits && !Scalar::is_finite(value) { Err(NumberFault::TooLarge) } else { Ok(value) }
 }

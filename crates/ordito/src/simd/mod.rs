@@ -8,12 +8,16 @@
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
+mod level;
+mod number;
 pub mod portable;
 
 #[cfg(target_arch = "x86_64")]
 pub use crate::simd::avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use crate::simd::avx512::Avx512;
+pub use crate::simd::level::SimdLevel;
+pub use crate::simd::number::Number;
 pub use crate::simd::portable::Portable;
 
 use std::mem::MaybeUninit;
@@ -78,6 +82,28 @@ pub trait Gather<S>: Lanes<S> {
     unsafe fn gather_first(from: *const S, indices: *const u32, n: usize) -> Self;
     /// All lanes added up, always in the same order.
     unsafe fn sum(self) -> S;
+}
+
+/// `from[indices[lane] · distance]` in the first `n` lanes, 0 in the others: one by one, whatever indices and distance are.
+///
+/// # Safety
+/// As for [`Lanes`]; `n` is at most the number of lanes.
+#[inline(always)]
+pub(crate) unsafe fn gather_apart<S: Number, L: Lanes<S>>(
+    from: *const S,
+    indices: *const u32,
+    distance: usize,
+    n: usize,
+) -> L {
+    const { assert!(L::COUNT <= 16) };
+    let mut numbers = [S::default(); 16];
+    // SAFETY: the caller's promise; the array is as long as the longest register.
+    unsafe {
+        for lane in 0..n {
+            numbers[lane] = *from.add(*indices.add(lane) as usize * distance);
+        }
+        L::load(numbers.as_ptr())
+    }
 }
 
 /// Asks for the cache line at an address, which need not exist.
@@ -205,6 +231,10 @@ mod tests {
             for n in 0..=V::Wide::COUNT {
                 let exact: Vec<u32> = indices[..n].to_vec();
                 assert_eq!(V::Wide::gather_first(numbers.as_ptr(), exact.as_ptr(), n).sum(), total(n));
+                let halved: Vec<u32> = exact.iter().map(|i| i / 2).collect();
+                let doubled: S = halved.iter().map(|&i| S::from_f64(f64::from(2 * i))).sum();
+                let found = gather_apart::<S, V::Wide>(numbers.as_ptr(), halved.as_ptr(), 2, n);
+                assert_eq!(found.sum(), doubled);
             }
         }
     }
@@ -237,7 +267,6 @@ mod tests {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            use crate::cpu::SimdLevel;
             if SimdLevel::supported() >= SimdLevel::Avx2 {
                 // SAFETY: just asked for.
                 unsafe { avx2() };

@@ -1,13 +1,12 @@
 //! Registers as arrays: the compiler makes of them what every CPU of the architecture has (SSE2, NEON).
 
-use crate::Scalar;
-use crate::simd::{Gather, Lanes, Vectors};
+use crate::simd::{Gather, Lanes, Number, Vectors};
 
 /// No instructions beyond those that every CPU of the architecture has.
 #[derive(Debug)]
 pub struct Portable;
 
-impl<S: Scalar> Vectors<S> for Portable {
+impl<S: Number> Vectors<S> for Portable {
     type Wide = Array<S, 8>;
     type Half = Array<S, 4>;
     type Narrow = Array<S, 2>;
@@ -18,7 +17,7 @@ impl<S: Scalar> Vectors<S> for Portable {
 #[derive(Debug, Clone, Copy)]
 pub struct Array<S, const N: usize>([S; N]);
 
-impl<S: Scalar, const N: usize> Array<S, N> {
+impl<S: Number, const N: usize> Array<S, N> {
     #[inline(always)]
     fn of(number: impl FnMut(usize) -> S) -> Self {
         Array(std::array::from_fn(number))
@@ -27,7 +26,7 @@ impl<S: Scalar, const N: usize> Array<S, N> {
 
 // Multiplying and adding apart: without the instruction, one rounding would be a call of a library function per number.
 #[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Lanes` asks its callers for
-impl<S: Scalar, const N: usize> Lanes<S> for Array<S, N> {
+impl<S: Number, const N: usize> Lanes<S> for Array<S, N> {
     const COUNT: usize = N;
     type Mask = usize;
 
@@ -37,7 +36,7 @@ impl<S: Scalar, const N: usize> Lanes<S> for Array<S, N> {
     }
     #[inline(always)]
     unsafe fn zero() -> Self {
-        Array([S::ZERO; N])
+        Array([S::default(); N])
     }
     #[inline(always)]
     unsafe fn splat(value: S) -> Self {
@@ -49,7 +48,7 @@ impl<S: Scalar, const N: usize> Lanes<S> for Array<S, N> {
     }
     #[inline(always)]
     unsafe fn load_masked(from: *const S, n: usize) -> Self {
-        Array::of(|lane| if lane < n { unsafe { *from.add(lane) } } else { S::ZERO })
+        Array::of(|lane| if lane < n { unsafe { *from.add(lane) } } else { S::default() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut S) {
@@ -80,14 +79,16 @@ impl<S: Scalar, const N: usize> Lanes<S> for Array<S, N> {
 }
 
 #[allow(clippy::undocumented_unsafe_blocks)] // as above
-impl<S: Scalar, const N: usize> Gather<S> for Array<S, N> {
+impl<S: Number, const N: usize> Gather<S> for Array<S, N> {
     #[inline(always)]
     unsafe fn gather(from: *const S, indices: *const u32) -> Self {
         Array::of(|lane| unsafe { *from.add(*indices.add(lane) as usize) })
     }
     #[inline(always)]
     unsafe fn gather_first(from: *const S, indices: *const u32, n: usize) -> Self {
-        Array::of(|lane| if lane < n { unsafe { *from.add(*indices.add(lane) as usize) } } else { S::ZERO })
+        Array::of(
+            |lane| if lane < n { unsafe { *from.add(*indices.add(lane) as usize) } } else { S::default() },
+        )
     }
     #[inline(always)]
     unsafe fn sum(self) -> S {

@@ -74,7 +74,7 @@ fn many_digits(digits: &[u8]) -> Option<u64> {
 #[inline(always)]
 pub(super) fn real<S: Scalar>(text: &mut &[u8]) -> Result<S, ValueFault> {
     skip_blanks(text);
-    if let Ok((value, length)) = fast_float2::parse_partial::<S, _>(*text)
+    if let Some((value, length)) = S::parse_prefix(text)
         && word_ends(&text[length..])
         && Scalar::is_finite(value)
     {

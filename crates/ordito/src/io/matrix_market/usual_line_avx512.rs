@@ -5,7 +5,7 @@
 use crate::Scalar;
 use crate::io::decimal;
 use crate::io::number::{MOST_DIGITS, eight_digits, word};
-use crate::io::simd_wish::is_avx512_allowed;
+use crate::simd::SimdLevel;
 use std::arch::x86_64::*;
 
 /// The longest line, its end included.
@@ -26,13 +26,9 @@ static POWERS_OF_TEN: [u64; MOST_DIGITS + 1] = {
 pub(super) struct Windows(());
 
 impl Windows {
-    /// `None` without AVX-512 (F, BW), or where `ORDITO_SIMD`, the variable of the kernels, asks for less.
+    /// `None` where AVX-512 is not in use.
     pub(super) fn new() -> Option<Self> {
-        let supported = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2");
-        (supported && is_avx512_allowed()).then_some(Windows(()))
+        (SimdLevel::in_use() >= SimdLevel::Avx512).then_some(Windows(()))
     }
 
     /// Reads lines from `at` on as long as they have the form and there is room. How many there were, and where the next

@@ -8,9 +8,9 @@
 //! [`crate::io::text_matrix::fixed`], which reads them one by one. Six times its speed on text that is in the cache.
 
 use crate::Scalar;
-use crate::io::simd_wish::is_avx512_allowed;
 use crate::io::text_matrix::decimal_avx512::{SIGN_STEP, round, rounds_to_one_f32};
 use crate::io::text_matrix::prefetch;
+use crate::simd::SimdLevel;
 use std::arch::x86_64::*;
 
 /// Numbers at a time, as many as f64 in a vector.
@@ -31,12 +31,9 @@ pub(super) struct Eights {
 }
 
 impl Eights {
-    /// `None` without AVX-512 (F, DQ, BW), or where `ORDITO_SIMD`, the variable of the kernels, asks for less.
+    /// `None` where AVX-512 is not in use.
     pub(super) fn new(separator: u8) -> Option<Self> {
-        let supported = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512bw");
-        (supported && is_avx512_allowed()).then_some(Eights { separator })
+        (SimdLevel::in_use() >= SimdLevel::Avx512).then_some(Eights { separator })
     }
 
     /// Reads numbers from `at` on, eight at a time, as long as they have the form and more than eight are wanted: the

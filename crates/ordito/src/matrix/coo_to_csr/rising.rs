@@ -1,5 +1,7 @@
 //! Do places rise, and where do their rows end? One look at each of them answers both.
 
+use crate::simd::SimdLevel;
+
 /// If every place comes after the one before it: for every row from `first_row` on, where its entries end in the whole
 /// matrix, of which these are the entries from `start` on. Otherwise `false`, and anything in `ends`, which are zeros before.
 pub(crate) fn ends_if_rising(
@@ -29,7 +31,7 @@ enum Best {
 
 fn best() -> Best {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
+    if SimdLevel::in_use() >= SimdLevel::Avx2 {
         return Best::Avx2;
     }
     Best::Plain

@@ -4,7 +4,7 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{CsrView, DenseView, DenseViewMut};
-use crate::spmm::cpu::host::update;
+use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::cpu::kernels::row_kernel::{InOrder, Operands, Rows};
 use crate::spmm::cpu::partition::{Part, RowChunks};
 

@@ -98,9 +98,3 @@ pub(crate) fn transpose<S: Scalar>(x: DenseView<'_, S>, columns: &mut Vec<S>) ->
     x.columns_into(columns);
     true
 }
-
-/// `alpha · sum + beta · y` by the rules of BLAS: with β = 0 the old y is not read, so NaN there does not spread.
-#[inline(always)]
-pub(crate) fn update<S: Scalar>(y: &mut S, alpha: S, sum: S, beta: S) {
-    *y = if beta == S::ZERO { alpha * sum } else { alpha * sum + beta * *y };
-}

@@ -35,3 +35,6 @@ pub(crate) mod ladder;
 pub(crate) mod partition;
 pub(crate) mod prefetch;
 pub(crate) mod sell;
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,12 @@
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 
 use crate::Scalar;
-use crate::simd::prefetch;
+use crate::simd::avx512::{AnyLanes, Vector};
+use crate::simd::{Lanes, prefetch};
 use crate::spmm::cpu::diagonals::Part;
 use crate::spmm::cpu::diagonals::rows_avx512::{add_rows, gather_row};
 use crate::spmm::cpu::formats::Chunk;
 use crate::spmm::cpu::kernels::target::Target;
-use crate::spmm::cpu::kernels::vector512::{Places, Vector, first_lanes};
 
 /// Bytes of A that are asked for before they are needed: a page, at whose end the processor's own prefetching stops.
 /// Over MKL on stencil27:58 in f64, one run each: K = 2 1.70 without, 1.82, 2.27, 2.96 with 1, 2, 4 KiB; K = 3 1.51 without,
@@ -22,13 +22,13 @@ const AHEAD: usize = 4096;
 /// The processor has AVX-512; K is at most 4, or 8. X has the matrix's columns as rows, each of K numbers, without gaps.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *const S, y: Target<'_, S>) {
-    let lanes = Vector::<S>::LANES;
+    let lanes = Vector::<S>::COUNT;
     // SAFETY: AVX-512 is there. Diagonals lie inside the matrix at the lanes that they have, so X is read only where it
     // is; values are as many as the diagonals have lanes. Targets are rows of the part.
     unsafe {
-        let mut places = [Places::<S>::new(|_| 0); K];
+        let mut places = [Vector::<S>::places(|_| 0); K];
         for (j, places) in places.iter_mut().enumerate() {
-            *places = Places::new(|lane| (j * lanes + lane) / K);
+            *places = Vector::<S>::places(|lane| (j * lanes + lane) / K);
         }
         let spread = |values: Vector<S>, j: usize| if K == 1 { values } else { values.permute(places[j]) };
         let mut row = part.first_row;
@@ -40,9 +40,9 @@ pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
                     let add = |sums: &mut [Vector<S>; K], diagonal: u32, value: *const S| {
                         let x = x.offset(diagonal as i32 as isize * K as isize);
                         prefetch(value.wrapping_byte_add(AHEAD));
-                        let values = Vector::load(value);
+                        let values = Vector::<S>::load(value);
                         for j in 0..K {
-                            sums[j] = spread(values, j).mul_add(Vector::load(x.add(j * lanes)), sums[j]);
+                            sums[j] = spread(values, j).mul_add(Vector::<S>::load(x.add(j * lanes)), sums[j]);
                         }
                     };
                     let (pairs, last) = full.as_chunks::<2>();
@@ -57,11 +57,13 @@ pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
                     }
                     for (&diagonal, &mask) in partial.iter().zip(masks) {
                         let x = x.wrapping_offset(diagonal as i32 as isize * K as isize);
-                        let values = Vector::expand(other, mask);
+                        let values = Vector::<S>::expand(other, mask);
                         other = other.add(mask.count_ones() as usize);
                         for j in 0..K {
-                            let x =
-                                Vector::load_lanes(x.wrapping_add(j * lanes), spread_mask::<S, K>(mask, j));
+                            let x = Vector::<S>::load_lanes(
+                                x.wrapping_add(j * lanes),
+                                spread_mask::<S, K>(mask, j),
+                            );
                             more[j] = spread(values, j).mul_add(x, more[j]);
                         }
                     }
@@ -71,7 +73,7 @@ pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
                     y.write_rows(row, sums);
                 }
                 Chunk::Rows { lengths, columns, values } => {
-                    let mask = [first_lanes::<S>(K)];
+                    let mask = [Vector::<S>::first_lanes(K)];
                     let (mut columns, mut values) = (columns.as_ptr(), values.as_ptr());
                     for (lane, &length) in lengths.iter().enumerate() {
                         let length = length as usize;
@@ -93,7 +95,7 @@ pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
 #[inline(always)]
 unsafe fn spread_mask<S: Scalar, const K: usize>(mask: u16, j: usize) -> u16 {
     use std::arch::x86_64::_pdep_u64;
-    let (lanes, bits) = (Vector::<S>::LANES, u64::from(mask));
+    let (lanes, bits) = (Vector::<S>::COUNT, u64::from(mask));
     // SAFETY: every processor with AVX-512 has BMI2.
     let spread = unsafe {
         match K {

@@ -4,11 +4,12 @@
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 
 use crate::Scalar;
+use crate::simd::Lanes;
+use crate::simd::avx512::{AnyLanes, Vector};
 use crate::spmm::cpu::diagonals::Part;
 use crate::spmm::cpu::diagonals::rows_avx512::add_rows;
 use crate::spmm::cpu::formats::Chunk;
 use crate::spmm::cpu::kernels::target::Target;
-use crate::spmm::cpu::kernels::vector512::{Vector, first_lanes};
 
 /// The most vectors of a tile.
 const MOST_VECTORS: usize = 4;
@@ -25,7 +26,7 @@ pub(crate) unsafe fn multiply<S: Scalar>(
     k: usize,
     y: Target<'_, S>,
 ) {
-    let lanes = Vector::<S>::LANES;
+    let lanes = Vector::<S>::COUNT;
     let mut row = part.first_row;
     for chunk in part.chunks {
         let mut first = 0;
@@ -62,9 +63,9 @@ impl<S: Scalar> Tile<'_, S> {
     /// NV vectors of columns, H rows at a time.
     #[inline(always)]
     unsafe fn multiply<const NV: usize, const H: usize>(&self, chunk: Chunk<'_, S>) {
-        let lanes = Vector::<S>::LANES;
+        let lanes = Vector::<S>::COUNT;
         let mut masks = [Vector::<S>::ALL; NV];
-        masks[NV - 1] = first_lanes::<S>(self.k - self.first - (NV - 1) * lanes);
+        masks[NV - 1] = Vector::<S>::first_lanes(self.k - self.first - (NV - 1) * lanes);
         let x = self.x.wrapping_add(self.first);
         // SAFETY: rows of X that the chunk names are there, with the lanes of the masks from `first` on.
         unsafe {
@@ -81,7 +82,7 @@ impl<S: Scalar> Tile<'_, S> {
                 Chunk::Diagonals { full, full_values, partial, masks: lanes_of, partial_values } => {
                     for lane in (0..self.rows).step_by(H) {
                         let mut sums = Sums::<S, NV, H> {
-                            sums: [[Vector::zero(); NV]; H],
+                            sums: [[Vector::<S>::zero(); NV]; H],
                             x: x.wrapping_add(lane * self.distance),
                             distance: self.distance,
                             masks,
@@ -99,7 +100,7 @@ impl<S: Scalar> Tile<'_, S> {
 }
 
 /// The sums of H rows, and where the row of X lies that stands under lane 0 of diagonal 0.
-struct Sums<S, const NV: usize, const H: usize> {
+struct Sums<S: Scalar, const NV: usize, const H: usize> {
     sums: [[Vector<S>; NV]; H],
     x: *const S,
     distance: usize,
@@ -117,9 +118,9 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
     unsafe fn load_x(&self, x: *const S) -> [Vector<S>; NV] {
         // SAFETY: the caller's promise that this row of X is there.
         unsafe {
-            let mut row = [Vector::zero(); NV];
+            let mut row = [Vector::<S>::zero(); NV];
             for j in 0..NV {
-                row[j] = Vector::load_lanes(x.wrapping_add(j * Vector::<S>::LANES), self.masks[j]);
+                row[j] = Vector::<S>::load_lanes(x.wrapping_add(j * Vector::<S>::COUNT), self.masks[j]);
             }
             row
         }
@@ -128,7 +129,7 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
     /// Runs of neighbouring diagonals, found on the way.
     #[inline(always)]
     unsafe fn add_full(&mut self, full: &[u32], values: *const S) {
-        let lanes = Vector::<S>::LANES;
+        let lanes = Vector::<S>::COUNT;
         let mut done = 0;
         while done < full.len() {
             let start = full[done];
@@ -169,7 +170,7 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
     unsafe fn add(&mut self, row: usize, value: *const S, x: [Vector<S>; NV]) {
         // SAFETY: the caller's promise.
         unsafe {
-            let value = Vector::splat(value);
+            let value = Vector::<S>::splat(*value);
             for j in 0..NV {
                 self.sums[row][j] = value.mul_add(x[j], self.sums[row][j]);
             }
@@ -180,7 +181,7 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
     /// then to the first two, in the middle to all.
     #[inline(always)]
     unsafe fn add_long_run(&mut self, length: usize, x: *const S, values: *const S) {
-        let lanes = Vector::<S>::LANES;
+        let lanes = Vector::<S>::COUNT;
         // SAFETY: the caller's promise: the run has `length` diagonals with all lanes, so `length + H - 1` rows of X.
         unsafe {
             for step in 0..H - 1 {
@@ -208,7 +209,7 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
     /// The same for three diagonals, the run of stencils: shorter than H rows, so no row of X belongs to all.
     #[inline(always)]
     unsafe fn add_run_of_three(&mut self, x: *const S, values: *const S) {
-        let lanes = Vector::<S>::LANES;
+        let lanes = Vector::<S>::COUNT;
         // SAFETY: the caller's promise.
         unsafe {
             for step in 0..H + 2 {
@@ -235,16 +236,17 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
         for (&diagonal, &mask) in partial.iter().zip(lanes_of) {
             // SAFETY: the diagonal lies inside the matrix at the lanes that it has, and has a value for each.
             unsafe {
-                Vector::expand(values, mask).store(spread.as_mut_ptr());
+                Vector::<S>::expand(values, mask).store(spread.as_mut_ptr());
                 values = values.add(mask.count_ones() as usize);
                 let x = self.row_of_x(diagonal);
                 for row in 0..H {
                     let there = mask >> (first_lane + row) & 1 == 1;
                     for j in 0..NV {
                         let mask = if there { self.masks[j] } else { 0 };
-                        let x = x.wrapping_add(row * self.distance + j * Vector::<S>::LANES);
-                        let value = Vector::splat(spread.as_ptr().add(first_lane + row));
-                        self.sums[row][j] = value.mul_add(Vector::load_lanes(x, mask), self.sums[row][j]);
+                        let x = x.wrapping_add(row * self.distance + j * Vector::<S>::COUNT);
+                        let value = Vector::<S>::splat(spread[first_lane + row]);
+                        self.sums[row][j] =
+                            value.mul_add(Vector::<S>::load_lanes(x, mask), self.sums[row][j]);
                     }
                 }
             }

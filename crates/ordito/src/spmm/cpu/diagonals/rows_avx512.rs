@@ -3,7 +3,8 @@
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 
 use crate::Scalar;
-use crate::spmm::cpu::kernels::vector512::{Vector, first_lanes};
+use crate::simd::avx512::{AnyLanes, Vector};
+use crate::simd::{Gather, Lanes};
 
 /// The row's sums for NV vectors of columns, of which the masks say the lanes.
 ///
@@ -22,7 +23,7 @@ pub(crate) unsafe fn add_rows<S: Scalar, const NV: usize>(
     // SAFETY: the caller's promise.
     unsafe {
         // Two sums side by side: one alone would wait for every addition.
-        let (mut sums, mut more) = ([Vector::zero(); NV], [Vector::zero(); NV]);
+        let (mut sums, mut more) = ([Vector::<S>::zero(); NV], [Vector::<S>::zero(); NV]);
         let row = |entry: usize| x.add(*columns.add(entry) as usize * distance);
         let mut entry = 0;
         while entry + 2 <= length {
@@ -51,9 +52,9 @@ unsafe fn add<S: Scalar, const NV: usize>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let value = Vector::splat(value);
+        let value = Vector::<S>::splat(*value);
         for j in 0..NV {
-            let x = Vector::load_lanes(x.wrapping_add(j * Vector::<S>::LANES), masks[j]);
+            let x = Vector::<S>::load_lanes(x.wrapping_add(j * Vector::<S>::COUNT), masks[j]);
             sums[j] = value.mul_add(x, sums[j]);
         }
     }
@@ -70,14 +71,14 @@ pub(crate) unsafe fn gather_row<S: Scalar>(
     length: usize,
     x: *const S,
 ) -> S {
-    let lanes = Vector::<S>::LANES;
+    let lanes = Vector::<S>::COUNT;
     // SAFETY: the caller's promise.
     unsafe {
-        let mut sums = Vector::zero();
+        let mut sums = Vector::<S>::zero();
         for entry in (0..length).step_by(lanes) {
-            let mask = first_lanes::<S>(length - entry);
-            let x = Vector::gather(x, columns.wrapping_add(entry), mask);
-            sums = Vector::load_lanes(values.wrapping_add(entry), mask).mul_add(x, sums);
+            let mask = Vector::<S>::first_lanes(length - entry);
+            let x = Vector::<S>::gather_lanes(x, columns.wrapping_add(entry), mask);
+            sums = Vector::<S>::load_lanes(values.wrapping_add(entry), mask).mul_add(x, sums);
         }
         sums.sum()
     }

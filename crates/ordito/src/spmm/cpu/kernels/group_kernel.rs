@@ -5,10 +5,10 @@
 
 use crate::Scalar;
 use crate::machine::Vectorized;
-use crate::simd::{Gather, Lanes, Vectors, fence};
+use crate::simd::{Gather, Lanes, Vectors, fence, gather_apart};
 use crate::spmm::cpu::formats::Group;
-use crate::spmm::cpu::host::update;
-use crate::spmm::cpu::kernels::row_kernel::{Operands, Writing};
+use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
+use crate::spmm::cpu::kernels::row_kernel::Operands;
 use crate::spmm::cpu::kernels::span::{ForSpan, Span, in_spans};
 
 /// A times X for the groups `first..end`: a kernel to be run by `Machine::vectorized`.
@@ -33,17 +33,17 @@ pub(crate) struct Groups<S> {
 impl<S: Scalar> Vectorized<S> for Groups<S> {
     #[inline(always)]
     unsafe fn run<V: Vectors<S>>(self) {
-        let Operands { k, writing, .. } = self.operands;
+        let Operands { k, x_distance, epilogue, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             match (self.by_row, V::REGISTERS) {
-                (true, _) if self.operands.x_distance == 1 => self.dot_products::<V>(),
-                (true, _) => self.distant_dot_products(),
+                (true, _) if x_distance == 1 => self.dot_products::<V, true>(),
+                (true, _) => self.dot_products::<V, false>(),
                 (false, 32..) => in_spans::<S, V>(k, self.widest, &self),
                 (false, _) => in_spans::<S, V>(k, 2, &self),
             }
         }
-        if writing == Writing::Stream {
+        if epilogue.is_streaming() {
             fence();
         }
     }
@@ -153,47 +153,28 @@ impl<S: Scalar> Groups<S> {
         }
     }
 
-    /// K = 1: a register holds neighbouring columns of a group; X is gathered once for its rows.
+    /// K = 1: a register holds neighbouring columns of a group; X is gathered once for its rows, or collected one by one if
+    /// it has gaps: lanes hold the same either way, so that sums have the same bits.
     #[inline(always)]
-    unsafe fn dot_products<V: Vectors<S>>(self) {
+    unsafe fn dot_products<V: Vectors<S>, const GATHERS: bool>(self) {
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             for g in self.first..self.end {
                 let (group, next) = (*self.groups.add(g), *self.groups.add(g + 1));
                 match next.row - group.row {
-                    1 => self.dots::<V, 1>(group, next),
-                    2 => self.dots::<V, 2>(group, next),
-                    3 => self.dots::<V, 3>(group, next),
-                    _ => self.dots::<V, 4>(group, next),
-                }
-            }
-        }
-    }
-
-    /// K = 1 of an X with gaps, which nothing gathers: one by one.
-    unsafe fn distant_dot_products(self) {
-        let Operands { x, x_distance, y, y_distance, alpha, beta, .. } = self.operands;
-        // SAFETY: the promises of whoever made it.
-        unsafe {
-            for g in self.first..self.end {
-                let (group, next) = (*self.groups.add(g), *self.groups.add(g + 1));
-                let columns = group.column as usize..next.column as usize;
-                let mut values = self.values.add(group.value as usize);
-                for row in group.row..next.row {
-                    let mut sum = S::ZERO;
-                    for column in columns.clone() {
-                        sum += *values * *x.add(*self.columns.add(column) as usize * x_distance);
-                        values = values.add(1);
-                    }
-                    update(&mut *y.add(row as usize * y_distance), alpha, sum, beta);
+                    1 => self.dots::<V, 1, GATHERS>(group, next),
+                    2 => self.dots::<V, 2, GATHERS>(group, next),
+                    3 => self.dots::<V, 3, GATHERS>(group, next),
+                    _ => self.dots::<V, 4, GATHERS>(group, next),
                 }
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn dots<V: Vectors<S>, const ROWS: usize>(self, group: Group, next: Group) {
-        let Operands { x, y, y_distance, alpha, beta, .. } = self.operands;
+    unsafe fn dots<V: Vectors<S>, const ROWS: usize, const GATHERS: bool>(self, group: Group, next: Group) {
+        let Operands { x, x_distance, y, y_distance, epilogue: Epilogue { alpha, beta, .. }, .. } =
+            self.operands;
         let count = V::Wide::COUNT;
         // SAFETY: the promises of whoever made it, and of the caller; columns below `n`, values below `n · ROWS`.
         unsafe {
@@ -203,7 +184,10 @@ impl<S: Scalar> Groups<S> {
             let mut sums = [V::Wide::zero(); ROWS];
             let mut at = 0;
             while at + count <= n {
-                let x = V::Wide::gather(x, columns.add(at));
+                let x = match GATHERS {
+                    true => V::Wide::gather(x, columns.add(at)),
+                    false => gather_apart::<S, V::Wide>(x, columns.add(at), x_distance, count),
+                };
                 for row in 0..ROWS {
                     sums[row] = V::Wide::load(values.add(row * n + at)).mul_add(x, sums[row]);
                 }
@@ -211,7 +195,10 @@ impl<S: Scalar> Groups<S> {
             }
             if at < n {
                 let mask = V::Wide::first(n - at);
-                let x = V::Wide::gather_first(x, columns.add(at), n - at);
+                let x = match GATHERS {
+                    true => V::Wide::gather_first(x, columns.add(at), n - at),
+                    false => gather_apart::<S, V::Wide>(x, columns.add(at), x_distance, n - at),
+                };
                 for row in 0..ROWS {
                     sums[row] = V::Wide::load_masked(values.add(row * n + at), mask).mul_add(x, sums[row]);
                 }

@@ -6,8 +6,9 @@
 use crate::Scalar;
 use crate::machine::Vectorized;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::simd::{Gather, Lanes, Vectors, fence, prefetch};
-use crate::spmm::cpu::kernels::span::{ForSpan, Span, in_spans};
+use crate::simd::{Gather, Lanes, Vectors, fence, gather_apart, prefetch};
+use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
+use crate::spmm::cpu::kernels::span::{ForSpan, Span, SpanOfY, in_spans};
 
 /// Nonzeros that are summed up in one go; of a longer row the sums of such pieces are added in order. Threads that share a row
 /// take whole pieces, so that a result has the same bits however many they are.
@@ -30,20 +31,7 @@ pub(crate) struct Operands<S> {
     pub(crate) y: *mut S,
     pub(crate) y_distance: usize,
     pub(crate) k: usize,
-    pub(crate) alpha: S,
-    pub(crate) beta: S,
-    pub(crate) writing: Writing,
-}
-
-/// How sums become a row of Y; decided once, not for every row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writing {
-    /// α = 1, β = 0.
-    Plain,
-    /// The same past the caches, where a span can.
-    Stream,
-    /// Whatever they are. (One more way, and every row would end with a jump through a table.)
-    Combined,
+    pub(crate) epilogue: Epilogue<S>,
 }
 
 // SAFETY: threads read X and write rows of Y that are theirs alone; each kernel says how it shares them out.
@@ -60,19 +48,15 @@ impl<S: Scalar> Operands<S> {
         let in_lines =
             (y as usize).is_multiple_of(64) && y_distance.is_multiple_of(line) && k.is_multiple_of(line);
         let stream = in_lines && rows.saturating_mul(k * size_of::<S>()) > STREAM_ABOVE_BYTES;
-        let writing = match (alpha == S::ONE, beta == S::ZERO) {
-            (true, true) if stream => Writing::Stream,
-            (true, true) => Writing::Plain,
-            _ => Writing::Combined,
-        };
+        let epilogue = Epilogue::new(alpha, beta);
+        let epilogue = if stream { epilogue.streaming() } else { epilogue };
         let x = x.data().as_ptr();
-        Operands { x, x_distance, y, y_distance, k, alpha, beta, writing }
+        Operands { x, x_distance, y, y_distance, k, epilogue }
     }
 
     /// The same X, for sums that are kept elsewhere: `y` has `k` numbers for each row.
     pub(crate) fn unscaled_into(&self, y: *mut S) -> Self {
-        let (alpha, beta) = (S::ONE, S::ZERO);
-        Operands { y, y_distance: self.k, alpha, beta, writing: Writing::Plain, ..*self }
+        Operands { y, y_distance: self.k, epilogue: Epilogue::plain(), ..*self }
     }
 
     /// The same, its rows of Y counted from this one on.
@@ -89,19 +73,7 @@ impl<S: Scalar> Operands<S> {
         // SAFETY: the caller's promise.
         unsafe {
             let y = self.y.add(row * self.y_distance + first);
-            match self.writing {
-                Writing::Plain => span.store(y, sums),
-                Writing::Stream => span.stream(y, sums),
-                Writing::Combined => {
-                    let mut scaled = P::mul(self.alpha, sums);
-                    // Multiplied apart and then added, as `host::update` does; with β = 0 Y is not read, so that NaN there
-                    // does not spread.
-                    if self.beta != S::ZERO {
-                        scaled = P::add(scaled, P::mul(self.beta, span.load(y)));
-                    }
-                    span.store(y, scaled);
-                }
-            }
+            self.epilogue.write(SpanOfY { span, y }, sums);
         }
     }
 }
@@ -157,16 +129,18 @@ pub(crate) struct Rows<S, R> {
 impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
     #[inline(always)]
     unsafe fn run<V: Vectors<S>>(self) {
-        let Operands { k, x_distance, writing, .. } = self.operands;
+        let Operands { k, x_distance, epilogue, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            if k == 1 && x_distance == 1 && self.narrow_columns {
-                self.dot_products::<V>();
-            } else {
+            if k != 1 {
                 in_spans::<S, V>(k, 8, &self);
+            } else if x_distance == 1 && self.narrow_columns {
+                self.dot_products::<V, true>();
+            } else {
+                self.dot_products::<V, false>();
             }
         }
-        if writing == Writing::Stream {
+        if epilogue.is_streaming() {
             fence();
         }
     }
@@ -279,48 +253,64 @@ pub(crate) unsafe fn sum<S: Scalar, P: Span<S>, const CHAINS: usize>(
 }
 
 impl<S: Scalar, R: RowList> Rows<S, R> {
-    /// K = 1: a register holds neighbouring entries of a row instead of columns of X.
+    /// K = 1: a register holds neighbouring entries of a row instead of columns of X. X is gathered, if it has no gaps and
+    /// columns are narrow, or collected one by one: lanes hold the same either way, so that sums have the same bits.
     #[inline(always)]
-    unsafe fn dot_products<V: Vectors<S>>(self) {
+    unsafe fn dot_products<V: Vectors<S>, const GATHERS: bool>(self) {
         let Rows { list, first, end, operands, .. } = self;
-        let Operands { x, y, y_distance, alpha, beta, .. } = operands;
+        let Operands { y, y_distance, epilogue: Epilogue { alpha, beta, .. }, .. } = operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             let mut start = list.start(first);
             for i in first..end {
                 let end = list.start(i + 1);
-                let mut sum = self.dot::<V>(start, (end - start).min(PIECE), x);
+                let mut sum = self.dot::<V, GATHERS>(start, (end - start).min(PIECE));
                 while end - start > PIECE {
                     start += PIECE;
-                    sum += self.dot::<V>(start, (end - start).min(PIECE), x);
+                    sum += self.dot::<V, GATHERS>(start, (end - start).min(PIECE));
                 }
-                crate::spmm::cpu::host::update(&mut *y.add(list.row(i) * y_distance), alpha, sum, beta);
+                update(&mut *y.add(list.row(i) * y_distance), alpha, sum, beta);
                 start = end;
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn dot<V: Vectors<S>>(self, start: usize, n: usize, x: *const S) -> S {
+    unsafe fn dot<V: Vectors<S>, const GATHERS: bool>(self, start: usize, n: usize) -> S {
+        let Operands { x, x_distance, .. } = self.operands;
         let count = V::Wide::COUNT;
+        macro_rules! gather {
+            ($columns:expr) => {
+                match GATHERS {
+                    true => V::Wide::gather(x, $columns),
+                    false => gather_apart::<S, V::Wide>(x, $columns, x_distance, count),
+                }
+            };
+            ($columns:expr, $n:expr) => {
+                match GATHERS {
+                    true => V::Wide::gather_first(x, $columns, $n),
+                    false => gather_apart::<S, V::Wide>(x, $columns, x_distance, $n),
+                }
+            };
+        }
         // SAFETY: the promises of whoever made it, and of the caller; entries below `n`.
         unsafe {
             let (mut columns, mut values, mut left) = (self.columns.add(start), self.values.add(start), n);
             let mut sums = [V::Wide::zero(); 2];
             while left >= 2 * count {
                 for chain in 0..2 {
-                    let x = V::Wide::gather(x, columns.add(chain * count));
+                    let x = gather!(columns.add(chain * count));
                     sums[chain] = V::Wide::load(values.add(chain * count)).mul_add(x, sums[chain]);
                 }
                 (columns, values, left) = (columns.add(2 * count), values.add(2 * count), left - 2 * count);
             }
             if left >= count {
-                sums[0] = V::Wide::load(values).mul_add(V::Wide::gather(x, columns), sums[0]);
+                sums[0] = V::Wide::load(values).mul_add(gather!(columns), sums[0]);
                 (columns, values, left) = (columns.add(count), values.add(count), left - count);
             }
             if left > 0 {
                 let values = V::Wide::load_masked(values, V::Wide::first(left));
-                sums[1] = values.mul_add(V::Wide::gather_first(x, columns, left), sums[1]);
+                sums[1] = values.mul_add(gather!(columns, left), sums[1]);
             }
             sums[0].add(sums[1]).sum()
         }

@@ -4,6 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::simd::{Lanes, Vectors};
+use crate::spmm::cpu::kernels::epilogue::Slot;
 
 /// How many columns, in which registers.
 ///
@@ -24,6 +25,39 @@ pub(crate) trait Span<S>: Copy {
     unsafe fn mul_add(value: S, x: Self::Numbers, sums: Self::Numbers) -> Self::Numbers;
     unsafe fn add(a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
     unsafe fn mul(value: S, numbers: Self::Numbers) -> Self::Numbers;
+}
+
+/// The columns of a span in a row of Y.
+#[derive(Clone, Copy)]
+pub(crate) struct SpanOfY<P, S> {
+    pub(crate) span: P,
+    pub(crate) y: *mut S,
+}
+
+#[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Slot` asks its callers for
+impl<S: Copy, P: Span<S>> Slot<S> for SpanOfY<P, S> {
+    type Numbers = P::Numbers;
+
+    #[inline(always)]
+    unsafe fn load(self) -> P::Numbers {
+        unsafe { self.span.load(self.y) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, numbers: P::Numbers) {
+        unsafe { self.span.store(self.y, numbers) }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, numbers: P::Numbers) {
+        unsafe { self.span.stream(self.y, numbers) }
+    }
+    #[inline(always)]
+    unsafe fn mul(factor: S, numbers: P::Numbers) -> P::Numbers {
+        unsafe { P::mul(factor, numbers) }
+    }
+    #[inline(always)]
+    unsafe fn add(a: P::Numbers, b: P::Numbers) -> P::Numbers {
+        unsafe { P::add(a, b) }
+    }
 }
 
 /// `N` whole registers.

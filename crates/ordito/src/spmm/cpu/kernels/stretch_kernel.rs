@@ -7,7 +7,7 @@ use crate::Scalar;
 use crate::machine::Vectorized;
 use crate::simd::{Vectors, fence};
 use crate::spmm::cpu::formats::{SIDE_BY_SIDE, Stretch};
-use crate::spmm::cpu::kernels::row_kernel::{Operands, SHORT, Writing, sum};
+use crate::spmm::cpu::kernels::row_kernel::{Operands, SHORT, sum};
 use crate::spmm::cpu::kernels::span::{ForSpan, Span, in_spans};
 use std::marker::PhantomData;
 
@@ -32,10 +32,10 @@ struct OnSet<S, V>(Stretches<S>, PhantomData<V>);
 impl<S: Scalar> Vectorized<S> for Stretches<S> {
     #[inline(always)]
     unsafe fn run<V: Vectors<S>>(self) {
-        let Operands { k, writing, .. } = self.operands;
+        let Operands { k, epilogue, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe { in_spans::<S, V>(k, 8, &OnSet::<S, V>(self, PhantomData)) };
-        if writing == Writing::Stream {
+        if epilogue.is_streaming() {
             fence();
         }
     }

@@ -5,19 +5,20 @@
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 
 use crate::Scalar;
-use crate::simd::Vectors;
+use crate::simd::Lanes;
+use crate::simd::avx512::{AnyLanes, SideBySide, Vector};
 use crate::spmm::cpu::formats::SIDE_BY_SIDE;
-use crate::spmm::cpu::kernels::row_kernel::{Operands, SHORT, Writing, sum};
+use crate::spmm::cpu::kernels::epilogue::Slot;
+use crate::spmm::cpu::kernels::row_kernel::{Operands, SHORT, sum};
 use crate::spmm::cpu::kernels::span::Part;
 use crate::spmm::cpu::kernels::stretch_kernel::Stretches;
-use crate::spmm::cpu::kernels::vector512::{Places, Vector};
 
 /// Does it if the columns of two or four rows fit a vector; `false` if they do not.
 ///
 /// # Safety
 /// The processor has AVX-512; the promises of whoever made the stretches.
 pub(crate) unsafe fn multiply<S: Scalar>(stretches: Stretches<S>) -> bool {
-    let (k, lanes) = (stretches.operands.k, Vector::<S>::LANES);
+    let (k, lanes) = (stretches.operands.k, Vector::<S>::COUNT);
     // SAFETY: the caller's promises.
     unsafe {
         match k {
@@ -42,10 +43,10 @@ unsafe fn in_vectors<S: Scalar, const ROWS: usize, const FULL: bool>(stretches: 
     let Operands { x, x_distance, k, .. } = operands;
     // SAFETY: the promises of whoever made it.
     unsafe {
-        let mask = if FULL { u16::MAX } else { (1 << k) - 1 };
-        let mut places = [Places::<S>::new(|_| 0); 4];
+        let side_by_side = SideBySide::<S, ROWS, FULL>::new(k);
+        let mut places = [Vector::<S>::places(|_| 0); 4];
         for i in 0..SIDE_BY_SIDE / ROWS {
-            places[i] = Places::new(|lane| i * ROWS + lane * ROWS / Vector::<S>::LANES);
+            places[i] = Vector::<S>::places(|lane| i * ROWS + lane * ROWS / Vector::<S>::COUNT);
         }
         for i in first..end {
             let (stretch, next) = (*stretches.add(i), *stretches.add(i + 1));
@@ -57,25 +58,30 @@ unsafe fn in_vectors<S: Scalar, const ROWS: usize, const FULL: bool>(stretches: 
                 while place < end {
                     let mut sums = [Vector::<S>::zero(); 4];
                     for _ in 0..n {
-                        let eight = Vector::load_eight(values);
+                        let eight = Vector::<S>::load_eight(values);
                         for i in 0..SIDE_BY_SIDE / ROWS {
                             let mut from = [x; ROWS];
                             for row in 0..ROWS {
                                 from[row] = x.add(*columns.add(i * ROWS + row) as usize * x_distance);
                             }
-                            let x = Vector::load_parts::<ROWS, FULL>(from, mask);
+                            let x = side_by_side.load(from);
                             sums[i] = eight.permute(places[i]).mul_add(x, sums[i]);
                         }
                         (columns, values) = (columns.add(SIDE_BY_SIDE), values.add(SIDE_BY_SIDE));
                     }
                     for i in 0..SIDE_BY_SIDE / ROWS {
-                        write::<S, ROWS, FULL>(&operands, order.add(place + i * ROWS), sums[i], mask);
+                        let mut y = [operands.y; ROWS];
+                        for row in 0..ROWS {
+                            let target = *order.add(place + i * ROWS + row) as usize;
+                            y[row] = operands.y.add(target * operands.y_distance);
+                        }
+                        operands.epilogue.write(RowsOfY { side_by_side, y }, sums[i]);
                     }
                     place += SIDE_BY_SIDE;
                 }
             } else {
                 while place < end {
-                    let span = Part::<S, <S::Avx512 as Vectors<S>>::Half>::of(k);
+                    let span = Part::<S, <Vector<S> as AnyLanes<S>>::Half>::of(k);
                     let sums = match n < SHORT {
                         true => sum::<S, _, 1>(span, columns, values, n, x, x_distance),
                         false => sum::<S, _, 4>(span, columns, values, n, x, x_distance),
@@ -89,33 +95,31 @@ unsafe fn in_vectors<S: Scalar, const ROWS: usize, const FULL: bool>(stretches: 
     }
 }
 
-/// Writes the sums of `ROWS` rows by the rules of BLAS.
-///
-/// # Safety
-/// As above; there are so many rows.
-#[inline(always)]
-unsafe fn write<S: Scalar, const ROWS: usize, const FULL: bool>(
-    operands: &Operands<S>,
-    rows: *const u32,
-    mut sums: Vector<S>,
-    mask: u16,
-) {
-    let Operands { y, y_distance, alpha, beta, writing, .. } = *operands;
-    // SAFETY: the caller's promises.
-    unsafe {
-        let mut to = [y; ROWS];
-        for row in 0..ROWS {
-            to[row] = y.add(*rows.add(row) as usize * y_distance);
-        }
-        if writing == Writing::Combined {
-            sums = sums.mul(Vector::splat(&alpha));
-            // Multiplied apart and then added, as `host::update` does; with β = 0 Y is not read, so that NaN there does not
-            // spread.
-            if beta != S::ZERO {
-                let y = Vector::load_parts::<ROWS, FULL>(to.map(<*mut S>::cast_const), mask);
-                sums = sums.add(y.mul(Vector::splat(&beta)));
-            }
-        }
-        sums.store_parts::<ROWS, FULL>(to, mask);
+/// `ROWS` rows of Y.
+#[derive(Clone, Copy)]
+struct RowsOfY<S: Scalar, const ROWS: usize, const FULL: bool> {
+    side_by_side: SideBySide<S, ROWS, FULL>,
+    y: [*mut S; ROWS],
+}
+
+#[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Slot` asks its callers for
+impl<S: Scalar, const ROWS: usize, const FULL: bool> Slot<S> for RowsOfY<S, ROWS, FULL> {
+    type Numbers = Vector<S>;
+
+    #[inline(always)]
+    unsafe fn load(self) -> Vector<S> {
+        unsafe { self.side_by_side.load(self.y.map(<*mut S>::cast_const)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, numbers: Vector<S>) {
+        unsafe { self.side_by_side.store(self.y, numbers) }
+    }
+    #[inline(always)]
+    unsafe fn mul(factor: S, numbers: Vector<S>) -> Vector<S> {
+        unsafe { numbers.mul(Vector::<S>::splat(factor)) }
+    }
+    #[inline(always)]
+    unsafe fn add(a: Vector<S>, b: Vector<S>) -> Vector<S> {
+        unsafe { a.add(b) }
     }
 }

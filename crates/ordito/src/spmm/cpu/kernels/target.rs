@@ -2,6 +2,7 @@
 
 use crate::Scalar;
 use crate::matrix::DenseViewMut;
+use crate::spmm::cpu::kernels::epilogue::Epilogue;
 use std::marker::PhantomData;
 
 /// The rows of Y and what happens to sums on their way there. With β = 0, Y is not read.
@@ -10,8 +11,7 @@ pub(crate) struct Target<'a, S> {
     y: *mut S,
     rows: usize,
     distance: usize,
-    alpha: S,
-    beta: S,
+    epilogue: Epilogue<S>,
     lifetime: PhantomData<&'a mut [S]>,
 }
 
@@ -26,7 +26,8 @@ unsafe impl<S: Scalar> Send for Target<'_, S> {}
 impl<'a, S: Scalar> Target<'a, S> {
     pub(crate) fn new(alpha: S, beta: S, y: DenseViewMut<'a, S>) -> Self {
         let (rows, distance) = (y.rows(), y.leading_dimension());
-        Target { y: y.into_data().as_mut_ptr(), rows, distance, alpha, beta, lifetime: PhantomData }
+        let epilogue = Epilogue::new(alpha, beta);
+        Target { y: y.into_data().as_mut_ptr(), rows, distance, epilogue, lifetime: PhantomData }
     }
 
     /// One number.
@@ -34,12 +35,7 @@ impl<'a, S: Scalar> Target<'a, S> {
     pub(crate) unsafe fn write_element(self, row: usize, column: usize, sum: S) {
         debug_assert!(row < self.rows && column < self.distance);
         // SAFETY: the caller's promise.
-        crate::spmm::cpu::host::update(
-            unsafe { &mut *self.y.add(row * self.distance + column) },
-            self.alpha,
-            sum,
-            self.beta,
-        );
+        unsafe { self.epilogue.write(self.y.add(row * self.distance + column), sum) };
     }
 }
 
@@ -48,27 +44,47 @@ impl<'a, S: Scalar> Target<'a, S> {
 mod vectors {
     use super::Target;
     use crate::Scalar;
-    use crate::spmm::cpu::kernels::vector512::{Vector, first_lanes};
+    use crate::simd::Lanes;
+    use crate::simd::avx512::{AnyLanes, Vector};
+    use crate::spmm::cpu::kernels::epilogue::Slot;
+
+    /// Numbers of Y at those lanes that the mask has.
+    #[derive(Clone, Copy)]
+    struct LanesOfY<S> {
+        y: *mut S,
+        mask: u16,
+    }
+
+    #[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Slot` asks its callers for
+    impl<S: Scalar> Slot<S> for LanesOfY<S> {
+        type Numbers = Vector<S>;
+
+        #[inline(always)]
+        unsafe fn load(self) -> Vector<S> {
+            unsafe { Vector::<S>::load_lanes(self.y, self.mask) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, numbers: Vector<S>) {
+            unsafe {
+                match self.mask == Vector::<S>::ALL {
+                    true => numbers.store(self.y),
+                    false => numbers.store_lanes(self.y, self.mask),
+                }
+            }
+        }
+        #[inline(always)]
+        unsafe fn mul(factor: S, numbers: Vector<S>) -> Vector<S> {
+            unsafe { Vector::<S>::splat(factor).mul(numbers) }
+        }
+        #[inline(always)]
+        unsafe fn add(a: Vector<S>, b: Vector<S>) -> Vector<S> {
+            unsafe { a.add(b) }
+        }
+    }
 
     /// # Safety
     /// As above.
     impl<S: Scalar> Target<'_, S> {
-        #[inline(always)]
-        unsafe fn update(self, to: *mut S, sums: Vector<S>, mask: u16) {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let result = if self.alpha == S::ONE && self.beta == S::ZERO {
-                    sums
-                } else if self.beta == S::ZERO {
-                    Vector::splat(&self.alpha).mul(sums)
-                } else {
-                    let before = Vector::splat(&self.beta).mul(Vector::load_lanes(to, mask));
-                    Vector::splat(&self.alpha).mul_add(sums, before)
-                };
-                if mask == Vector::<S>::ALL { result.store(to) } else { result.store_lanes(to, mask) }
-            }
-        }
-
         /// Columns from `first` on, those lanes that the masks have.
         #[inline(always)]
         pub(crate) unsafe fn write<const NV: usize>(
@@ -82,8 +98,8 @@ mod vectors {
             for j in 0..NV {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let to = self.y.wrapping_add(row * self.distance + first + j * Vector::<S>::LANES);
-                    self.update(to, sums[j], masks[j]);
+                    let y = self.y.wrapping_add(row * self.distance + first + j * Vector::<S>::COUNT);
+                    self.epilogue.write(LanesOfY { y, mask: masks[j] }, sums[j]);
                 }
             }
         }
@@ -91,13 +107,14 @@ mod vectors {
         /// All K columns of as many rows from `row` on as a vector has lanes, or as there are: row after row in the vectors.
         #[inline(always)]
         pub(crate) unsafe fn write_rows<const K: usize>(self, row: usize, sums: [Vector<S>; K]) {
-            let lanes = Vector::<S>::LANES;
+            let lanes = Vector::<S>::COUNT;
             let count = lanes.min(self.rows - row);
             if self.distance == K {
                 for (j, &sums) in sums.iter().enumerate() {
-                    let mask = first_lanes::<S>((count * K).saturating_sub(j * lanes));
+                    let mask = Vector::<S>::first_lanes((count * K).saturating_sub(j * lanes));
+                    let y = self.y.wrapping_add(row * K + j * lanes);
                     // SAFETY: without gaps the rows are `count · K` numbers.
-                    unsafe { self.update(self.y.wrapping_add(row * K + j * lanes), sums, mask) };
+                    unsafe { self.epilogue.write(LanesOfY { y, mask }, sums) };
                 }
                 return;
             }

@@ -8,7 +8,8 @@ use crate::matrix::{Csr, DenseView, DenseViewMut, EllRagged};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cpu::host::{HostKernel, OnHost, update};
+use crate::spmm::cpu::host::{HostKernel, OnHost};
+use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 

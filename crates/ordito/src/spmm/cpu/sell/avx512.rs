@@ -1,10 +1,10 @@
 //! One column of X without gaps: a gather for every step of a slice, rows in the lanes.
 
 use crate::Scalar;
-use crate::simd::prefetch;
+use crate::simd::avx512::{AnyLanes, Vector};
+use crate::simd::{Gather, Lanes, prefetch};
 use crate::spmm::cpu::formats::Window;
 use crate::spmm::cpu::kernels::target::Target;
-use crate::spmm::cpu::kernels::vector512::{Places, Vector, first_lanes, lanes_above};
 
 /// Bytes of A that are asked for before they are needed: a page, at whose end the processor's own prefetching stops.
 /// Measured, both precisions, 1 and 2 threads: 1.05 to 1.11 times as fast on mdual, 1.06 to 1.38 on powerlaw:200000x16; between
@@ -24,7 +24,7 @@ pub(crate) unsafe fn multiply<S: Scalar>(window: Window<'_, S>, x: *const S, y: 
 
 #[inline(always)]
 unsafe fn slices<S: Scalar, const WIDE: bool>(window: Window<'_, S>, x: *const S, y: Target<'_, S>) {
-    let lanes = Vector::<S>::LANES;
+    let lanes = Vector::<S>::COUNT;
     let (mut column, mut value) = (window.columns.as_ptr(), window.values.as_ptr());
     // SAFETY: entries of a slice follow each other as its lengths say; base and column together are below the number of
     // columns. Lanes of a slice are rows of these slices.
@@ -40,27 +40,27 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(window: Window<'_, S>, x: *const S
             while step + 2 <= slice.shortest {
                 prefetch(value.wrapping_byte_add(AHEAD));
                 prefetch(column.wrapping_byte_add(AHEAD));
-                sums = Vector::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
+                sums = Vector::<S>::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
                 let next = column.add(halves * lanes);
                 prefetch(value.wrapping_byte_add(AHEAD + 64));
-                more = Vector::load(value.add(lanes))
+                more = Vector::<S>::load(value.add(lanes))
                     .mul_add(gather::<S, WIDE>(x, next, Vector::<S>::ALL), more);
                 (column, value, step) = (column.add(2 * halves * lanes), value.add(2 * lanes), step + 2);
             }
             if step < slice.shortest {
-                sums = Vector::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
+                sums = Vector::<S>::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
                 (column, value, step) = (column.add(halves * lanes), value.add(lanes), step + 1);
             }
             while step < slice.longest {
-                let mask = lanes_above::<S>(lengths, step);
+                let mask = Vector::<S>::lanes_above(lengths, step);
                 let count = mask.count_ones() as usize;
-                more = Vector::load_lanes(value, mask).mul_add(gather::<S, WIDE>(x, column, mask), more);
+                more = Vector::<S>::load_lanes(value, mask).mul_add(gather::<S, WIDE>(x, column, mask), more);
                 (column, value, step) = (column.add(halves * count), value.add(count), step + 1);
             }
             let sums = sums.add(more);
             if slice.consecutive {
                 let row = window.first_row + slice.first_row as usize;
-                y.write_rows(row, [sums.permute(Places::load(places))]);
+                y.write_rows(row, [sums.permute(Vector::<S>::load_places(places))]);
             } else {
                 let mut numbers = [S::ZERO; 16];
                 sums.store(numbers.as_mut_ptr());
@@ -77,7 +77,11 @@ unsafe fn slices<S: Scalar, const WIDE: bool>(window: Window<'_, S>, x: *const S
 unsafe fn gather<S: Scalar, const WIDE: bool>(x: *const S, columns: *const u16, mask: u16) -> Vector<S> {
     // SAFETY: the caller's promise.
     unsafe {
-        if WIDE { Vector::gather(x, columns.cast(), mask) } else { Vector::gather_near(x, columns, mask) }
+        if WIDE {
+            Vector::<S>::gather_lanes(x, columns.cast(), mask)
+        } else {
+            Vector::<S>::gather_near(x, columns, mask)
+        }
     }
 }
 
@@ -87,14 +91,14 @@ unsafe fn gather<S: Scalar, const WIDE: bool>(x: *const S, columns: *const u16, 
 /// As for [`multiply`]; as many columns as values.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn piece<S: Scalar>(columns: &[u32], values: &[S], x: *const S) -> S {
-    let lanes = Vector::<S>::LANES;
+    let lanes = Vector::<S>::COUNT;
     // SAFETY: the mask ends with the entries.
     unsafe {
         let mut sums = [Vector::<S>::zero(); 4];
         let add = |sum: &mut Vector<S>, entry: usize| {
-            let mask = first_lanes::<S>(values.len().saturating_sub(entry));
-            let x = Vector::gather(x, columns.as_ptr().wrapping_add(entry), mask);
-            *sum = Vector::load_lanes(values.as_ptr().wrapping_add(entry), mask).mul_add(x, *sum);
+            let mask = Vector::<S>::first_lanes(values.len().saturating_sub(entry));
+            let x = Vector::<S>::gather_lanes(x, columns.as_ptr().wrapping_add(entry), mask);
+            *sum = Vector::<S>::load_lanes(values.as_ptr().wrapping_add(entry), mask).mul_add(x, *sum);
         };
         for entry in (0..values.len()).step_by(4 * lanes) {
             for (j, sum) in sums.iter_mut().enumerate() {

@@ -13,9 +13,12 @@ use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
+use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::csr_threads_nnz::CsrThreadsNnz;
 use crate::spmm::cpu::formats::{Border, Sell, Window};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
+use crate::spmm::cpu::kernels::compact_x::CompactX;
+use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::cpu::kernels::target::Target;
 use crate::spmm::cpu::partition::{chunk_count, even_borders};
 use crate::spmm::product::{Product, Spmm, Subject};
@@ -30,11 +33,22 @@ struct Kernel<S> {
     borders: Vec<Border>,
     /// The sum of every piece of a long row.
     piece_sums: Vec<S>,
+    /// What stood in Y where long rows go.
+    long_rows_before: Vec<S>,
+    compact_x: CompactX<S>,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn repack(&mut self, x: DenseView<'_, S>) -> bool {
+        gathers(self.machine.cpu().simd, &self.a) && self.compact_x.fill(&self.machine, x)
+    }
+
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
         let (a, simd, pieces) = (&self.a, self.machine.cpu().simd, self.a.pieces().len());
+        let x = if gathers(simd, a) { self.compact_x.or(x) } else { x };
+        let long_rows = || a.pieces().chunk_by(|one, next| one.row == next.row);
+        self.long_rows_before.clear();
+        self.long_rows_before.extend(long_rows().map(|row| y.row_mut(row[0].row)[0]));
         {
             let sums = Target::new(S::ONE, S::ZERO, DenseViewMut::compact(&mut self.piece_sums, pieces, 1));
             let y = Target::new(alpha, beta, y.reborrow());
@@ -46,19 +60,19 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
                 } else {
                     let share = task - pieces;
                     let windows = a.between(borders[share], borders[share + 1]);
-                    windows.for_each(|window| multiply_window(simd, window, gathers(a, x), x, y));
+                    windows.for_each(|window| multiply_window(simd, window, gathers(simd, a), x, y));
                 }
             });
         }
-        // Long rows have no entries in their windows: 0, or β·Y, stands there. Pieces are added in their order, by one
-        // thread, whoever summed them up.
-        for row in a.pieces().chunk_by(|one, next| one.row == next.row) {
+        // Long rows have no entries in their windows, which have written them all the same. Pieces are added in their order, by
+        // one thread, whoever summed them up.
+        for (row, &before) in long_rows().zip(&self.long_rows_before) {
             let first = row[0].index;
             let sum =
                 self.piece_sums[first..first + row.len()].iter().fold(S::ZERO, |sum, &piece| sum + piece);
             let y = &mut y.row_mut(row[0].row)[0];
-            // With β = 0 what stands there is α·0, which is no number where α is infinite.
-            *y = if beta == S::ZERO { alpha * sum } else { *y + alpha * sum };
+            *y = before;
+            update(y, alpha, sum, beta);
         }
     }
 }
@@ -88,14 +102,14 @@ fn piece_sum<S: Scalar>(simd: SimdLevel, a: &Sell<S>, piece: usize, x: DenseView
     match simd {
         // SAFETY: as for windows.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 if gathers(a, x) => unsafe { avx512::piece(columns, values, x.data().as_ptr()) },
+        SimdLevel::Avx512 if gathers(simd, a) => unsafe { avx512::piece(columns, values, x.data().as_ptr()) },
         _ => portable::piece(columns, values, x),
     }
 }
 
 /// Gathers read 32-bit columns as signed, and X without gaps.
-fn gathers<S: Scalar>(a: &Sell<S>, x: DenseView<'_, S>) -> bool {
-    a.cols() <= i32::MAX as usize && x.leading_dimension() == 1
+fn gathers<S: Scalar>(simd: SimdLevel, a: &Sell<S>) -> bool {
+    simd == SimdLevel::Avx512 && a.cols() <= NARROW_COLUMNS
 }
 
 pub(crate) const DESCRIPTION: Description = Description::new(
@@ -128,6 +142,9 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
             even_borders(a.slices(), chunks, work).into_iter().map(|slice| a.border(slice)).collect();
         let piece_sums = vec![S::ZERO; a.pieces().len()];
         let shape = (rows, a.cols());
-        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders, piece_sums }, shape, 1))
+        let machine = machine.clone();
+        let (long_rows_before, compact_x) = (Vec::new(), CompactX::default());
+        let kernel = Kernel { a, machine, borders, piece_sums, long_rows_before, compact_x };
+        Ok(OnHost::boxed(kernel, shape, 1))
     }
 }

@@ -1,24 +1,8 @@
-//! AVX-512 with VL: every width has masks that suppress faults.
+//! The registers of three widths, as every instruction set has them.
 
-use crate::simd::{Gather, Lanes, Vectors};
+use crate::simd::avx512::AnyLanes;
+use crate::simd::{Gather, Lanes};
 use std::arch::x86_64::*;
-
-/// 512-bit registers, and narrower ones with the same masks: AVX-512 F, VL, DQ and BW.
-#[derive(Debug)]
-pub struct Avx512;
-
-impl Vectors<f64> for Avx512 {
-    type Wide = F64x8;
-    type Half = F64x4;
-    type Narrow = F64x2;
-    const REGISTERS: usize = 32;
-}
-impl Vectors<f32> for Avx512 {
-    type Wide = F32x16;
-    type Half = F32x8;
-    type Narrow = F32x4;
-    const REGISTERS: usize = 32;
-}
 
 macro_rules! lanes {
     ($name:ident, $scalar:ty, $vector:ty, $mask:ty, $count:literal, $zero:ident, $splat:ident, $load:ident, $load_masked:ident,
@@ -26,7 +10,7 @@ macro_rules! lanes {
         #[doc = concat!(stringify!($count), " numbers.")]
         #[derive(Debug, Clone, Copy)]
         #[repr(transparent)]
-        pub struct $name($vector);
+        pub struct $name(pub(in crate::simd::avx512) $vector);
 
         #[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Lanes` asks its callers for
         impl Lanes<$scalar> for $name {
@@ -82,7 +66,7 @@ macro_rules! lanes {
 }
 
 #[rustfmt::skip]
-mod registers {
+mod every_width {
     use super::*;
     lanes!(F64x8, f64, __m512d, __mmask8, 8, _mm512_setzero_pd, _mm512_set1_pd, _mm512_loadu_pd, _mm512_maskz_loadu_pd,
         _mm512_storeu_pd, _mm512_mask_storeu_pd, _mm512_stream_pd, _mm512_fmadd_pd, _mm512_add_pd, _mm512_mul_pd);
@@ -96,45 +80,37 @@ mod registers {
         _mm256_storeu_ps, _mm256_mask_storeu_ps, _mm256_stream_ps, _mm256_fmadd_ps, _mm256_add_ps, _mm256_mul_ps);
     lanes!(F32x4, f32, __m128, __mmask8, 4, _mm_setzero_ps, _mm_set1_ps, _mm_loadu_ps, _mm_maskz_loadu_ps,
         _mm_storeu_ps, _mm_mask_storeu_ps, _mm_stream_ps, _mm_fmadd_ps, _mm_add_ps, _mm_mul_ps);
+}
+pub use every_width::*;
 
-    #[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
-    impl Gather<f64> for F64x8 {
-        #[inline(always)]
-        unsafe fn gather(from: *const f64, indices: *const u32) -> Self {
-            F64x8(unsafe { _mm512_i32gather_pd::<8>(_mm256_loadu_si256(indices.cast()), from) })
-        }
-        #[inline(always)]
-        unsafe fn gather_first(from: *const f64, indices: *const u32, n: usize) -> Self {
-            unsafe {
-                let mask = Self::first(n);
-                let indices = _mm256_maskz_loadu_epi32(mask, indices.cast());
-                F64x8(_mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, indices, from))
-            }
-        }
-        #[inline(always)]
-        unsafe fn sum(self) -> f64 {
-            unsafe { _mm512_reduce_add_pd(self.0) }
-        }
+#[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
+impl Gather<f64> for F64x8 {
+    #[inline(always)]
+    unsafe fn gather(from: *const f64, indices: *const u32) -> Self {
+        F64x8(unsafe { _mm512_i32gather_pd::<8>(_mm256_loadu_si256(indices.cast()), from) })
     }
-
-    #[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
-    impl Gather<f32> for F32x16 {
-        #[inline(always)]
-        unsafe fn gather(from: *const f32, indices: *const u32) -> Self {
-            F32x16(unsafe { _mm512_i32gather_ps::<4>(_mm512_loadu_si512(indices.cast()), from) })
-        }
-        #[inline(always)]
-        unsafe fn gather_first(from: *const f32, indices: *const u32, n: usize) -> Self {
-            unsafe {
-                let mask = Self::first(n);
-                let indices = _mm512_maskz_loadu_epi32(mask, indices.cast());
-                F32x16(_mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), mask, indices, from))
-            }
-        }
-        #[inline(always)]
-        unsafe fn sum(self) -> f32 {
-            unsafe { _mm512_reduce_add_ps(self.0) }
-        }
+    #[inline(always)]
+    unsafe fn gather_first(from: *const f64, indices: *const u32, n: usize) -> Self {
+        unsafe { Self::gather_lanes(from, indices, ((1u32 << n) - 1) as u16) }
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f64 {
+        unsafe { _mm512_reduce_add_pd(self.0) }
     }
 }
-pub use registers::{F32x4, F32x8, F32x16, F64x2, F64x4, F64x8};
+
+#[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
+impl Gather<f32> for F32x16 {
+    #[inline(always)]
+    unsafe fn gather(from: *const f32, indices: *const u32) -> Self {
+        F32x16(unsafe { _mm512_i32gather_ps::<4>(_mm512_loadu_si512(indices.cast()), from) })
+    }
+    #[inline(always)]
+    unsafe fn gather_first(from: *const f32, indices: *const u32, n: usize) -> Self {
+        unsafe { Self::gather_lanes(from, indices, ((1u32 << n) - 1) as u16) }
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        unsafe { _mm512_reduce_add_ps(self.0) }
+    }
+}

@@ -1,0 +1,156 @@
+//! The end of every kernel: Y = α · sums + β · Y. Written once, so that a number of Y has the same bits whichever kernel, and
+//! whichever of its paths, has formed the sum.
+//!
+//! By the rules of BLAS Y is not read where β = 0: NaN there does not spread. Both products are rounded before they are added.
+//! (A fused multiply-add would round once less, but not every instruction set has one.)
+
+use crate::Scalar;
+
+/// Some numbers of Y, and what holds as many sums: one number, a span of columns, parts of several rows.
+///
+/// # Safety
+/// Of all functions: as for `simd::Lanes`; the numbers are there, and no other thread has them.
+pub(crate) trait Slot<S>: Copy {
+    /// One sum for every number.
+    type Numbers: Copy;
+
+    unsafe fn load(self) -> Self::Numbers;
+    unsafe fn store(self, numbers: Self::Numbers);
+    /// Past the caches, where that can be.
+    #[inline(always)]
+    unsafe fn stream(self, numbers: Self::Numbers) {
+        // SAFETY: the caller's promise.
+        unsafe { self.store(numbers) }
+    }
+    unsafe fn mul(factor: S, numbers: Self::Numbers) -> Self::Numbers;
+    unsafe fn add(a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+}
+
+/// Y = α · sums + β · Y, whatever holds them.
+///
+/// # Safety
+/// As for [`Slot`].
+#[inline(always)]
+unsafe fn combine<S: Scalar, Y: Slot<S>>(y: Y, alpha: S, sums: Y::Numbers, beta: S) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut result = Y::mul(alpha, sums);
+        if beta != S::ZERO {
+            result = Y::add(result, Y::mul(beta, y.load()));
+        }
+        y.store(result);
+    }
+}
+
+/// What happens to sums on their way to Y; decided once, not for every row.
+#[derive(Clone, Copy)]
+pub(crate) struct Epilogue<S> {
+    pub(crate) alpha: S,
+    pub(crate) beta: S,
+    way: Way,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// α = 1, β = 0. (Multiplying by 1 would give the same bits.)
+    Plain,
+    /// The same past the caches.
+    Stream,
+    /// Whatever they are. (One more way, and every row would end with a jump through a table.)
+    Combined,
+}
+
+impl<S: Scalar> Epilogue<S> {
+    pub(crate) fn new(alpha: S, beta: S) -> Self {
+        let way = if alpha == S::ONE && beta == S::ZERO { Way::Plain } else { Way::Combined };
+        Epilogue { alpha, beta, way }
+    }
+
+    /// Sums as they are.
+    pub(crate) fn plain() -> Self {
+        Epilogue::new(S::ONE, S::ZERO)
+    }
+
+    /// Past the caches, where nothing is to be done to the sums.
+    pub(crate) fn streaming(self) -> Self {
+        let way = if self.way == Way::Plain { Way::Stream } else { self.way };
+        Epilogue { way, ..self }
+    }
+
+    /// A fence must follow what was written.
+    #[inline(always)]
+    pub(crate) fn is_streaming(&self) -> bool {
+        self.way == Way::Stream
+    }
+
+    /// # Safety
+    /// As for [`Slot`].
+    #[inline(always)]
+    pub(crate) unsafe fn write<Y: Slot<S>>(&self, y: Y, sums: Y::Numbers) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.way {
+                Way::Plain => y.store(sums),
+                Way::Stream => y.stream(sums),
+                Way::Combined => combine(y, self.alpha, sums, self.beta),
+            }
+        }
+    }
+}
+
+/// One number.
+#[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Slot` asks its callers for
+impl<S: Scalar> Slot<S> for *mut S {
+    type Numbers = S;
+
+    #[inline(always)]
+    unsafe fn load(self) -> S {
+        unsafe { *self }
+    }
+    #[inline(always)]
+    unsafe fn store(self, number: S) {
+        unsafe { *self = number }
+    }
+    #[inline(always)]
+    unsafe fn mul(factor: S, number: S) -> S {
+        factor * number
+    }
+    #[inline(always)]
+    unsafe fn add(a: S, b: S) -> S {
+        a + b
+    }
+}
+
+/// The same for one number of which the caller has a reference.
+#[inline(always)]
+pub(crate) fn update<S: Scalar>(y: &mut S, alpha: S, sum: S, beta: S) {
+    // SAFETY: the number is there, and nobody else has it; it takes no vector instructions.
+    unsafe { combine(std::ptr::from_mut(y), alpha, sum, beta) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beta_0_does_not_read_and_nothing_is_fused() {
+        let mut y = f64::NAN;
+        update(&mut y, 2.0, 3.0, 0.0);
+        assert_eq!(y, 6.0);
+        // 0.1 · 10 is 1 when rounded, and a little more when not.
+        let mut y = 1.0;
+        update(&mut y, 0.1, 10.0, -1.0);
+        assert_eq!(y, 0.0);
+    }
+
+    #[test]
+    fn one_times_a_sum_is_the_sum() {
+        for sum in [0.0, -0.0, 1.0f64 / 3.0, f64::INFINITY, 5e-324] {
+            let (mut plain, mut combined) = (f64::NAN, f64::NAN);
+            // SAFETY: numbers of our own.
+            unsafe { Epilogue::plain().write(&raw mut plain, sum) };
+            update(&mut combined, 1.0, sum, 0.0);
+            assert_eq!((plain.to_bits(), combined.to_bits()), (sum.to_bits(), sum.to_bits()));
+        }
+    }
+}
