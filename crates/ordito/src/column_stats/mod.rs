@@ -7,6 +7,7 @@
 
 mod cpu;
 mod cuda;
+mod operands;
 mod plan;
 mod reduction;
 mod reference;

@@ -13,6 +13,7 @@ mod pinned_dense;
 mod spent;
 mod view;
 
+pub(crate) use dense::CHUNK_BYTES;
 pub use dense::DeviceDense;
 pub use emulator::Emulator;
 pub use gpu::Gpu;

@@ -1,6 +1,8 @@
 //! A dense matrix in the memory of a device: of a buffer of ours, or of somebody else.
 
 use crate::Scalar;
+use crate::device::dense::CHUNK_BYTES;
+use crate::device::gpu::Stream;
 use crate::device::handle::{Argument, Buffer, Device, DeviceError, Memory};
 use crate::matrix::{FormatError, span};
 use std::marker::PhantomData;
@@ -39,6 +41,8 @@ struct Place<'a> {
     rows: usize,
     cols: usize,
     leading_dimension: usize,
+    /// Elements from the first one on that are known to be there: also behind the last row, in a buffer.
+    extent: usize,
     owner: Owner<'a>,
 }
 
@@ -67,13 +71,13 @@ impl<'a> Place<'a> {
 
     fn within<S: Scalar>(buffer: &'a Buffer<S>, rows: usize, cols: usize, leading_dimension: usize) -> Self {
         let owner = Owner::Buffer(buffer.memory());
-        Place { address: buffer.address(), rows, cols, leading_dimension, owner }
+        Place { address: buffer.address(), rows, cols, leading_dimension, extent: buffer.len(), owner }
     }
 
     /// Memory that nobody here knows.
     fn raw(address: u64, rows: usize, cols: usize, leading_dimension: usize) -> Result<Self, FormatError> {
-        span(rows, cols, leading_dimension)?;
-        Ok(Place { address, rows, cols, leading_dimension, owner: Owner::Caller })
+        let extent = span(rows, cols, leading_dimension)?;
+        Ok(Place { address, rows, cols, leading_dimension, extent, owner: Owner::Caller })
     }
 
     fn arguments(&self) -> [Argument; 2] {
@@ -134,6 +138,14 @@ impl<'a, S: Scalar> DeviceView<'a, S> {
     /// Pointer and leading dimension, as every kernel takes them: `const SCALAR* x, u64 x_distance`.
     pub fn arguments(&self) -> [Argument; 2] {
         self.place.arguments()
+    }
+    /// May rows be read 16 bytes at a time, also where that reaches beyond their end? What starts at a multiple of 16 bytes.
+    pub(crate) fn has_whole_chunks(&self) -> bool {
+        let Place { rows, cols, leading_dimension, extent, .. } = self.place;
+        let chunk = CHUNK_BYTES / size_of::<S>();
+        let last_end = rows.saturating_sub(1).saturating_mul(leading_dimension);
+        let last_end = last_end.saturating_add(cols.next_multiple_of(chunk));
+        leading_dimension.is_multiple_of(chunk) && (last_end <= extent || rows == 0)
     }
 }
 
@@ -209,24 +221,25 @@ impl<'a, S: Scalar> DeviceViewMut<'a, S> {
 pub(crate) struct KeptMatrix<S> {
     memory: Option<Arc<dyn Memory>>,
     address: u64,
-    shape: [usize; 3],
+    shape: [usize; 4],
     element: PhantomData<S>,
 }
 
 impl<S: Scalar> KeptMatrix<S> {
     pub(crate) fn new(view: DeviceView<'_, S>) -> Self {
-        let Place { address, rows, cols, leading_dimension, owner } = view.place;
+        let Place { address, rows, cols, leading_dimension, extent, owner } = view.place;
         let memory = match owner {
             Owner::Buffer(memory) => Some(memory.clone()),
             Owner::Caller => None,
         };
-        KeptMatrix { memory, address, shape: [rows, cols, leading_dimension], element: PhantomData }
+        let shape = [rows, cols, leading_dimension, extent];
+        KeptMatrix { memory, address, shape, element: PhantomData }
     }
 
     fn place(&self) -> Place<'_> {
         let owner = self.memory.as_ref().map_or(Owner::Caller, Owner::Buffer);
-        let [rows, cols, leading_dimension] = self.shape;
-        Place { address: self.address, rows, cols, leading_dimension, owner }
+        let [rows, cols, leading_dimension, extent] = self.shape;
+        Place { address: self.address, rows, cols, leading_dimension, extent, owner }
     }
     pub(crate) fn view(&self) -> DeviceView<'_, S> {
         DeviceView { place: self.place(), element: PhantomData }
@@ -241,34 +254,43 @@ impl Device {
     /// Runs `work`, which only enqueues here and uses nothing but these matrices and memory of its own: after all that was
     /// done to their buffers until now, before all that is done to them later, whichever streams those belong to.
     /// Matrices of other devices are an error.
-    pub(crate) fn in_order<S: Scalar, E: From<DeviceError>>(
+    pub(crate) fn in_order<R: Scalar, W: Scalar, E: From<DeviceError>, const READ: usize>(
         &self,
-        x: DeviceView<'_, S>,
-        y: DeviceViewMut<'_, S>,
-        work: impl FnOnce(DeviceView<'_, S>, DeviceViewMut<'_, S>) -> Result<(), E>,
+        (names, read): ([&'static str; READ], [DeviceView<'_, R>; READ]),
+        (what, written): (&'static str, DeviceViewMut<'_, W>),
+        work: impl FnOnce([DeviceView<'_, R>; READ], DeviceViewMut<'_, W>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut streams = [None; 2];
-        for ((what, owner), stream) in
-            [("X", x.place.owner), ("Y", y.place.owner)].into_iter().zip(&mut streams)
-        {
-            let Owner::Buffer(memory) = owner else { continue };
-            match (memory.stream(), self) {
-                (None, Device::Emulator(_)) => {}
-                (Some(of_buffer), Device::Cuda(gpu)) if of_buffer.is_of_gpu_of(gpu.stream()) => {
-                    *stream = Some((of_buffer, gpu.stream()));
-                }
-                _ => return Err(DeviceError::Elsewhere { what }.into()),
-            }
+        let of_written = self.stream_of(what, written.place.owner)?;
+        let mut of_read = [None; READ];
+        for ((stream, what), view) in of_read.iter_mut().zip(names).zip(read) {
+            *stream = self.stream_of(what, view.place.owner)?;
         }
-        for (of_buffer, own) in streams.iter().flatten() {
+        let streams = || of_read.iter().chain([&of_written]).flatten();
+        for (of_buffer, own) in streams() {
             own.wait_for(of_buffer)?;
         }
-        let done = work(x, y);
+        let done = work(read, written);
         // Also after an error: something may have been enqueued.
-        for (of_buffer, own) in streams.iter().flatten() {
+        for (of_buffer, own) in streams() {
             of_buffer.wait_for(own)?;
         }
         done
+    }
+
+    /// The stream of a matrix beside this device's own; `None` where there is nothing to be ordered.
+    fn stream_of<'a>(
+        &'a self,
+        what: &'static str,
+        owner: Owner<'a>,
+    ) -> Result<Option<(&'a Stream, &'a Stream)>, DeviceError> {
+        let Owner::Buffer(memory) = owner else { return Ok(None) };
+        match (memory.stream(), self) {
+            (None, Device::Emulator(_)) => Ok(None),
+            (Some(of_buffer), Device::Cuda(gpu)) if of_buffer.is_of_gpu_of(gpu.stream()) => {
+                Ok(Some((of_buffer, gpu.stream())))
+            }
+            _ => Err(DeviceError::Elsewhere { what }),
+        }
     }
 }
 

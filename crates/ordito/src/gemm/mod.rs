@@ -2,6 +2,7 @@
 
 mod cpu;
 mod cuda;
+mod operands;
 mod plan;
 mod product;
 mod reference;

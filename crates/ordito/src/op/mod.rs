@@ -7,6 +7,11 @@
 //! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
 
 pub(crate) mod break_even;
+pub(crate) mod copy_rows;
+pub(crate) mod on_device;
+pub(crate) mod on_host;
+pub(crate) mod operands;
+pub(crate) mod padded_rows;
 pub(crate) mod phase_clock;
 pub(crate) mod reference;
 pub(crate) mod transposed;

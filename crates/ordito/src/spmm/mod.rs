@@ -4,6 +4,7 @@ mod analysis;
 mod cpu;
 mod cuda;
 mod multiply;
+mod operands;
 mod plan;
 mod product;
 mod reference;
