@@ -3,13 +3,10 @@
 use crate::Scalar;
 use crate::device::handle::{Buffer, Device, DeviceError};
 use crate::device::host_copies::{HostCopies, with_host_copies};
-use crate::device::view::{DeviceView, DeviceViewMut};
+use crate::device::view::{CHUNK_BYTES, DeviceView, DeviceViewMut};
 use crate::matrix::{DenseView, DenseViewMut, span};
 use crate::op::{RunError, check_shape};
 use crate::refusal::Refusal;
-
-/// The widest load of a thread: operands start at a multiple of so many bytes, and so do the rows of a [`DeviceDense`].
-pub(crate) const CHUNK_BYTES: usize = 16;
 
 /// Most bytes of the host that copying rows with other gaps takes.
 const STAGED_BYTES: usize = 16 << 20;

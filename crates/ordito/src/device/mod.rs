@@ -13,7 +13,6 @@ mod pinned_dense;
 mod spent;
 mod view;
 
-pub(crate) use dense::CHUNK_BYTES;
 pub use dense::DeviceDense;
 pub use emulator::Emulator;
 pub use gpu::Gpu;
@@ -24,5 +23,5 @@ pub(crate) use kernel_cache::Key as CacheKey;
 pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;
 pub use spent::Spent;
-pub(crate) use view::KeptMatrix;
+pub(crate) use view::{CHUNK_BYTES, KeptMatrix};
 pub use view::{DeviceView, DeviceViewMut};

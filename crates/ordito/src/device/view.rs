@@ -1,12 +1,15 @@
 //! A dense matrix in the memory of a device: of a buffer of ours, or of somebody else.
 
 use crate::Scalar;
-use crate::device::dense::CHUNK_BYTES;
 use crate::device::gpu::Stream;
 use crate::device::handle::{Argument, Buffer, Device, DeviceError, Memory};
 use crate::matrix::{FormatError, span};
 use std::marker::PhantomData;
 use std::sync::Arc;
+
+/// The widest load of a thread: operands start at a multiple of so many bytes, and so do the rows of a
+/// [`DeviceDense`](crate::device::DeviceDense).
+pub(crate) const CHUNK_BYTES: usize = 16;
 
 /// A dense row-major matrix in the memory of a device, to read.
 ///

@@ -31,13 +31,16 @@ impl Needs {
     }
 }
 
+/// Where the copy lies, and what makes it.
+type RoomAndKernel<S> = (DeviceDense<S>, CopyRows<S>);
+
 /// Room for such a copy; nothing until one is needed, then kept.
 pub(crate) struct PaddedRows<S> {
     device: Device,
     /// For messages.
     what: &'static str,
     needs: Needs,
-    copy: Option<(DeviceDense<S>, CopyRows<S>)>,
+    copy: Option<RoomAndKernel<S>>,
 }
 
 impl<S: Scalar> PaddedRows<S> {
@@ -61,10 +64,7 @@ impl<S: Scalar> PaddedRows<S> {
     }
 
     /// The copy, where this matrix has to be copied.
-    fn copy_of(
-        &mut self,
-        matrix: DeviceView<'_, S>,
-    ) -> Result<Option<&mut (DeviceDense<S>, CopyRows<S>)>, Refusal> {
+    fn copy_of(&mut self, matrix: DeviceView<'_, S>) -> Result<Option<&mut RoomAndKernel<S>>, Refusal> {
         self.bind(matrix)?;
         Ok(self.copy.as_mut().filter(|_| !self.needs.is_met(&matrix)))
     }
