@@ -2,10 +2,11 @@
 
 use crate::args::{Dtype, ReadArgs, with_scalar};
 use crate::console::Console;
+use crate::matrix_input::Matrix;
 use clap::Args;
 use ordito::Scalar;
 use ordito::io::matrix_market::{Layout, WriteOptions};
-use ordito::io::{load, write_matrix_market, write_npy};
+use ordito::io::{write_matrix_market, write_npy};
 use ordito::matrix::Dense;
 use std::path::PathBuf;
 
@@ -52,8 +53,8 @@ fn convert<S: Scalar>(args: &ConvertArgs, console: &Console) -> anyhow::Result<u
     );
     anyhow::ensure!(!(npy && args.symmetric), "--symmetric: a .npy file always holds every element");
     let busy = console.busy(format!("reading {}", args.matrix));
-    let loaded = load::<S>(&args.matrix, &args.read.options())?;
-    let coo = &loaded.coo;
+    let matrix = Matrix::<S>::load(&args.matrix, &args.read.options())?;
+    let coo = &*matrix.triplets;
     busy.say(format!("writing {}", args.output.display()));
     if npy {
         let elements = (coo.rows() as u64).checked_mul(coo.cols() as u64);

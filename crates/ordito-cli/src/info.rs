@@ -2,13 +2,11 @@
 
 use crate::args::{Dtype, ReadArgs, is_same_file, machine, with_scalar};
 use crate::console::Console;
-use crate::operations::check_csr;
+use crate::matrix_input::Matrix;
 use anyhow::Context;
 use clap::Args;
 use ordito::Scalar;
-use ordito::io::load;
 use ordito::machine::Machine;
-use ordito::matrix::{Csr, Duplicates, Statistics};
 use ordito::op::Op;
 use ordito::spmm::{Spmm, Subject};
 use ordito::units::{bytes as show_bytes, count};
@@ -108,11 +106,11 @@ struct Facts {
 }
 
 fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
-    let loaded = machine.pool().install(|| load::<S>(name, &args.read.options()))?;
-    check_csr(machine, &loaded.coo).with_context(|| name.to_string())?;
-    let a = Arc::new(machine.pool().install(|| Csr::from_owned_coo(loaded.coo, Duplicates::Keep)));
+    let matrix = Matrix::<S>::load_on(machine, name, &args.read.options())?;
+    let (source, a) = matrix.into_csr(machine).with_context(|| name.to_string())?;
+    let a = Arc::new(a);
     let matrix = machine.pool().install(|| {
-        let facts = MatrixFacts::of(&loaded.name, &loaded.origin, &a, &Statistics::of(&a));
+        let facts = source.facts(&a);
         // Only the page shows it.
         if args.html.is_some() { facts.with_spy(&a) } else { facts }
     });

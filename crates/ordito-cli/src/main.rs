@@ -19,6 +19,7 @@ mod info;
 mod instruments;
 mod interrupt;
 mod list;
+mod matrix_input;
 mod operations;
 mod product;
 mod report;

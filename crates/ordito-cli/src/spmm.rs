@@ -2,16 +2,16 @@
 
 use crate::args::{Dtype, ReadArgs, with_scalar};
 use crate::console::Console;
-use crate::operations::{check_dense, to_csr};
+use crate::matrix_input::{Matrix, check_dense};
 use crate::product;
 use crate::product::{ProductArgs, note_plan, too_large};
 use clap::Args;
 use ordito::Scalar;
 use ordito::io::npy::{Conversion, NpyDtype, is_npy_vector, write_npy_vector};
-use ordito::io::{load, read_npy, read_npy_dtype, write_npy};
+use ordito::io::{read_npy, read_npy_dtype, write_npy};
 use ordito::machine::Machine;
+use ordito::matrix::Dense;
 use ordito::matrix::random_dense;
-use ordito::matrix::{Coo, Dense};
 use ordito::op::Op;
 use ordito::refusal::Refusal;
 use ordito::spmm::{Inputs, Plan, Spmm, Subject};
@@ -80,22 +80,16 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
-    let loaded = machine.pool().install(|| load::<S>(&args.matrix, &args.read.options()))?;
-    let triplets = Arc::new(loaded.coo);
-    let x = args.x.as_ref().map(|path| read_x::<S>(path, triplets.cols())).transpose()?;
+    let matrix = Matrix::<S>::load_on(&machine, &args.matrix, &args.read.options())?;
+    let x = args.x.as_ref().map(|path| read_x::<S>(path, matrix.triplets.cols())).transpose()?;
     let x_is_vector = args.x.as_ref().map_or(Ok(false), |path| is_npy_vector(path))?;
     let k = x.as_ref().map_or(args.k.map_or(1, NonZeroUsize::get), Dense::cols);
     let record = Record {
-        matrix: Some(loaded.name),
-        rows: Some(triplets.rows() as u64),
-        cols: Some(triplets.cols() as u64),
-        nnz: Some(triplets.nonzeros() as u64),
         k: Some(k as u64),
-        dtype: S::NAME.into(),
         seed: args.k.map(|_| args.read.seed),
-        ..Record::new(Spmm::<S>::NAME, &selected.name(), Outcome::NotVerified)
+        ..matrix.record().of(Spmm::<S>::NAME, &selected.name(), Outcome::NotVerified)
     };
-    let prepared = Prepared::new(args, selected, &machine, triplets, x, record.clone());
+    let prepared = Prepared::new(args, selected, &machine, matrix, x, record.clone());
     let multiplied = prepared.map_err(anyhow::Error::from).and_then(|prepared| {
         busy.say("multiplying");
         let break_even = args.verbose.then(|| prepared.break_even()).transpose()?;
@@ -136,11 +130,11 @@ impl<S: Scalar> Prepared<S> {
         args: &SpmmArgs,
         selected: Selected<Spmm<S>>,
         machine: &Arc<Machine>,
-        triplets: Arc<Coo<S>>,
+        matrix: Matrix<S>,
         x: Option<Dense<S>>,
         mut record: Record,
     ) -> Result<Self, Refusal> {
-        let a = Arc::new(to_csr(machine, &triplets)?);
+        let a = Arc::new(matrix.to_csr(machine)?);
         let k = record.k.unwrap_or(1) as usize;
         let limits = OracleLimits::default();
         check_dense(machine, &a, k, 1, args.product.check.then_some(limits))?;
@@ -154,7 +148,7 @@ impl<S: Scalar> Prepared<S> {
         let error_factor = note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
         let x =
             x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large(machine))?;
-        let subject = Subject { a, triplets: Some(triplets), k };
+        let subject = Subject { a, triplets: Some(matrix.triplets), k };
         let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
         Ok(Prepared { plan, case, error_factor })
     }

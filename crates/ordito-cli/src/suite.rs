@@ -2,7 +2,6 @@
 //! them an operation has, and what they hold, is for it to say; those of the sparse operations are here.
 
 use crate::args::{Device, Dtype};
-use crate::operations::Operation;
 use clap::ValueEnum;
 use ordito::io::MATRICES_VARIABLE;
 use ordito::op::Role;
@@ -42,17 +41,6 @@ impl Suite {
     /// As on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-    }
-
-    /// What this suite stands for, or which there are.
-    pub(crate) fn of(self, operation: &dyn Operation) -> anyhow::Result<Yardstick> {
-        operation.yardstick(self).ok_or_else(|| {
-            let there = Suite::value_variants().iter().filter(|suite| operation.yardstick(**suite).is_some());
-            let there: Vec<String> = there.map(|suite| suite.name()).collect();
-            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
-            let asked = self.name();
-            anyhow::anyhow!("--suite {asked}: `{}` has no such suite; it has: {there}", operation.name())
-        })
     }
 
     /// Sparse matrices.

@@ -72,7 +72,7 @@ impl RunArgs {
     pub(crate) fn is_brief(&self) -> anyhow::Result<bool> {
         let Some(suite) = self.suite else { return Ok(false) };
         let operation = operations::find(&self.operation).map_err(anyhow::Error::msg)?;
-        Ok(suite.of(operation)?.is_brief)
+        Ok(operations::yardstick(operation, suite)?.is_brief)
     }
 
     /// Puts arguments, suite and defaults together, and runs it all.
@@ -87,7 +87,7 @@ impl RunArgs {
         if let Some(why) = operation.no_k().filter(|_| !self.k.is_empty()) {
             anyhow::bail!("--k: {why}");
         }
-        let yardstick = self.suite.map(|suite| suite.of(operation)).transpose()?;
+        let yardstick = self.suite.map(|suite| operations::yardstick(operation, suite)).transpose()?;
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
         let suite = self.suite.zip(yardstick.as_ref()).map(|(suite, yardstick)| SuiteRequest {

@@ -3,7 +3,8 @@
 //! Touches every entry in two passes over memory, the second in pieces that fit the L2 cache. Loses to the serial cursor,
 //! which leaves rows unsorted, on a single thread.
 
-use crate::convert::{Convert, OnHost, Parts};
+use crate::convert::parts::Parts;
+use crate::convert::{Convert, OnHost};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::{Coo, Duplicates, sort_entries};

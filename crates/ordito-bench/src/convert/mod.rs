@@ -1,13 +1,10 @@
 //! COO → CSR, COO → ELLPACK (padded, ragged): the price of a format, before anything is multiplied.
 
 mod counting_csr;
-mod cursor_csr;
-mod cursor_ragged;
+mod cursor;
 mod oracle;
+mod parts;
 mod row_scan;
-mod row_scan_csr;
-mod row_scan_padded;
-mod row_scan_ragged;
 
 use crate::check::Save;
 use ordito::Scalar;
@@ -15,9 +12,11 @@ use ordito::files::WriteError;
 use ordito::io::matrix_market::WriteOptions;
 use ordito::io::write_matrix_market;
 use ordito::machine::Machine;
-use ordito::matrix::{Coo, Csr, EllPadded, EllRagged, RaggedRow, SORT_SERIALLY_BELOW};
+use ordito::matrix::{Coo, SORT_SERIALLY_BELOW};
 use ordito::op::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, RunError, Variant, of_precision};
+use parts::Parts;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,16 +27,16 @@ pub struct Convert<S>(PhantomData<S>);
 /// Every way to do it.
 fn list<S: Scalar>() -> &'static [&'static dyn Variant<Convert<S>>] {
     &[
-        &row_scan_csr::SERIAL,
-        &row_scan_csr::THREADS,
-        &cursor_csr::SERIAL,
-        &cursor_csr::THREADS,
-        &row_scan_padded::SERIAL,
-        &row_scan_padded::THREADS,
-        &row_scan_ragged::SERIAL,
-        &row_scan_ragged::THREADS,
-        &cursor_ragged::SERIAL,
-        &cursor_ragged::THREADS,
+        &row_scan::CSR_SERIAL,
+        &row_scan::CSR_THREADS,
+        &cursor::CSR_SERIAL,
+        &cursor::CSR_THREADS,
+        &row_scan::PADDED_SERIAL,
+        &row_scan::PADDED_THREADS,
+        &row_scan::RAGGED_SERIAL,
+        &row_scan::RAGGED_THREADS,
+        &cursor::RAGGED_SERIAL,
+        &cursor::RAGGED_THREADS,
         &counting_csr::SERIAL,
         &counting_csr::THREADS,
     ]
@@ -108,30 +107,6 @@ impl<S: Scalar> Save for Convert<S> {
     }
 }
 
-/// What a conversion leaves: the arrays of a format, not yet checked.
-enum Parts<S> {
-    Csr { offsets: Vec<usize>, columns: Vec<u32>, values: Vec<S> },
-    Padded { width: usize, row_lengths: Vec<usize>, columns: Vec<u32>, values: Vec<S> },
-    Ragged { rows: Vec<RaggedRow<S>> },
-}
-
-impl<S: Scalar> Parts<S> {
-    /// Checks the invariant of the format and lists the entries.
-    fn entries(&self, rows: usize, cols: usize) -> Result<Entries<S>, RunError> {
-        let coo = match self {
-            Parts::Csr { offsets, columns, values } => {
-                Csr::from_parts(rows, cols, offsets.clone(), columns.clone(), values.clone())?.to_coo()
-            }
-            Parts::Padded { width, row_lengths, columns, values } => {
-                let (lengths, columns, values) = (row_lengths.clone(), columns.clone(), values.clone());
-                EllPadded::from_parts(rows, cols, *width, lengths, columns, values)?.to_coo()
-            }
-            Parts::Ragged { rows } => EllRagged::from_rows(cols, rows.clone())?.to_coo(),
-        };
-        Ok(Entries::sorted(&coo))
-    }
-}
-
 /// The entries of a matrix in one definite order, whatever order a format kept them in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entries<S> {
@@ -176,6 +151,11 @@ impl<S: Scalar> Observed for Entries<S> {
     fn fact(&self, fact: u64) -> String {
         format!("row {}, column {}", fact >> 32, fact as u32)
     }
+}
+
+/// Even, contiguous shares of `count` things.
+fn shares(count: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..threads).map(move |t| count * t / threads..count * (t + 1) / threads)
 }
 
 /// A conversion with its triplets: what every variant prepares.

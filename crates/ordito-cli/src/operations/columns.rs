@@ -1,8 +1,8 @@
 //! `columns`
 
 use crate::args::{Dtype, with_scalar};
+use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype};
 use crate::operations::transfer::transfer_case;
-use crate::operations::{Listed, Operation, catalogue, for_each_dtype};
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};

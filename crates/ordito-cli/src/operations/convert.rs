@@ -1,8 +1,8 @@
 //! `convert`
 
 use crate::args::with_scalar;
-use crate::operations::sparse::{MATRIX_HINT, Matrix, check_csr, to_csr};
-use crate::operations::{Listed, Operation, catalogue, for_each_dtype};
+use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype};
+use crate::operations::sparse::{MATRIX_HINT, load, note_facts};
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
@@ -11,6 +11,7 @@ use ordito::machine::Machine;
 use ordito::op::Op;
 use ordito_bench::check::Precision;
 use ordito_bench::convert::Convert;
+use ordito_bench::report::Record;
 use ordito_bench::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
 use std::sync::Arc;
 
@@ -44,13 +45,13 @@ impl Operation for ConvertOperation {
 }
 
 fn run_convert<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
-    let matrix = Matrix::<S>::load(session, input)?;
-    let record = matrix.record(session.request().read.seed);
-    if let Err(refusal) = check_csr(&session.request().machine, &matrix.triplets) {
+    let matrix = load::<S>(session, input)?;
+    let record = Record { seed: Some(session.request().read.seed), ..matrix.record() };
+    if let Err(refusal) = matrix.check_csr(&session.request().machine) {
         return session.refuse_case::<Convert<S>>(&record, &refusal);
     }
     let machine = session.request().machine.clone();
-    matrix.note_facts(session, || to_csr(&machine, &matrix.triplets).ok().map(Arc::new));
+    note_facts(session, &matrix, || matrix.to_csr(&machine).ok().map(Arc::new));
     let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
     session.run_case(&Case::<Convert<S>>::new(matrix.triplets, (), precision, record, limits))
 }

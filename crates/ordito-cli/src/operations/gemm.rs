@@ -1,7 +1,7 @@
 //! `gemm`
 
 use crate::args::{Dtype, with_scalar};
-use crate::operations::{Listed, Operation, catalogue, for_each_dtype};
+use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype};
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};

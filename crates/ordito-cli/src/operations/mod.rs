@@ -3,66 +3,20 @@
 mod columns;
 mod convert;
 mod gemm;
+mod operation;
 mod sparse;
 mod spmm;
 mod transfer;
 
 pub(crate) use crate::operations::gemm::check_memory as check_gemm_memory;
-pub(crate) use crate::operations::sparse::{check_csr, check_dense, to_csr};
+pub(crate) use crate::operations::operation::{Listed, Operation};
 
-use crate::args::Dtype;
 use crate::console::Console;
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
 use crate::targets::{NothingRuns, missing_device};
-use ordito::device::KernelSource;
-use ordito::machine::Machine;
-use ordito::op::{Description, Op, Variant};
-use ordito_bench::workbench::{AUTO, SelectError, Side, Wanted};
-
-/// An operation behind the command line: its name, its variants, and how to run it on inputs.
-pub(crate) trait Operation: Sync {
-    fn name(&self) -> &'static str;
-    fn about(&self) -> &'static str;
-    /// Every variant, `auto` last, and which of them this machine, if one is given, refuses.
-    fn catalogue(&self, machine: Option<&Machine>) -> Vec<Listed>;
-    /// Does the selection hold anything of that side? Asked before any input is read.
-    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError>;
-    /// What to name as an input.
-    fn input_hint(&self) -> &'static str;
-    /// What stands for no input; nothing where one must be named.
-    fn default_inputs(&self) -> Vec<String> {
-        Vec::new()
-    }
-    /// What that suite stands for here, if it does.
-    fn yardstick(&self, _: Suite) -> Option<Yardstick> {
-        None
-    }
-    /// What to say to `--k`, where it would be taken for something that it is not.
-    fn no_k(&self) -> Option<&'static str> {
-        None
-    }
-    /// Is it limited by what is multiplied, rather than by what is moved?
-    fn is_limited_by_products(&self) -> bool {
-        false
-    }
-    /// How many cases an input makes, for the progress bar.
-    fn cases_per_input(&self, request: &Request) -> usize;
-    /// Every case that the input, the dtypes and the Ks make.
-    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()>;
-}
-
-/// A line of `ordito list`.
-pub(crate) struct Listed {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    /// What the variant is; nothing of `auto`, which is whatever it takes.
-    pub(crate) description: Option<&'static Description>,
-    /// What its kernels are made of: names and texts of CUDA files and headers.
-    pub(crate) files: Vec<(&'static str, &'static str)>,
-    pub(crate) refusal: Option<String>,
-}
+use clap::ValueEnum;
 
 /// All there are.
 pub(crate) const OPERATIONS: &[&dyn Operation] = &[
@@ -95,37 +49,13 @@ pub(crate) fn run(operation: &dyn Operation, request: &Request, console: &Consol
     Session::run(request, console, cases, &|session, input| operation.run(session, input))
 }
 
-fn catalogue<O: Op>(machine: Option<&Machine>) -> Vec<Listed> {
-    let listed = |variant: &&'static dyn Variant<O>| Listed {
-        name: variant.name(),
-        about: variant.describe().about,
-        description: Some(variant.describe()),
-        files: variant.kernels().iter().flat_map(KernelSource::files).collect(),
-        refusal: machine
-            .and_then(|machine| variant.available(machine).err())
-            .map(|refusal| refusal.to_string()),
-    };
-    let auto = Listed {
-        name: AUTO,
-        about: "whatever of these fits the operands and the machine; says what and why",
-        description: None,
-        files: Vec::new(),
-        refusal: None,
-    };
-    O::variants().iter().map(listed).chain([auto]).collect()
-}
-
-/// All precisions, even if the input cannot be read in one of them (a number beyond f32); the first error.
-fn for_each_dtype(
-    session: &mut Session<'_>,
-    run: impl Fn(&mut Session<'_>, Dtype) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let mut first = Ok(());
-    for dtype in session.request().dtypes.clone() {
-        if session.interrupted() {
-            break;
-        }
-        first = first.and(run(session, dtype));
-    }
-    first
+/// What this suite stands for, or which there are.
+pub(crate) fn yardstick(operation: &dyn Operation, suite: Suite) -> anyhow::Result<Yardstick> {
+    operation.yardstick(suite).ok_or_else(|| {
+        let there = Suite::value_variants().iter().filter(|suite| operation.yardstick(**suite).is_some());
+        let there: Vec<String> = there.map(|suite| suite.name()).collect();
+        let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+        let asked = suite.name();
+        anyhow::anyhow!("--suite {asked}: `{}` has no such suite; it has: {there}", operation.name())
+    })
 }

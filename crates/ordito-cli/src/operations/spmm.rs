@@ -1,8 +1,9 @@
 //! `spmm`
 
 use crate::args::with_scalar;
-use crate::operations::sparse::{MATRIX_HINT, Matrix, check_dense, to_csr};
-use crate::operations::{Listed, Operation, catalogue, for_each_dtype};
+use crate::matrix_input::check_dense;
+use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype};
+use crate::operations::sparse::{MATRIX_HINT, load, note_facts};
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
@@ -47,16 +48,16 @@ impl Operation for SpmmOperation {
 }
 
 fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
-    let matrix = Matrix::<S>::load(session, input)?;
+    let matrix = load::<S>(session, input)?;
     let machine = session.request().machine.clone();
     let (seed, limits) = (session.request().read.seed, session.request().oracle_limits());
-    let a = to_csr(&machine, &matrix.triplets).map(Arc::new);
-    matrix.note_facts(session, || a.clone().ok());
+    let a = matrix.to_csr(&machine).map(Arc::new);
+    note_facts(session, &matrix, || a.clone().ok());
     for k in session.request().ks.clone() {
         if session.interrupted() {
             break;
         }
-        let record = Record { k: Some(k as u64), ..matrix.record(seed) };
+        let record = Record { k: Some(k as u64), seed: Some(seed), ..matrix.record() };
         let outputs = session.variants_held::<Spmm<S>>()?;
         let fits = a.clone().and_then(|a| check_dense(&machine, &a, k, outputs, Some(limits)).map(|()| a));
         let a = match fits {

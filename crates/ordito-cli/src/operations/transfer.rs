@@ -1,7 +1,7 @@
 //! `transfer`
 
 use crate::args::parse_bytes;
-use crate::operations::{Listed, Operation, catalogue};
+use crate::operations::operation::{Listed, Operation, catalogue};
 use crate::request::Request;
 use crate::session::Session;
 use ordito::machine::Machine;

@@ -8,6 +8,7 @@
 mod cpu;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 mod cuda;
+mod operands;
 mod plan;
 mod reduction;
 mod reference;

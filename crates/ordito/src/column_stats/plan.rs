@@ -4,7 +4,7 @@ use crate::Scalar;
 use crate::column_stats::reduction::{Columns, Reduction, Shape};
 use crate::column_stats::select::choose;
 use crate::column_stats::statistics::Statistics;
-use crate::device::LaunchReport;
+use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
 use crate::machine::Machine;
 use crate::matrix::DenseView;
 use crate::op::{Choice, Op, Phases, RunError};
@@ -60,6 +60,45 @@ impl<S: Scalar> Plan<S> {
     /// The statistics of a matrix of the plan's shape; gaps between its rows are never read.
     pub fn apply(&mut self, data: DenseView<'_, S>) -> Result<Statistics, RunError> {
         self.reduction.apply(data)
+    }
+
+    /// The statistics of a matrix that lies on the plan's device, into a matrix there: one row of means, then one of
+    /// variances, of least and of greatest elements, as many columns as the data. Only enqueues, and waits for nothing; gaps
+    /// of `results` are never touched.
+    ///
+    /// A variant that computes the mean only writes one row, and takes a matrix of one. Streams and memory of others are as
+    /// in [`gemm::Plan::apply_on_device`](crate::gemm::Plan::apply_on_device). An error where the plan runs on the CPU.
+    ///
+    /// ```
+    /// use ordito::column_stats::{Plan, Shape};
+    /// use ordito::device::DeviceDense;
+    /// use ordito::machine::{Accelerator, Machine};
+    /// use ordito::matrix::Dense;
+    ///
+    /// let machine = Machine::whole()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
+    /// # if machine.device().is_err() { return Ok(()); }
+    /// let mut plan = Plan::<f32>::new(Shape { rows: 3, cols: 2 }, &machine)?;
+    /// let device = machine.device()?;
+    /// let mut epochs = DeviceDense::new(&device, "epochs", 3, 2)?;
+    /// epochs.write(Dense::from_rows(3, 2, vec![1.0, 30_001.0, 2.0, 30_002.0, 6.0, 30_006.0])?.view())?;
+    /// let mut results = DeviceDense::new(&device, "statistics", 4, 2)?;
+    /// plan.apply_on_device(epochs.view(), results.view_mut())?;
+    /// let mut found = Dense::filled(4, 2, 0.0)?;
+    /// results.read(found.view_mut())?; // waits
+    /// assert_eq!(found.data()[..4], [3.0, 30_003.0, 7.0, 7.0]); // means, variances
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn apply_on_device(
+        &mut self,
+        data: DeviceView<'_, S>,
+        results: DeviceViewMut<'_, f64>,
+    ) -> Result<(), RunError> {
+        self.reduction.apply_on_device(data, results)
+    }
+
+    /// The device it runs on, with its stream; `None` on the CPU.
+    pub fn device(&self) -> Option<&Device> {
+        self.reduction.device()
     }
 
     /// How long the parts of the last [`apply`](Self::apply) took on a device; nothing on the CPU.

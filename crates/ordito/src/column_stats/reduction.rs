@@ -2,8 +2,10 @@
 
 use crate::Scalar;
 use crate::column_stats::Statistics;
+use crate::device::{DeviceView, DeviceViewMut};
 use crate::matrix::DenseView;
 use crate::op::{Prepared, RunError};
+use crate::refusal::Refusal;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -38,19 +40,19 @@ impl fmt::Display for Shape {
 pub trait Reduction<S: Scalar>: Prepared<Columns<S>> {
     /// The statistics of `data`; gaps between rows are never read.
     fn apply(&mut self, data: DenseView<'_, S>) -> Result<Statistics, RunError>;
+
+    /// The same of a matrix that lies on the device, into a matrix there: rows of means, variances, least and greatest
+    /// elements. Only enqueues.
+    fn apply_on_device(
+        &mut self,
+        _data: DeviceView<'_, S>,
+        _results: DeviceViewMut<'_, f64>,
+    ) -> Result<(), RunError> {
+        Err(Refusal::NoDevice.into())
+    }
 }
 
 /// Statistics that a variant computes: mean, variance, least and greatest element, each a row of its results; the first
 /// rungs of the ladder compute the mean only.
 pub(crate) const ALL_STATISTICS: usize = 4;
 pub(crate) const MEAN_ONLY: usize = 1;
-
-/// Is the matrix of this shape?
-pub(crate) fn check_shape<S: Scalar>(shape: Shape, data: &DenseView<'_, S>) -> Result<(), RunError> {
-    let found = Shape { rows: data.rows(), cols: data.cols() };
-    if found == shape {
-        return Ok(());
-    }
-    let text = |shape: Shape| format!("{}×{}", shape.rows, shape.cols);
-    Err(RunError::Shape { what: "the matrix", found: text(found), expected: text(shape) })
-}

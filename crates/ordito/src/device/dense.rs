@@ -1,17 +1,13 @@
 //! A dense matrix that lives on a device.
 
 use crate::Scalar;
-use crate::device::argument::Argument;
 use crate::device::backend::DeviceError;
 use crate::device::buffer::Buffer;
 use crate::device::handle::Device;
-use crate::device::host_copies::with_host_copies;
-use crate::device::view::{DeviceView, DeviceViewMut};
-use crate::matrix::{DenseView, DenseViewMut};
+use crate::device::host_copies::{HostCopies, with_host_copies};
+use crate::device::view::{CHUNK_BYTES, DeviceView, DeviceViewMut};
+use crate::matrix::{DenseView, DenseViewMut, span};
 use crate::refusal::Refusal;
-
-/// A row of a matrix on a device starts at a multiple of so many bytes: the widest load of a thread.
-const ROW_ALIGNMENT: usize = 16;
 
 /// Most bytes of the host that copying rows with other gaps takes.
 const STAGED_BYTES: usize = 16 << 20;
@@ -55,23 +51,68 @@ impl<S: Scalar> DeviceDense<S> {
     /// Room for a matrix, NaN at first; `what` names it in messages. What is done to it goes into the device's stream.
     pub fn new(device: &Device, what: &str, rows: usize, cols: usize) -> Result<Self, Refusal> {
         let leading_dimension =
-            cols.checked_next_multiple_of(ROW_ALIGNMENT / size_of::<S>()).unwrap_or(usize::MAX);
+            cols.checked_next_multiple_of(CHUNK_BYTES / size_of::<S>()).unwrap_or(usize::MAX);
         let buffer = device.allocate(what, rows.saturating_mul(leading_dimension))?;
         Ok(DeviceDense { device: device.clone(), buffer, rows, cols, leading_dimension })
+    }
+
+    /// Room for rows that lie so far apart; nothing behind the last one.
+    pub(crate) fn with_leading_dimension(
+        device: &Device,
+        what: &str,
+        (rows, cols): (usize, usize),
+        leading_dimension: usize,
+    ) -> Result<Self, Refusal> {
+        let buffer = device.allocate(what, span(rows, cols, leading_dimension).unwrap_or(usize::MAX))?;
+        Ok(DeviceDense { device: device.clone(), buffer, rows, cols, leading_dimension })
+    }
+
+    /// Room for a matrix that lies as on the host: one copy brings all of it. Where most of that would be gaps, they stay
+    /// behind.
+    pub(crate) fn like(device: &Device, what: &str, view: &DenseView<'_, S>) -> Result<Self, Refusal> {
+        if is_mostly_gaps(view) {
+            return DeviceDense::new(device, what, view.rows(), view.cols());
+        }
+        DeviceDense::with_leading_dimension(
+            device,
+            what,
+            (view.rows(), view.cols()),
+            view.leading_dimension(),
+        )
+    }
+
+    /// Would [`like`](Self::like) lay out such a matrix as this one?
+    pub(crate) fn is_like(&self, view: &DenseView<'_, S>) -> bool {
+        let lies_so = is_mostly_gaps(view) || self.leading_dimension == view.leading_dimension();
+        lies_so && (self.rows, self.cols) == (view.rows(), view.cols())
+    }
+
+    /// Does one copy bring the matrix, as it lies on the host?
+    fn is_one_copy(&self, view: &DenseView<'_, S>) -> bool {
+        self.leading_dimension == view.leading_dimension() && view.data().len() >= self.buffer.len()
+    }
+
+    /// Does that copy bring gaps too, which must then be brought here before they are brought back?
+    pub(crate) fn brings_gaps(&self, view: &DenseView<'_, S>) -> bool {
+        self.is_one_copy(view) && self.leading_dimension != self.cols
     }
 
     /// Host to device, waited for: at once where rows lie alike, else some rows at a time through a copy without their gaps.
     /// A matrix of another shape is an error.
     pub fn write(&mut self, view: DenseView<'_, S>) -> Result<(), DeviceError> {
         self.check_shape("the matrix to be copied", (view.rows(), view.cols()))?;
-        self.write_rows(view)
+        with_host_copies(|copies| self.enqueue_write(copies, view))
     }
 
-    fn write_rows(&mut self, view: DenseView<'_, S>) -> Result<(), DeviceError> {
+    /// The same for a matrix of this shape, only enqueued where rows lie alike.
+    pub(crate) fn enqueue_write<'host>(
+        &mut self,
+        copies: &HostCopies<'host>,
+        view: DenseView<'host, S>,
+    ) -> Result<(), DeviceError> {
         let (len, distance) = (self.buffer.len(), self.leading_dimension);
-        if view.leading_dimension() == distance && view.data().len() >= len {
-            let from = &view.data()[..len];
-            return with_host_copies(|copies| copies.upload(&self.device, from, &mut self.buffer, 0));
+        if self.is_one_copy(&view) {
+            return copies.upload(&self.device, &view.data()[..len], &mut self.buffer, 0);
         }
         let mut staged = vec![S::POISON; self.rows_at_once() * distance];
         for first in (0..self.rows).step_by(self.rows_at_once()) {
@@ -79,7 +120,9 @@ impl<S: Scalar> DeviceDense<S> {
             for (row, to) in rows.clone().zip(staged.chunks_exact_mut(distance.max(1))) {
                 to[..self.cols].copy_from_slice(view.row(row));
             }
-            self.buffer.write_from(first * distance, &staged[..rows.len() * distance])?;
+            let start = first * distance;
+            let len = (rows.len() * distance).min(len - start); // the last row may have nothing behind it
+            self.buffer.write_from(start, &staged[..len])?;
         }
         Ok(())
     }
@@ -87,20 +130,35 @@ impl<S: Scalar> DeviceDense<S> {
     /// Device to host, after all that was done to it, gaps there left as they are. A matrix of another shape is an error.
     pub fn read(&self, view: DenseViewMut<'_, S>) -> Result<(), DeviceError> {
         self.check_shape("the matrix to be filled", (view.rows(), view.cols()))?;
+        if self.leading_dimension == self.cols {
+            return with_host_copies(|copies| self.enqueue_read(copies, view));
+        }
         self.read_rows(view)
     }
 
-    fn read_rows(&self, mut view: DenseViewMut<'_, S>) -> Result<(), DeviceError> {
-        let (len, distance) = (self.buffer.len(), self.leading_dimension);
-        if self.cols == view.leading_dimension() && self.cols == distance {
-            let into = &mut view.data_mut()[..len];
-            return with_host_copies(|copies| copies.download(&self.device, &self.buffer, 0, into));
+    /// The same for a matrix of this shape, only enqueued where rows lie alike; gaps are then [brought](Self::brings_gaps)
+    /// too.
+    pub(crate) fn enqueue_read<'host>(
+        &self,
+        copies: &HostCopies<'host>,
+        view: DenseViewMut<'host, S>,
+    ) -> Result<(), DeviceError> {
+        if !self.is_one_copy(&view.as_view()) {
+            return self.read_rows(view);
         }
+        let into = view.into_data();
+        copies.download(&self.device, &self.buffer, 0, &mut into[..self.buffer.len()])
+    }
+
+    /// Some rows at a time, without their gaps.
+    fn read_rows(&self, mut view: DenseViewMut<'_, S>) -> Result<(), DeviceError> {
+        let (all, distance) = (self.buffer.len(), self.leading_dimension);
         let mut staged = vec![S::POISON; self.rows_at_once() * distance];
         for first in (0..self.rows).step_by(self.rows_at_once()) {
             let rows = first..self.rows.min(first + self.rows_at_once());
-            self.buffer.read_from(first * distance, &mut staged[..rows.len() * distance])?;
-            for (row, from) in rows.zip(staged.chunks_exact(distance.max(1))) {
+            let len = (rows.len() * distance).min(all - first * distance);
+            self.buffer.read_from(first * distance, &mut staged[..len])?;
+            for (row, from) in rows.zip(staged.chunks(distance.max(1))) {
                 view.row_mut(row).copy_from_slice(&from[..self.cols]);
             }
         }
@@ -134,9 +192,9 @@ impl<S: Scalar> DeviceDense<S> {
     pub fn cols(&self) -> usize {
         self.cols
     }
+}
 
-    /// Pointer and leading dimension, as every kernel takes them: `const SCALAR* a, u64 a_distance`.
-    pub(crate) fn arguments(&self) -> [Argument; 2] {
-        [Argument::from(&self.buffer), Argument::of(self.leading_dimension as u64)]
-    }
+/// A part of a much wider matrix, say: copying its gaps too would take longer than leaving them out.
+fn is_mostly_gaps<S: Scalar>(view: &DenseView<'_, S>) -> bool {
+    view.leading_dimension() / 2 > view.cols()
 }

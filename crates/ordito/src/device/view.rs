@@ -9,6 +9,10 @@ use crate::matrix::{FormatError, span};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+/// The widest load of a thread: operands start at a multiple of so many bytes, and so do the rows of a
+/// [`DeviceDense`](crate::device::DeviceDense).
+pub(crate) const CHUNK_BYTES: usize = 16;
+
 /// A dense row-major matrix in the memory of a device, to read.
 ///
 /// ```
@@ -42,6 +46,8 @@ struct Place<'a> {
     rows: usize,
     cols: usize,
     leading_dimension: usize,
+    /// Elements from the first one on that are known to be there: also behind the last row, in a buffer.
+    extent: usize,
     owner: Owner<'a>,
 }
 
@@ -70,13 +76,13 @@ impl<'a> Place<'a> {
 
     fn within<S: Scalar>(buffer: &'a Buffer<S>, rows: usize, cols: usize, leading_dimension: usize) -> Self {
         let owner = Owner::Buffer(buffer.memory());
-        Place { address: buffer.address(), rows, cols, leading_dimension, owner }
+        Place { address: buffer.address(), rows, cols, leading_dimension, extent: buffer.len(), owner }
     }
 
     /// Memory that nobody here knows.
     fn raw(address: u64, rows: usize, cols: usize, leading_dimension: usize) -> Result<Self, FormatError> {
-        span(rows, cols, leading_dimension)?;
-        Ok(Place { address, rows, cols, leading_dimension, owner: Owner::Caller })
+        let extent = span(rows, cols, leading_dimension)?;
+        Ok(Place { address, rows, cols, leading_dimension, extent, owner: Owner::Caller })
     }
 
     fn arguments(&self) -> [Argument; 2] {
@@ -137,6 +143,14 @@ impl<'a, S: Scalar> DeviceView<'a, S> {
     /// Pointer and leading dimension, as every kernel takes them: `const SCALAR* x, u64 x_distance`.
     pub fn arguments(&self) -> [Argument; 2] {
         self.place.arguments()
+    }
+    /// May rows be read 16 bytes at a time, also where that reaches beyond their end? What starts at a multiple of 16 bytes.
+    pub(crate) fn has_whole_chunks(&self) -> bool {
+        let Place { rows, cols, leading_dimension, extent, .. } = self.place;
+        let chunk = CHUNK_BYTES / size_of::<S>();
+        let last_end = rows.saturating_sub(1).saturating_mul(leading_dimension);
+        let last_end = last_end.saturating_add(cols.next_multiple_of(chunk));
+        leading_dimension.is_multiple_of(chunk) && (last_end <= extent || rows == 0)
     }
 }
 
@@ -212,24 +226,25 @@ impl<'a, S: Scalar> DeviceViewMut<'a, S> {
 pub(crate) struct KeptMatrix<S> {
     memory: Option<Arc<dyn Memory>>,
     address: u64,
-    shape: [usize; 3],
+    shape: [usize; 4],
     element: PhantomData<S>,
 }
 
 impl<S: Scalar> KeptMatrix<S> {
     pub(crate) fn new(view: DeviceView<'_, S>) -> Self {
-        let Place { address, rows, cols, leading_dimension, owner } = view.place;
+        let Place { address, rows, cols, leading_dimension, extent, owner } = view.place;
         let memory = match owner {
             Owner::Buffer(memory) => Some(memory.clone()),
             Owner::Caller => None,
         };
-        KeptMatrix { memory, address, shape: [rows, cols, leading_dimension], element: PhantomData }
+        let shape = [rows, cols, leading_dimension, extent];
+        KeptMatrix { memory, address, shape, element: PhantomData }
     }
 
     fn place(&self) -> Place<'_> {
         let owner = self.memory.as_ref().map_or(Owner::Caller, Owner::Buffer);
-        let [rows, cols, leading_dimension] = self.shape;
-        Place { address: self.address, rows, cols, leading_dimension, owner }
+        let [rows, cols, leading_dimension, extent] = self.shape;
+        Place { address: self.address, rows, cols, leading_dimension, extent, owner }
     }
     pub(crate) fn view(&self) -> DeviceView<'_, S> {
         DeviceView { place: self.place(), element: PhantomData }
@@ -244,27 +259,29 @@ impl Device {
     /// Runs `work`, which only enqueues here and uses nothing but these matrices and memory of its own: after all that was
     /// done to their buffers until now, before all that is done to them later, whichever streams those belong to.
     /// Matrices of other devices are an error.
-    pub(crate) fn in_order<S: Scalar, E: From<DeviceError>>(
+    pub(crate) fn in_order<R: Scalar, W: Scalar, E: From<DeviceError>, const READ: usize>(
         &self,
-        x: DeviceView<'_, S>,
-        y: DeviceViewMut<'_, S>,
-        work: impl FnOnce(DeviceView<'_, S>, DeviceViewMut<'_, S>) -> Result<(), E>,
+        (names, read): ([&'static str; READ], [DeviceView<'_, R>; READ]),
+        (what, written): (&'static str, DeviceViewMut<'_, W>),
+        work: impl FnOnce([DeviceView<'_, R>; READ], DeviceViewMut<'_, W>) -> Result<(), E>,
     ) -> Result<(), E> {
         let backend = self.backend();
-        let mut used = [None; 2];
-        for ((what, owner), used) in [("X", x.place.owner), ("Y", y.place.owner)].into_iter().zip(&mut used) {
-            let Owner::Buffer(memory) = owner else { continue };
-            if !backend.owns(&**memory) {
-                return Err(DeviceError::Elsewhere { what }.into());
-            }
-            *used = Some(memory);
+        let owned = |what, owner| {
+            let Owner::Buffer(memory) = owner else { return Ok(None) };
+            if backend.owns(&**memory) { Ok(Some(memory)) } else { Err(DeviceError::Elsewhere { what }) }
+        };
+        let of_written = owned(what, written.place.owner)?;
+        let mut of_read = [None; READ];
+        for ((memory, what), view) in of_read.iter_mut().zip(names).zip(read) {
+            *memory = owned(what, view.place.owner)?;
         }
-        for memory in used.iter().flatten() {
+        let used = || of_read.iter().chain([&of_written]).flatten();
+        for memory in used() {
             backend.wait_for(&***memory)?;
         }
-        let done = work(x, y);
+        let done = work(read, written);
         // Also after an error: something may have been enqueued.
-        for memory in used.iter().flatten() {
+        for memory in used() {
             backend.let_wait(&***memory)?;
         }
         done

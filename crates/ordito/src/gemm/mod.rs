@@ -3,6 +3,7 @@
 mod cpu;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 mod cuda;
+mod operands;
 mod plan;
 mod product;
 mod reference;

@@ -1,7 +1,7 @@
 //! The library's calls.
 
 use crate::Scalar;
-use crate::device::LaunchReport;
+use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
 use crate::gemm::cpu::dense_threads_packed::multiply_on;
 use crate::gemm::cpu::host::multiply_or_scale;
 use crate::gemm::product::{Gemm, Product, Shape, check_shapes};
@@ -70,6 +70,49 @@ impl<S: Scalar> Plan<S> {
         c: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
         self.product.apply(alpha, a, b, beta, c)
+    }
+
+    /// C = αAB + βC on operands that lie on the plan's device: only enqueues, and waits for nothing. Rows that do not start at
+    /// multiples of 16 bytes are copied on the device by kernels that need them so; gaps of C are never touched.
+    ///
+    /// It happens after all that was done before to the buffers of A, B and C, and before all that is done to them later, in
+    /// whichever streams ([`Device::with_new_stream`]). Memory of others ([`DeviceView::from_raw`]) is ordered by the plan's
+    /// stream alone, and must begin at a multiple of 16 bytes. An error where the plan runs on the CPU.
+    ///
+    /// ```
+    /// use ordito::device::DeviceDense;
+    /// use ordito::gemm::{Plan, Shape};
+    /// use ordito::machine::{Accelerator, Machine};
+    /// use ordito::matrix::Dense;
+    ///
+    /// let machine = Machine::whole()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
+    /// # if machine.device().is_err() { return Ok(()); }
+    /// let mut plan = Plan::<f64>::new(Shape::square(2), &machine)?;
+    /// let device = machine.device()?;
+    /// let [mut a, mut b] = [DeviceDense::new(&device, "A", 2, 2)?, DeviceDense::new(&device, "B", 2, 2)?];
+    /// a.write(Dense::from_rows(2, 2, vec![0.0, 1.0, 2.0, 0.0])?.view())?;
+    /// plan.apply_on_device(1.0, a.view(), a.view(), 0.0, b.view_mut())?; // B = A·A; nothing comes back to the host
+    /// let mut c = DeviceDense::new(&device, "C", 2, 2)?;
+    /// plan.apply_on_device(1.0, a.view(), b.view(), 0.0, c.view_mut())?; // C = A·B
+    /// let mut found = Dense::filled(2, 2, 0.0)?;
+    /// c.read(found.view_mut())?; // waits
+    /// assert_eq!(found.data(), &[0.0, 2.0, 4.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn apply_on_device(
+        &mut self,
+        alpha: S,
+        a: DeviceView<'_, S>,
+        b: DeviceView<'_, S>,
+        beta: S,
+        c: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        self.product.apply_on_device(alpha, a, b, beta, c)
+    }
+
+    /// The device it runs on, with its stream; `None` on the CPU.
+    pub fn device(&self) -> Option<&Device> {
+        self.product.device()
     }
 
     /// How long the parts of the last [`apply`](Self::apply) took on a device; nothing on the CPU.

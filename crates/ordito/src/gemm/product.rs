@@ -1,8 +1,10 @@
 //! C = αAB + βC: A dense N×M, B dense M×P, C dense N×P, all row-major with leading dimensions.
 
 use crate::Scalar;
+use crate::device::{DeviceView, DeviceViewMut};
 use crate::matrix::{Dense, DenseView, DenseViewMut};
 use crate::op::{Prepared, RunError};
+use crate::refusal::Refusal;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -78,6 +80,18 @@ pub trait Product<S: Scalar>: Prepared<Gemm<S>> {
         beta: S,
         c: DenseViewMut<'_, S>,
     ) -> Result<(), RunError>;
+
+    /// The same on operands that lie on the device. Only enqueues.
+    fn apply_on_device(
+        &mut self,
+        _alpha: S,
+        _a: DeviceView<'_, S>,
+        _b: DeviceView<'_, S>,
+        _beta: S,
+        _c: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        Err(Refusal::NoDevice.into())
+    }
 }
 
 /// Do A, B and C have this shape?

@@ -7,7 +7,15 @@
 //! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
 
 pub(crate) mod break_even;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) mod copy_rows;
 pub(crate) mod description;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) mod on_device;
+pub(crate) mod on_host;
+pub(crate) mod operands;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) mod padded_rows;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod phase_clock;
 pub(crate) mod reference;
@@ -308,7 +316,7 @@ mod tests {
 
     /// The file is there, and what is shown of it is all of it.
     fn files_are_what_is_shown<O: Op>() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for variant in O::variants() {
             let Description { name, file, source, .. } = *variant.describe();
             let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();

@@ -15,6 +15,7 @@ mod cpu;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 mod cuda;
 mod multiply;
+mod operands;
 mod plan;
 mod product;
 mod reference;

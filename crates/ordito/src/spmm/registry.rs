@@ -18,6 +18,8 @@ use crate::spmm::cpu::ladder::ell_ragged_threads;
 #[cfg(feature = "wrong-variant")]
 use crate::spmm::cpu::ladder::wrong;
 use crate::spmm::cpu::sell;
+#[cfg(feature = "cuda")]
+use crate::spmm::cuda::cusparse::{csr_cuda_cusparse, csr_cuda_cusparse_columns, csr_cuda_cusparse_spmv};
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::spmm::cuda::{
     fast::{csr_cuda_rows, csr_cuda_shares, csr_cuda_windows, sell_cuda_slices},
@@ -28,8 +30,6 @@ use crate::spmm::cuda::{
 use crate::spmm::plan::or_remembered;
 use crate::spmm::product::{Inputs, Product, Spmm, Subject};
 use crate::spmm::{reference, select};
-#[cfg(feature = "cuda")]
-use crate::spmm::cuda::cusparse::{csr_cuda_cusparse, csr_cuda_cusparse_columns, csr_cuda_cusparse_spmv};
 use std::sync::LazyLock;
 
 /// On the CPU.

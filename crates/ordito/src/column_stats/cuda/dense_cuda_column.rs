@@ -3,8 +3,9 @@
 use crate::Scalar;
 use crate::column_stats::cuda::device::{DeviceKernel, OnDevice};
 use crate::column_stats::reduction::{Columns, MEAN_ONLY, Reduction, Shape};
-use crate::device::DeviceDense;
-use crate::device::{Argument, Buffer, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
+use crate::device::{
+    Argument, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+};
 use crate::machine::Machine;
 use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
@@ -69,11 +70,11 @@ impl<S: Scalar> DeviceKernel<S> for Launch {
         MEAN_ONLY
     }
 
-    fn reduce(&mut self, data: &DeviceDense<S>, results: &mut Buffer<f64>) -> Result<(), RunError> {
-        let [rows, cols] = [data.rows, data.cols].map(|side| Argument::of(side as u64));
-        let [x, distance] = data.arguments();
+    fn reduce(&mut self, data: DeviceView<'_, S>, results: DeviceViewMut<'_, f64>) -> Result<(), RunError> {
+        let [rows, cols] = [data.rows(), data.cols()].map(|side| Argument::of(side as u64));
+        let ([x, distance], [mean, _]) = (data.arguments(), results.arguments());
         // SAFETY: as the kernel declares them; the results have a place for every statistic of every column.
-        Ok(unsafe { self.kernel.launch(&self.plan, &[rows, cols, x, distance, Argument::from(results)]) }?)
+        Ok(unsafe { self.kernel.launch(&self.plan, &[rows, cols, x, distance, mean]) }?)
     }
 
     fn launches(&self) -> Vec<LaunchReport> {

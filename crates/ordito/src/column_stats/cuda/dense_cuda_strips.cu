@@ -96,10 +96,11 @@ __device__ __forceinline__ void take_rows(Moments<SCALAR> (&mine)[WIDTH], const 
         for (u32 c = 0; c < WIDTH; ++c) mine[c].take(rows[i].at[c], pivot[c]);
 }
 
-// `results`: all means, then all variances, all least and all greatest elements. `partial`: four rows for each slice, as
+// `results`: a row of means, then one of variances, of least and of greatest elements. `partial`: four rows for each slice, as
 // long as all strips are wide; `arrived`: one 0 for each strip. Both are only used where there are several slices.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    strips(u64 rows, u64 cols, const SCALAR* x, u64 distance, u64 rows_per_slice, double* results, double* partial, u32* arrived) {
+    strips(u64 rows, u64 cols, const SCALAR* x, u64 distance, u64 rows_per_slice, double* results,
+           u64 results_distance, double* partial, u32* arrived) {
     const u32 across = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
     const u64 col = (u64(blockIdx.x) * ACROSS + across) * WIDTH;
     const bool inside = col < cols;
@@ -165,8 +166,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         const bool has_nan = squares != squares;  // no infinity makes one of a sum of squares
         double* const to = results + col + c;
         to[0] = pivot[c] + offset;
-        to[cols] = (rest < 0 ? 0.0 : rest) / (count - 1);
-        to[2 * cols] = has_nan ? squares : total[c].least;
-        to[3 * cols] = has_nan ? squares : total[c].most;
+        to[results_distance] = (rest < 0 ? 0.0 : rest) / (count - 1);
+        to[2 * results_distance] = has_nan ? squares : total[c].least;
+        to[3 * results_distance] = has_nan ? squares : total[c].most;
     }
 }

@@ -3,9 +3,12 @@
 use crate::Scalar;
 use crate::column_stats::cuda::device::{DeviceKernel, OnDevice};
 use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
-use crate::device::DeviceDense;
-use crate::device::{Argument, Buffer, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
+use crate::device::{
+    Argument, Buffer, Device, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan,
+    LaunchReport,
+};
 use crate::machine::Machine;
+use crate::op::padded_rows::{Needs, PaddedRows};
 use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
@@ -105,7 +108,7 @@ impl Strips {
             .define("BLOCKS", self.blocks_per_multiprocessor)
     }
 
-    fn launch<S: Scalar>(&self, device: &Device, slices: Slices) -> Result<Launch, Refusal> {
+    fn launch<S: Scalar>(&self, device: &Device, slices: Slices) -> Result<Launch<S>, Refusal> {
         let grid = [slices.strips, slices.count, 1];
         let sliced = slices.count > 1;
         let partial = if sliced {
@@ -121,29 +124,42 @@ impl Strips {
             rows_per_slice: slices.rows,
             partial: device.allocate("statistics of slices", partial)?,
             arrived: device.upload("counters of slices", &vec![0_u32; strips])?,
+            wide: self.wide.then(|| PaddedRows::new(device, "the matrix in padded rows", Needs::WholeChunks)),
         })
     }
 }
 
-struct Launch {
+struct Launch<S> {
     kernel: Kernel,
     plan: LaunchPlan,
     rows_per_slice: u64,
     partial: Buffer<f64>,
     arrived: Buffer<u32>,
+    /// A copy for loads of 16 bytes, where the matrix does not lie so.
+    wide: Option<PaddedRows<S>>,
 }
 
-impl<S: Scalar> DeviceKernel<S> for Launch {
-    fn reduce(&mut self, data: &DeviceDense<S>, results: &mut Buffer<f64>) -> Result<(), RunError> {
-        let [rows, cols] = [data.rows, data.cols].map(|side| Argument::of(side as u64));
-        let [x, distance] = data.arguments();
+impl<S: Scalar> DeviceKernel<S> for Launch<S> {
+    fn bind(&mut self, data: DeviceView<'_, S>) -> Result<(), RunError> {
+        self.wide.iter_mut().try_for_each(|copy| Ok(copy.bind(data)?))
+    }
+
+    fn repack(&mut self, data: DeviceView<'_, S>) -> Result<bool, RunError> {
+        self.wide.as_mut().map_or(Ok(false), |copy| copy.fill(data))
+    }
+
+    fn reduce(&mut self, data: DeviceView<'_, S>, results: DeviceViewMut<'_, f64>) -> Result<(), RunError> {
+        let data = self.wide.as_ref().map_or(data, |copy| copy.or_itself(data));
+        let [rows, cols] = [data.rows(), data.cols()].map(|side| Argument::of(side as u64));
+        let ([x, distance], [to, to_distance]) = (data.arguments(), results.arguments());
         let arguments = [
             rows,
             cols,
             x,
             distance,
             Argument::of(self.rows_per_slice),
-            Argument::from(results),
+            to,
+            to_distance,
             Argument::from(&mut self.partial),
             Argument::from(&mut self.arrived),
         ];
@@ -153,7 +169,8 @@ impl<S: Scalar> DeviceKernel<S> for Launch {
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
-        vec![self.kernel.report(&self.plan)]
+        let copies = self.wide.iter().flat_map(PaddedRows::launches);
+        [self.kernel.report(&self.plan)].into_iter().chain(copies).collect()
     }
 }
 
@@ -162,7 +179,8 @@ impl<S: Scalar> Variant<Columns<S>> for Strips {
         &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
-        vec![self.kernel::<S>()]
+        let copy = self.wide.then(PaddedRows::<S>::source);
+        [self.kernel::<S>()].into_iter().chain(copy).collect()
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Reduction<S>>, Refusal> {
         let device = machine.device()?;

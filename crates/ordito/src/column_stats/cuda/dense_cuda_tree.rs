@@ -3,8 +3,9 @@
 use crate::Scalar;
 use crate::column_stats::cuda::device::{DeviceKernel, OnDevice};
 use crate::column_stats::reduction::{Columns, MEAN_ONLY, Reduction, Shape};
-use crate::device::DeviceDense;
-use crate::device::{Argument, Buffer, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
+use crate::device::{
+    DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+};
 use crate::machine::Machine;
 use crate::op::transposed::Transposed;
 use crate::op::{Description, Place, RunError, Variant};
@@ -94,15 +95,15 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
         MEAN_ONLY
     }
 
-    fn repack(&mut self, data: &DeviceDense<S>) -> Result<bool, RunError> {
+    fn repack(&mut self, data: DeviceView<'_, S>) -> Result<bool, RunError> {
         self.columns.repack(data.arguments())?;
         Ok(true)
     }
 
-    fn reduce(&mut self, _: &DeviceDense<S>, results: &mut Buffer<f64>) -> Result<(), RunError> {
-        let [columns, rows] = self.columns.arguments();
+    fn reduce(&mut self, _: DeviceView<'_, S>, results: DeviceViewMut<'_, f64>) -> Result<(), RunError> {
+        let ([columns, rows], [mean, _]) = (self.columns.arguments(), results.arguments());
         // SAFETY: as the kernel declares them; the columns are a buffer of this struct, the results have a place for every column.
-        Ok(unsafe { self.kernel.launch(&self.plan, &[columns, rows, Argument::from(results)]) }?)
+        Ok(unsafe { self.kernel.launch(&self.plan, &[columns, rows, mean]) }?)
     }
 
     fn launches(&self) -> Vec<LaunchReport> {

@@ -1,149 +1,121 @@
-//! What every CUDA variant shares: the matrix on a device, and a kernel over it made into a [`Reduction`].
+//! What every CUDA variant shares: a kernel over a matrix on a device, made into a [`Reduction`].
 
 use crate::Scalar;
-use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape, check_shape};
+use crate::column_stats::operands::{shapes, statistics_of};
+use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
 use crate::column_stats::statistics::Statistics;
-use crate::device::DeviceDense;
-use crate::device::{Buffer, Device, DeviceError, LaunchReport};
-use crate::matrix::{Dense, DenseView};
-use crate::op::{Phases, Prepared, RunError};
-use crate::refusal::Refusal;
-use std::sync::Arc;
-use std::time::Instant;
+use crate::device::{Device, DeviceDense, DeviceView, DeviceViewMut, LaunchReport};
+use crate::matrix::DenseView;
+use crate::op::RunError;
+use crate::op::copy_rows::CopyRows;
+use crate::op::on_device::{self, DeviceOp};
 
-/// The heart of a CUDA variant. The shape has been checked, and there is at least one row.
+/// The heart of a CUDA variant. The shape has been checked, and there is at least one row; operands begin at multiples of 16
+/// bytes, and their rows lie anyhow: what a kernel cannot read so, it copies.
 pub(crate) trait DeviceKernel<S: Scalar>: Send {
     /// Rows of its results.
     fn statistics(&self) -> usize {
         ALL_STATISTICS
     }
+    /// Told, untimed, where the matrix lies before it is read: room for a copy is made here.
+    fn bind(&mut self, _data: DeviceView<'_, S>) -> Result<(), RunError> {
+        Ok(())
+    }
     /// Rearranges the matrix into device memory of its own; `false` where the kernel reads it as it is.
-    fn repack(&mut self, _data: &DeviceDense<S>) -> Result<bool, RunError> {
+    fn repack(&mut self, _data: DeviceView<'_, S>) -> Result<bool, RunError> {
         Ok(false)
     }
-    /// Writes all means, then all variances, all least and all greatest elements, of a matrix that has been repacked.
+    /// Writes a row of means, then one of variances, of least and of greatest elements, of a matrix that has been repacked.
     /// Only enqueues.
-    fn reduce(&mut self, data: &DeviceDense<S>, results: &mut Buffer<f64>) -> Result<(), RunError>;
+    fn reduce(&mut self, data: DeviceView<'_, S>, results: DeviceViewMut<'_, f64>) -> Result<(), RunError>;
     /// What it launches, for those who study kernels.
     fn launches(&self) -> Vec<LaunchReport>;
 }
 
-/// The matrix and its statistics on a device.
-struct Operands<S> {
-    data: DeviceDense<S>,
-    results: Buffer<f64>,
-}
-
-impl<S: Scalar> Operands<S> {
-    fn new(device: &Device, shape: Shape, statistics: usize) -> Result<Self, Refusal> {
-        Ok(Operands {
-            data: DeviceDense::new(device, "the matrix", shape.rows, shape.cols)?,
-            results: device.allocate("statistics", statistics.saturating_mul(shape.cols))?,
-        })
-    }
-
-    fn reduce(&mut self, kernel: &mut dyn DeviceKernel<S>) -> Result<(), RunError> {
-        if self.data.rows == 0 {
-            return Ok(self.results.fill_bytes(0xFF)?); // statistics of nothing: NaN
-        }
-        kernel.repack(&self.data)?;
-        kernel.reduce(&self.data, &mut self.results)
-    }
-
-    fn read(&self, statistics: usize) -> Result<Statistics, DeviceError> {
-        let mut results = vec![f64::NAN; self.results.len()];
-        self.results.read(&mut results)?;
-        Ok(Statistics::from_rows(self.data.rows as u64, &results, statistics))
-    }
-}
-
 /// A kernel with its operands.
-pub(crate) struct OnDevice<S, K> {
+pub(crate) type OnDevice<S> = on_device::OnDevice<Columns<S>, 1>;
+
+impl<S: Scalar> OnDevice<S> {
+    pub(crate) fn boxed(
+        kernel: impl DeviceKernel<S> + 'static,
+        device: Device,
+        shape: Shape,
+    ) -> Box<dyn Reduction<S>> {
+        let shapes = shapes(shape, kernel.statistics());
+        if shape.rows > 0 {
+            return Box::new(OnDevice::new(Box::new(kernel), device, shapes));
+        }
+        let of_nothing = OfNothing { kernel, device: device.clone(), nothing: None };
+        Box::new(OnDevice::new(Box::new(of_nothing), device, shapes))
+    }
+}
+
+/// A kernel that is not run, since there are no rows: all statistics are NaN.
+struct OfNothing<K> {
     kernel: K,
     device: Device,
-    shape: Shape,
-    loaded: Option<Operands<S>>,
-    /// Room for the operands of [`Reduction::apply`], kept between calls.
-    room: Option<Operands<S>>,
-    phases: Phases,
+    /// Rows of NaN, and what copies them.
+    nothing: Option<(DeviceDense<f64>, CopyRows<f64>)>,
 }
 
-impl<S: Scalar, K: DeviceKernel<S> + 'static> OnDevice<S, K> {
-    pub(crate) fn boxed(kernel: K, device: Device, shape: Shape) -> Box<dyn Reduction<S>> {
-        Box::new(OnDevice { kernel, device, shape, loaded: None, room: None, phases: Phases::default() })
+impl<S: Scalar, K: DeviceKernel<S>> DeviceKernel<S> for OfNothing<K> {
+    fn statistics(&self) -> usize {
+        self.kernel.statistics()
     }
-}
-
-impl<S: Scalar, K: DeviceKernel<S>> Prepared<Columns<S>> for OnDevice<S, K> {
-    fn load(&mut self, data: &Arc<Dense<S>>) -> Result<(), RunError> {
-        check_shape(self.shape, &data.view())?;
-        self.loaded = None; // its memory is free again
-        self.phases = Phases::default();
-        let mut operands = Operands::new(&self.device, self.shape, self.kernel.statistics())?;
-        self.device.synchronize()?;
-        let start = Instant::now();
-        operands.data.write(data.view())?;
-        self.device.synchronize()?;
-        self.phases.upload_ns = Some(start.elapsed().as_nanos() as f64);
-        self.loaded = Some(operands);
-        Ok(())
-    }
-
-    fn reset(&mut self) -> Result<(), RunError> {
-        let operands = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
-        Ok(operands.results.fill_bytes(0xFF)?)
-    }
-
-    fn repack(&mut self) -> Result<bool, RunError> {
-        let operands = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
-        self.kernel.repack(&operands.data)
-    }
-
-    fn run(&mut self) -> Result<(), RunError> {
-        self.loaded.as_mut().ok_or(RunError::NotLoaded)?.reduce(&mut self.kernel)
-    }
-
-    fn fetch(&mut self) -> Result<Statistics, RunError> {
-        let operands = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
-        self.device.synchronize()?;
-        let start = Instant::now();
-        let found = operands.read(self.kernel.statistics())?;
-        self.phases.download_ns = Some(start.elapsed().as_nanos() as f64);
-        Ok(found)
-    }
-
-    fn device(&self) -> Option<&Device> {
-        Some(&self.device)
-    }
-    fn phases(&self) -> Phases {
-        self.phases
+    fn reduce(&mut self, _: DeviceView<'_, S>, results: DeviceViewMut<'_, f64>) -> Result<(), RunError> {
+        let (rows, cols) = (results.rows(), results.cols());
+        let (nan, copy) = match &self.nothing {
+            Some(nothing) => nothing,
+            None => self.nothing.insert((
+                DeviceDense::new(&self.device, "statistics of nothing", rows, cols)?,
+                CopyRows::new(&self.device, rows, cols)?,
+            )),
+        };
+        copy.copy(nan.view(), results)
     }
     fn launches(&self) -> Vec<LaunchReport> {
         self.kernel.launches()
     }
 }
 
-impl<S: Scalar, K: DeviceKernel<S>> Reduction<S> for OnDevice<S, K> {
+impl<S: Scalar> DeviceOp<1> for Columns<S> {
+    type DeviceKernel = dyn DeviceKernel<S>;
+    const PADDED_ROWS: bool = true;
+
+    fn bind(
+        kernel: &mut Self::DeviceKernel,
+        [data]: [DeviceView<'_, S>; 1],
+        _: DeviceView<'_, f64>,
+    ) -> Result<(), RunError> {
+        kernel.bind(data)
+    }
+    fn repack(kernel: &mut Self::DeviceKernel, [data]: [DeviceView<'_, S>; 1]) -> Result<bool, RunError> {
+        kernel.repack(data)
+    }
+    fn run(
+        kernel: &mut Self::DeviceKernel,
+        _: (),
+        [data]: [DeviceView<'_, S>; 1],
+        results: DeviceViewMut<'_, f64>,
+    ) -> Result<(), RunError> {
+        kernel.repack(data)?;
+        kernel.reduce(data, results)
+    }
+    fn launches(kernel: &Self::DeviceKernel) -> Vec<LaunchReport> {
+        kernel.launches()
+    }
+}
+
+impl<S: Scalar> Reduction<S> for OnDevice<S> {
     fn apply(&mut self, data: DenseView<'_, S>) -> Result<Statistics, RunError> {
-        check_shape(self.shape, &data)?;
-        let mut operands = match self.room.take() {
-            Some(operands) => operands,
-            None => Operands::new(&self.device, self.shape, self.kernel.statistics())?,
-        };
-        self.phases = Phases::default();
-        self.device.synchronize()?; // the copy is timed, not what went before
-        let start = Instant::now();
-        operands.data.write(data)?;
-        self.device.synchronize()?;
-        self.phases.upload_ns = Some(start.elapsed().as_nanos() as f64);
-        let start = Instant::now();
-        operands.reduce(&mut self.kernel)?;
-        self.device.synchronize()?;
-        self.phases.run_ns = Some(start.elapsed().as_nanos() as f64);
-        let start = Instant::now();
-        let found = operands.read(self.kernel.statistics())?;
-        self.phases.download_ns = Some(start.elapsed().as_nanos() as f64);
-        self.room = Some(operands);
-        Ok(found)
+        Ok(statistics_of(data.rows(), self.compute((), [data])?))
+    }
+
+    fn apply_on_device(
+        &mut self,
+        data: DeviceView<'_, S>,
+        results: DeviceViewMut<'_, f64>,
+    ) -> Result<(), RunError> {
+        self.apply_on_device((), [data], results)
     }
 }

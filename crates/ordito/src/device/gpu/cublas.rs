@@ -8,6 +8,7 @@ use crate::device::gpu::api::cublas as sys;
 use crate::device::gpu::libraries::{Found, Library};
 use crate::device::gpu::memory::DeviceMemory;
 use crate::device::gpu::status::in_words;
+use crate::device::view::{DeviceView, DeviceViewMut};
 use crate::refusal::Refusal;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -113,6 +114,25 @@ impl Cublas {
         self.multiply(alpha, &a, &b, beta, &c)
     }
 
+    /// The same of the first `terms` columns of A and rows of B. The shapes fit, and the matrices are of this GPU.
+    pub(crate) fn gemm_on_views<S: Scalar>(
+        &self,
+        terms: usize,
+        (alpha, beta): (S, S),
+        a: DeviceView<'_, S>,
+        b: DeviceView<'_, S>,
+        c: DeviceViewMut<'_, S>,
+    ) -> Result<(), DeviceError> {
+        if c.rows() == 0 || c.cols() == 0 {
+            return Ok(());
+        }
+        let c = Matrix::of_view("C", c.as_view())?;
+        if terms == 0 {
+            return self.scale(beta, &c);
+        }
+        self.multiply(alpha, &Matrix::of_view("A", a)?, &Matrix::of_view("B", b)?, beta, &c)
+    }
+
     /// cuBLAS is column-major, and to it our rows are columns: what it sees is Cᵀ = Bᵀ·Aᵀ, so B comes first and sizes
     /// are the other way round. No operand is empty: cuBLAS takes no leading dimension of 0.
     fn multiply<S: Scalar>(
@@ -196,10 +216,7 @@ impl Matrix {
         cols: usize,
         leading_dimension: usize,
     ) -> Result<Self, DeviceError> {
-        let refuse = |why: String| DeviceError::Call {
-            call: "cuBLAS's gemm",
-            why: format!("{name} ({rows}×{cols}, rows {leading_dimension} elements apart) {why}"),
-        };
+        let refuse = |why: String| refused(name, (rows, cols), leading_dimension, why);
         if leading_dimension < cols {
             return Err(refuse("has rows that overlap".into()));
         }
@@ -212,13 +229,29 @@ impl Matrix {
             }
             None => return Err(refuse("has more elements than 64 bits count".into())),
         }
+        Matrix::at(name, buffer.address(), (rows, cols), leading_dimension)
+    }
+
+    /// Where it lies within its memory is known of a view.
+    fn of_view<S: Scalar>(name: &str, view: DeviceView<'_, S>) -> Result<Self, DeviceError> {
+        Matrix::at(name, view.address(), (view.rows(), view.cols()), view.leading_dimension())
+    }
+
+    fn at(
+        name: &str,
+        address: u64,
+        (rows, cols): (usize, usize),
+        leading_dimension: usize,
+    ) -> Result<Self, DeviceError> {
         // Of a single row the distance is any number, also one beyond 63 bits.
         let leading_dimension = if rows == 1 { cols } else { leading_dimension };
         let count = |number: usize| {
-            i64::try_from(number).map_err(|_| refuse("has more elements than 63 bits count".into()))
+            i64::try_from(number).map_err(|_| {
+                refused(name, (rows, cols), leading_dimension, "has more elements than 63 bits count".into())
+            })
         };
         Ok(Matrix {
-            address: buffer.address(),
+            address,
             rows: count(rows)?,
             cols: count(cols)?,
             leading_dimension: count(leading_dimension)?,
@@ -228,6 +261,11 @@ impl Matrix {
     fn start<T>(&self) -> *mut T {
         std::ptr::without_provenance_mut(self.address as usize)
     }
+}
+
+fn refused(name: &str, (rows, cols): (usize, usize), leading_dimension: usize, why: String) -> DeviceError {
+    let why = format!("{name} ({rows}×{cols}, rows {leading_dimension} elements apart) {why}");
+    DeviceError::Call { call: "cuBLAS's gemm", why }
 }
 
 /// What every call is told: whom it works for, where and how.

@@ -1,10 +1,12 @@
 //! What every CPU variant shares: a kernel over views, made into a [`Product`] that owns its operands.
 
 use crate::Scalar;
-use crate::gemm::product::{Gemm, Inputs, Product, Shape, check_shapes};
+use crate::gemm::operands::shapes;
+use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
-use crate::matrix::{Dense, DenseView, DenseViewMut};
-use crate::op::{Prepared, RunError};
+use crate::matrix::{DenseView, DenseViewMut};
+use crate::op::RunError;
+use crate::op::on_host::{self, HostOp};
 use crate::refusal::Refusal;
 
 /// The heart of a CPU variant. Shapes have been checked.
@@ -21,54 +23,28 @@ pub(crate) trait HostKernel<S: Scalar>: Send {
 }
 
 /// A kernel with its operands.
-pub(crate) struct OnHost<S, K> {
-    kernel: K,
-    shape: Shape,
-    loaded: Option<(Inputs<S>, Dense<S>)>,
-}
+pub(crate) type OnHost<S> = on_host::OnHost<Gemm<S>, 2>;
 
-impl<S: Scalar, K: HostKernel<S> + 'static> OnHost<S, K> {
-    pub(crate) fn boxed(kernel: K, shape: Shape) -> Box<dyn Product<S>> {
-        Box::new(OnHost { kernel, shape, loaded: None })
+impl<S: Scalar> OnHost<S> {
+    pub(crate) fn boxed(kernel: impl HostKernel<S> + 'static, shape: Shape) -> Box<dyn Product<S>> {
+        Box::new(OnHost::new(Box::new(kernel), shapes(shape)))
     }
 }
 
-impl<S: Scalar, K: HostKernel<S>> Prepared<Gemm<S>> for OnHost<S, K> {
-    fn load(&mut self, inputs: &Inputs<S>) -> Result<(), RunError> {
-        let c = match &inputs.c {
-            Some(c) => Dense::clone(c),
-            None if inputs.beta == S::ZERO => Dense::filled(self.shape.n, self.shape.p, S::POISON)?,
-            None => return Err(RunError::NothingToAddTo("C")),
-        };
-        check_shapes(self.shape, &inputs.a.view(), &inputs.b.view(), (c.rows(), c.cols()))?;
-        self.loaded = Some((inputs.clone(), c));
-        Ok(())
-    }
+impl<S: Scalar> HostOp<2> for Gemm<S> {
+    type HostKernel = dyn HostKernel<S>;
 
-    fn reset(&mut self) -> Result<(), RunError> {
-        let (inputs, c) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
-        match &inputs.c {
-            Some(before) => c.data_mut().copy_from_slice(before.data()),
-            None => c.data_mut().fill(S::POISON),
-        }
-        Ok(())
-    }
-
-    fn run(&mut self) -> Result<(), RunError> {
-        let (inputs, c) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
-        let (a, b, c) = (inputs.a.view(), inputs.b.view(), c.view_mut());
-        multiply_or_scale(inputs.alpha, a, b, inputs.beta, c, |a, b, c| {
-            self.kernel.multiply(inputs.alpha, a, b, inputs.beta, c);
-        });
-        Ok(())
-    }
-
-    fn fetch(&mut self) -> Result<Dense<S>, RunError> {
-        self.loaded.as_ref().map(|(_, c)| c.clone()).ok_or(RunError::NotLoaded)
+    fn run_on_host(
+        kernel: &mut Self::HostKernel,
+        (alpha, beta): (S, S),
+        [a, b]: [DenseView<'_, S>; 2],
+        c: DenseViewMut<'_, S>,
+    ) {
+        multiply_or_scale(alpha, a, b, beta, c, |a, b, c| kernel.multiply(alpha, a, b, beta, c));
     }
 }
 
-impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
+impl<S: Scalar> Product<S> for OnHost<S> {
     fn apply(
         &mut self,
         alpha: S,
@@ -77,9 +53,7 @@ impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
         beta: S,
         c: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        check_shapes(self.shape, &a, &b, (c.rows(), c.cols()))?;
-        multiply_or_scale(alpha, a, b, beta, c, |a, b, c| self.kernel.multiply(alpha, a, b, beta, c));
-        Ok(())
+        self.apply((alpha, beta), [a, b], c)
     }
 }
 

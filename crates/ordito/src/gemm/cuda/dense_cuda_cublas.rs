@@ -2,10 +2,9 @@
 //! Who does which work is NVIDIA's secret. Loses where our own kernels win.
 
 use crate::Scalar;
-use crate::device::DeviceDense;
 use crate::device::gpu::Library;
-use crate::device::gpu::cublas::{Cublas, GemmShape, Operand, OperandMut};
-use crate::device::{Device, LaunchReport};
+use crate::device::gpu::cublas::Cublas;
+use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
 use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
@@ -21,17 +20,12 @@ impl<S: Scalar> DeviceKernel<S> for Cublas {
         &mut self,
         terms: usize,
         alpha: S,
-        a: &DeviceDense<S>,
-        b: &DeviceDense<S>,
+        a: DeviceView<'_, S>,
+        b: DeviceView<'_, S>,
         beta: S,
-        c: &mut DeviceDense<S>,
+        c: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        let shape = GemmShape { n: c.rows, m: terms, p: c.cols };
-        let a = Operand { buffer: &a.buffer, leading_dimension: a.leading_dimension };
-        let b = Operand { buffer: &b.buffer, leading_dimension: b.leading_dimension };
-        let c = OperandMut { buffer: &mut c.buffer, leading_dimension: c.leading_dimension };
-        // SAFETY: the operands are those of the prepared product, which lives longer than its runs and uses them in its stream.
-        Ok(unsafe { self.gemm(shape, alpha, a, b, beta, c) }?)
+        Ok(self.gemm_on_views(terms, (alpha, beta), a, b, c)?)
     }
     fn launches(&self) -> Vec<LaunchReport> {
         Vec::new()

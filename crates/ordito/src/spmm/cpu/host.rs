@@ -1,9 +1,11 @@
 //! What every CPU variant shares: a kernel over views, made into a [`Product`] that owns its operands.
 
 use crate::Scalar;
-use crate::matrix::{Dense, DenseView, DenseViewMut};
-use crate::op::{Prepared, RunError};
-use crate::spmm::product::{Inputs, Product, Spmm, check_shapes};
+use crate::matrix::{DenseView, DenseViewMut};
+use crate::op::RunError;
+use crate::op::on_host::{self, HostOp};
+use crate::spmm::operands::shapes;
+use crate::spmm::product::{Product, Spmm};
 
 /// The heart of a CPU variant. Shapes have been checked.
 pub(crate) trait HostKernel<S: Scalar>: Send {
@@ -20,60 +22,37 @@ pub(crate) trait HostKernel<S: Scalar>: Send {
 }
 
 /// A kernel with its operands.
-pub(crate) struct OnHost<S, K> {
-    kernel: K,
-    a_shape: (usize, usize),
-    k: usize,
-    loaded: Option<(Inputs<S>, Dense<S>)>,
-}
+pub(crate) type OnHost<S> = on_host::OnHost<Spmm<S>, 1>;
 
-impl<S: Scalar, K: HostKernel<S> + 'static> OnHost<S, K> {
+impl<S: Scalar> OnHost<S> {
     /// For a matrix of shape `a_shape` and `k` columns of X.
-    pub(crate) fn boxed(kernel: K, a_shape: (usize, usize), k: usize) -> Box<dyn Product<S>> {
-        Box::new(OnHost { kernel, a_shape, k, loaded: None })
+    pub(crate) fn boxed(
+        kernel: impl HostKernel<S> + 'static,
+        a_shape: (usize, usize),
+        k: usize,
+    ) -> Box<dyn Product<S>> {
+        Box::new(OnHost::new(Box::new(kernel), shapes(a_shape, k)))
     }
 }
 
-impl<S: Scalar, K: HostKernel<S>> Prepared<Spmm<S>> for OnHost<S, K> {
-    fn load(&mut self, inputs: &Inputs<S>) -> Result<(), RunError> {
-        let (rows, k) = (self.a_shape.0, self.k);
-        let y = match &inputs.y {
-            Some(y) => Dense::clone(y),
-            None if inputs.beta == S::ZERO => Dense::filled(rows, k, S::POISON)?,
-            None => return Err(RunError::NothingToAddTo("Y")),
-        };
-        check_shapes(self.a_shape, k, &inputs.x.view(), (y.rows(), y.cols()))?;
-        self.loaded = Some((inputs.clone(), y));
-        Ok(())
-    }
+impl<S: Scalar> HostOp<1> for Spmm<S> {
+    type HostKernel = dyn HostKernel<S>;
 
-    fn reset(&mut self) -> Result<(), RunError> {
-        let (inputs, y) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
-        match &inputs.y {
-            Some(before) => y.data_mut().copy_from_slice(before.data()),
-            None => y.data_mut().fill(S::POISON),
-        }
-        Ok(())
+    fn repack_on_host(kernel: &mut Self::HostKernel, [x]: [DenseView<'_, S>; 1]) -> bool {
+        kernel.repack(x)
     }
-
-    fn repack(&mut self) -> Result<bool, RunError> {
-        let (inputs, _) = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
-        Ok(self.kernel.repack(inputs.x.view()))
-    }
-
-    fn run(&mut self) -> Result<(), RunError> {
-        let (inputs, y) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
-        self.kernel.repack(inputs.x.view());
-        self.kernel.multiply(inputs.alpha, inputs.x.view(), inputs.beta, y.view_mut());
-        Ok(())
-    }
-
-    fn fetch(&mut self) -> Result<Dense<S>, RunError> {
-        self.loaded.as_ref().map(|(_, y)| y.clone()).ok_or(RunError::NotLoaded)
+    fn run_on_host(
+        kernel: &mut Self::HostKernel,
+        (alpha, beta): (S, S),
+        [x]: [DenseView<'_, S>; 1],
+        y: DenseViewMut<'_, S>,
+    ) {
+        kernel.repack(x);
+        kernel.multiply(alpha, x, beta, y);
     }
 }
 
-impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
+impl<S: Scalar> Product<S> for OnHost<S> {
     fn apply(
         &mut self,
         alpha: S,
@@ -81,14 +60,11 @@ impl<S: Scalar, K: HostKernel<S>> Product<S> for OnHost<S, K> {
         beta: S,
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        check_shapes(self.a_shape, self.k, &x, (y.rows(), y.cols()))?;
-        self.kernel.repack(x);
-        self.kernel.multiply(alpha, x, beta, y);
-        Ok(())
+        self.apply((alpha, beta), [x], y)
     }
 
     fn does_not_pay(&self) -> Option<&str> {
-        self.kernel.does_not_pay()
+        self.kernel().does_not_pay()
     }
 }
 

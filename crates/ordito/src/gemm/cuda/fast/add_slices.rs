@@ -2,7 +2,9 @@
 
 use crate::Scalar;
 use crate::device::DeviceDense;
-use crate::device::{Argument, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
+use crate::device::{
+    Argument, Device, DeviceLimits, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+};
 use crate::gemm::cuda::fast::tiling::Slices;
 use crate::gemm::product::Shape;
 use crate::op::RunError;
@@ -19,7 +21,7 @@ pub(crate) struct AddSlices<S> {
     kernel: Kernel,
     plan: LaunchPlan,
     count: u32,
-    /// A matrix like C for every slice, one below the other.
+    /// A matrix for every slice, one below the other. Rows of C lie at the same distance.
     partial: DeviceDense<S>,
 }
 
@@ -56,11 +58,11 @@ impl<S: Scalar> AddSlices<S> {
     }
 
     /// C = α · sum of the slices + βC. Only enqueues.
-    pub(crate) fn add(&self, alpha: S, beta: S, c: &mut DeviceDense<S>) -> Result<(), RunError> {
+    pub(crate) fn add(&self, alpha: S, beta: S, c: &DeviceViewMut<'_, S>) -> Result<(), RunError> {
         let [to, distance] = c.arguments();
         let arguments = [
-            Argument::of(c.rows as u32),
-            Argument::of(c.cols as u32),
+            Argument::of(c.rows() as u32),
+            Argument::of(c.cols() as u32),
             self.partial(),
             Argument::of(self.count),
             to,

@@ -3,18 +3,18 @@
 //! others, to write them packed (B as two halves). Loses on products that are too small or too flat to pay for that.
 
 use crate::Scalar;
-use crate::device::DeviceDense;
 use crate::device::{
-    Argument, Buffer, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport, PTX, SM_90A,
-    WGMMA,
+    Argument, Buffer, Device, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan,
+    LaunchReport, PTX, SM_90A, WGMMA,
 };
 use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
 use crate::gemm::cuda::fast::add_slices::AddSlices;
 use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::ERROR_FACTOR;
-use crate::gemm::cuda::fast::tiled::{TILE_ORDER, check_sides};
+use crate::gemm::cuda::fast::tiled::{TILE_ORDER, check_sides, padded_c};
 use crate::gemm::cuda::fast::tiling::{Slices, Tiling};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
+use crate::op::padded_rows::PaddedRows;
 use crate::op::{Description, Place, RunError, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
@@ -83,8 +83,8 @@ impl<S: Scalar> Packed<S> {
         Ok(Packed { kernel: device.kernel(&packing_source(entry))?, plan, buffer })
     }
 
-    fn pack(&mut self, matrix: &DeviceDense<S>) -> Result<(), RunError> {
-        let mut arguments = vec![Argument::of(matrix.rows as u64), Argument::of(matrix.cols as u64)];
+    fn pack(&mut self, matrix: DeviceView<'_, S>) -> Result<(), RunError> {
+        let mut arguments = vec![Argument::of(matrix.rows() as u64), Argument::of(matrix.cols() as u64)];
         arguments.extend(matrix.arguments());
         arguments.push(Argument::from(&self.buffer));
         // SAFETY: as the kernel declares them; the buffer has room for all tiles of a matrix of this shape.
@@ -100,10 +100,21 @@ struct Launch<S> {
     slices: Slices,
     /// Where there are several slices.
     adding: Option<AddSlices<S>>,
+    /// A copy of C where its rows lie otherwise than the kernel writes them.
+    c: PaddedRows<S>,
 }
 
 impl<S: Scalar> DeviceKernel<S> for Launch<S> {
-    fn repack(&mut self, a: &DeviceDense<S>, b: &DeviceDense<S>) -> Result<bool, RunError> {
+    fn bind(
+        &mut self,
+        _: DeviceView<'_, S>,
+        _: DeviceView<'_, S>,
+        c: DeviceView<'_, S>,
+    ) -> Result<(), RunError> {
+        Ok(self.c.bind(c)?)
+    }
+
+    fn repack(&mut self, a: DeviceView<'_, S>, b: DeviceView<'_, S>) -> Result<bool, RunError> {
         self.a.pack(a)?;
         self.b.pack(b)?;
         Ok(true)
@@ -113,30 +124,36 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
         &mut self,
         terms: usize,
         alpha: S,
-        _: &DeviceDense<S>,
-        _: &DeviceDense<S>,
+        _: DeviceView<'_, S>,
+        _: DeviceView<'_, S>,
         beta: S,
-        c: &mut DeviceDense<S>,
+        c: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        let mut arguments =
-            [c.rows, c.cols, terms.div_ceil(DEPTH)].map(|count| Argument::of(count as u64)).to_vec();
-        arguments.extend([Argument::from(&self.a.buffer), Argument::from(&self.b.buffer)]);
-        arguments.extend(c.arguments());
-        let partial = self.adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
-        let slice_steps = u64::from(self.slices.terms) / DEPTH as u64;
-        arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(slice_steps)]);
-        // SAFETY: as the kernel declares them; packed operands and slices are buffers of this struct, made for this shape, and C has it.
-        unsafe { self.kernel.launch(&self.plan, &arguments) }?;
-        match &self.adding {
-            Some(adding) => adding.add(alpha, beta, c),
-            None => Ok(()),
-        }
+        let Launch { kernel, plan, slices, adding, .. } = self;
+        let packed = [Argument::from(&self.a.buffer), Argument::from(&self.b.buffer)];
+        self.c.write(c, beta != S::ZERO, |c| {
+            let mut arguments =
+                [c.rows(), c.cols(), terms.div_ceil(DEPTH)].map(|count| Argument::of(count as u64)).to_vec();
+            arguments.extend(packed);
+            arguments.extend(c.arguments());
+            let partial = adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
+            let slice_steps = u64::from(slices.terms) / DEPTH as u64;
+            arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(slice_steps)]);
+            // SAFETY: as the kernel declares them; packed operands and slices are buffers of this struct, made for this shape,
+            // and C has it.
+            unsafe { kernel.launch(plan, &arguments) }?;
+            match adding {
+                Some(adding) => adding.add(alpha, beta, &c),
+                None => Ok(()),
+            }
+        })
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
         let packing = [&self.a, &self.b].map(|packed| packed.kernel.report(&packed.plan));
         let adding = self.adding.iter().map(AddSlices::report);
-        packing.into_iter().chain([self.kernel.report(&self.plan)]).chain(adding).collect()
+        let product = packing.into_iter().chain([self.kernel.report(&self.plan)]).chain(adding);
+        product.chain(self.c.launches()).collect()
     }
 }
 
@@ -167,7 +184,8 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
             return Vec::new();
         }
         let packing = ["pack_rows", "pack_columns"].map(packing_source);
-        packing.into_iter().chain([product_source()]).chain(AddSlices::<S>::sources()).collect()
+        let more = AddSlices::<S>::sources().into_iter().chain([PaddedRows::<S>::source()]);
+        packing.into_iter().chain([product_source()]).chain(more).collect()
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         if S::NAME != f32::NAME {
@@ -180,6 +198,7 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
         let launch = Launch {
             plan: plan(device.limits(), *shape, slices)?,
             adding: AddSlices::for_slices(&device, *shape, slices)?,
+            c: padded_c(&device, slices),
             slices,
             kernel: device.kernel(&product_source())?, // refused here where the device is another one
             a: Packed::new(&device, "A in packed tiles", "pack_rows", n, m, 1)?,
@@ -192,6 +211,7 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::DeviceDense;
     use crate::gemm::testing::emulator;
     use crate::matrix::Dense;
     use crate::matrix::random_dense;
@@ -228,7 +248,7 @@ mod tests {
         let ((a, on_a), (b, on_b)) = (load(n, m, 1), load(m, p, 2));
         let pack = |matrix: &DeviceDense<f32>, entry, side, copies| {
             let mut packed = Packed::<f32>::new(&device, "packed", entry, side, m, copies).unwrap();
-            packed.pack(matrix).unwrap();
+            packed.pack(matrix.view()).unwrap();
             let mut tiles = vec![0.0; packed.buffer.len()];
             packed.buffer.read(&mut tiles).unwrap();
             tiles

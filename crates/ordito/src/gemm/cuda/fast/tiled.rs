@@ -2,13 +2,15 @@
 //! same for all.
 
 use crate::Scalar;
-use crate::device::DeviceDense;
-use crate::device::{Argument, Device, Kernel, KernelSource, LaunchPlan, LaunchReport, PTX};
+use crate::device::{
+    Argument, Device, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport, PTX,
+};
 use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
 use crate::gemm::cuda::fast::add_slices::AddSlices;
 use crate::gemm::cuda::fast::tiling::{Slices, Tiling};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
+use crate::op::padded_rows::{Needs, PaddedRows};
 use crate::op::{Description, RunError, Variant};
 use crate::refusal::Refusal;
 use std::sync::Arc;
@@ -61,8 +63,17 @@ impl Tiled {
             kernel: device.kernel(&self.kernel::<S>(tiling))?,
             slices,
             adding: AddSlices::for_slices(device, shape, slices)?,
+            a: PaddedRows::new(device, "A in padded rows", Needs::AlignedRows),
+            b: PaddedRows::new(device, "B in padded rows", Needs::WholeChunks),
+            c: padded_c(device, slices),
         })
     }
+}
+
+/// Partial sums of slices lie as C does.
+pub(crate) fn padded_c<S: Scalar>(device: &Device, slices: Slices) -> PaddedRows<S> {
+    let needs = if slices.count > 1 { Needs::SameDistance } else { Needs::AlignedRows };
+    PaddedRows::new(device, "C in padded rows", needs)
 }
 
 pub(crate) fn check_sides(shape: Shape) -> Result<(), Refusal> {
@@ -81,34 +92,58 @@ struct Launch<S> {
     slices: Slices,
     /// Where there are several slices.
     adding: Option<AddSlices<S>>,
+    /// Copies of operands whose rows lie otherwise than the kernel moves them.
+    a: PaddedRows<S>,
+    b: PaddedRows<S>,
+    c: PaddedRows<S>,
 }
 
 impl<S: Scalar> DeviceKernel<S> for Launch<S> {
+    fn bind(
+        &mut self,
+        a: DeviceView<'_, S>,
+        b: DeviceView<'_, S>,
+        c: DeviceView<'_, S>,
+    ) -> Result<(), RunError> {
+        self.a.bind(a)?;
+        self.b.bind(b)?;
+        Ok(self.c.bind(c)?)
+    }
+
+    fn repack(&mut self, a: DeviceView<'_, S>, b: DeviceView<'_, S>) -> Result<bool, RunError> {
+        Ok(self.a.fill(a)? | self.b.fill(b)?)
+    }
+
     fn multiply(
         &mut self,
         terms: usize,
         alpha: S,
-        a: &DeviceDense<S>,
-        b: &DeviceDense<S>,
+        a: DeviceView<'_, S>,
+        b: DeviceView<'_, S>,
         beta: S,
-        c: &mut DeviceDense<S>,
+        c: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        let mut arguments = [c.rows, terms, c.cols].map(|side| Argument::of(side as u32)).to_vec();
-        arguments.extend(a.arguments().into_iter().chain(b.arguments()).chain(c.arguments()));
-        let partial = self.adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
-        arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(self.slices.terms)]);
-        // SAFETY: as the kernel declares them; the operands have the shape that the launch was planned for, and slices are a buffer of
-        // this struct.
-        unsafe { self.kernel.launch(&self.plan, &arguments) }?;
-        match &self.adding {
-            Some(adding) => adding.add(alpha, beta, c),
-            None => Ok(()),
-        }
+        let Launch { kernel, plan, slices, adding, .. } = self;
+        let (a, b) = (self.a.or_itself(a).arguments(), self.b.or_itself(b).arguments());
+        self.c.write(c, beta != S::ZERO, |c| {
+            let mut arguments = [c.rows(), terms, c.cols()].map(|side| Argument::of(side as u32)).to_vec();
+            arguments.extend(a.into_iter().chain(b).chain(c.arguments()));
+            let partial = adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
+            arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(slices.terms)]);
+            // SAFETY: as the kernel declares them; the operands have the shape that the launch was planned for, and slices are
+            // a buffer of this struct.
+            unsafe { kernel.launch(plan, &arguments) }?;
+            match adding {
+                Some(adding) => adding.add(alpha, beta, &c),
+                None => Ok(()),
+            }
+        })
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
         let adding = self.adding.iter().map(AddSlices::report);
-        [self.kernel.report(&self.plan)].into_iter().chain(adding).collect()
+        let copies = self.a.launches().chain(self.b.launches()).chain(self.c.launches());
+        [self.kernel.report(&self.plan)].into_iter().chain(adding).chain(copies).collect()
     }
 }
 
@@ -118,7 +153,8 @@ impl<S: Scalar> Variant<Gemm<S>> for Tiled {
     }
     fn kernels(&self) -> Vec<KernelSource> {
         let Ok(tiling) = self.tiling::<S>() else { return Vec::new() };
-        [self.kernel::<S>(tiling)].into_iter().chain(AddSlices::<S>::sources()).collect()
+        let more = AddSlices::<S>::sources().into_iter().chain([PaddedRows::<S>::source()]);
+        [self.kernel::<S>(tiling)].into_iter().chain(more).collect()
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         let tiling = self.tiling::<S>()?;

@@ -3,8 +3,9 @@
 //! in each, one kernel reads A and B from global memory and one through tiles in shared memory.
 
 use crate::Scalar;
-use crate::device::DeviceDense;
-use crate::device::{Argument, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
+use crate::device::{
+    Argument, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+};
 use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
@@ -124,12 +125,12 @@ impl<S: Scalar> DeviceKernel<S> for Launch {
         &mut self,
         terms: usize,
         alpha: S,
-        a: &DeviceDense<S>,
-        b: &DeviceDense<S>,
+        a: DeviceView<'_, S>,
+        b: DeviceView<'_, S>,
         beta: S,
-        c: &mut DeviceDense<S>,
+        c: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        let mut arguments = [c.rows, terms, c.cols].map(|side| Argument::of(side as u64)).to_vec();
+        let mut arguments = [c.rows(), terms, c.cols()].map(|side| Argument::of(side as u64)).to_vec();
         arguments.extend(a.arguments().into_iter().chain(b.arguments()).chain(c.arguments()));
         arguments.extend([Argument::of(alpha), Argument::of(beta)]);
         // SAFETY: as the kernel declares them; the operands have the shape that the launch was planned for.

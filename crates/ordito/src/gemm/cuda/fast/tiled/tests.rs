@@ -1,3 +1,4 @@
+use crate::device::DeviceDense;
 use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
 use crate::gemm::cuda::fast::dense_cuda_tensor_f64::TENSOR_F64;
 use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
@@ -43,7 +44,7 @@ fn product<S: Scalar>(
         c.buffer.fill_bytes(0xFF).unwrap();
     }
     let terms = if inputs.alpha == S::ZERO { 0 } else { inputs.a.cols() };
-    launch.multiply(terms, inputs.alpha, &a, &b, inputs.beta, &mut c)?;
+    launch.multiply(terms, inputs.alpha, a.view(), b.view(), inputs.beta, c.view_mut())?;
     let mut found = vec![S::ZERO; c.buffer.len()];
     c.buffer.read(&mut found).unwrap();
     let rows = || found.chunks_exact(c.leading_dimension);
