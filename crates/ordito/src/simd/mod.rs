@@ -89,6 +89,7 @@ pub trait Gather<S>: Lanes<S> {
 /// # Safety
 /// As for [`Lanes`]; `n` is at most the number of lanes.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)] // as in kernels: a closure would be compiled without the instruction set
 pub(crate) unsafe fn gather_apart<S: Number, L: Lanes<S>>(
     from: *const S,
     indices: *const u32,
