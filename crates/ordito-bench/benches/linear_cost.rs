@@ -82,8 +82,8 @@ struct Row {
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
-    let machine = options.threads.map_or_else(Machine::whole, Machine::with_threads)?;
-    let flush = CacheFlush::new(Machine::whole()?)?;
+    let machine = options.threads.map_or_else(Machine::all_cores, Machine::with_threads)?;
+    let flush = CacheFlush::new(Machine::all_cores()?)?;
     println!(
         "{} threads, caches emptied before every run, K = {K}, f64; ns for every nonzero",
         machine.threads()
@@ -105,7 +105,7 @@ fn main() -> anyhow::Result<()> {
             cases.iter_mut().try_for_each(|case| case.run(&machine, &flush))?;
         }
         for case in cases {
-            let (name, nonzeros) = (case.name, case.triplets[0].nonzeros());
+            let (name, nonzeros) = (case.name, case.triplets[0].nnz());
             let ns = case.times_ns.map(|times| median(times) / nonzeros as f64);
             let alone = case.alone_ns.map(|times| median(times) / nonzeros as f64);
             println!(
@@ -166,7 +166,7 @@ impl Case {
         let coo = load::<f64>(name, &as_listed())?.coo.transpose();
         let file = folder.join(format!("{}.mtx", name.replace(':', "-")));
         write_matrix_market(&coo, &file, &WriteOptions::default())?;
-        let copies = (TOGETHER as f64 / coo.nonzeros() as f64).round().max(1.0) as usize;
+        let copies = (TOGETHER as f64 / coo.nnz() as f64).round().max(1.0) as usize;
         let a = machine.pool().install(|| Csr::from_coo(&coo, Duplicates::Sum));
         let product = || -> anyhow::Result<Product> {
             let x = random_dense::<f64>(coo.cols(), K, 1)?;

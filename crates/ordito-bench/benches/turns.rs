@@ -57,7 +57,7 @@ fn answer<T>(run: impl Fn() -> Outcome<T>, triplets: impl Fn(T) -> Coo<f64>) -> 
 }
 
 fn save(coo: &Coo<f64>, file: &Path) -> Outcome<()> {
-    let mut entries = Dense::filled(coo.nonzeros(), 3, 0.0)?;
+    let mut entries = Dense::filled(coo.nnz(), 3, 0.0)?;
     let mut view = entries.view_mut();
     for (entry, (row, col, value)) in coo.entries().enumerate() {
         view.row_mut(entry).copy_from_slice(&[row.into(), col.into(), value]);

@@ -220,7 +220,7 @@ fn convert_is_exact<S: Scalar>() {
 fn gemm_within_the_bound<S: Scalar>() {
     let machines = [1, 2].map(|threads| Machine::with_threads(threads).unwrap());
     let mut runs = 0;
-    let shapes = gemm::all_shapes(&gemm::EDGES).chain([Shape { n: 1000, m: 777, p: 1234 }]);
+    let shapes = gemm::all_shapes(&gemm::EDGES).chain([Shape { m: 1000, k: 777, n: 1234 }]);
     for (index, shape) in shapes.enumerate() {
         let (inputs, precision) = (gemm::gemm_case::<S>(shape), Precision::of::<S>());
         let case = Case::<Gemm<S>>::new(shape, inputs, precision, Record::default(), OracleLimits::default());

@@ -267,7 +267,7 @@ const LARGE_SHAPES: [(usize, usize, usize); 2] = [(129, 65, 130), (290, 17, 40)]
 /// A few in the emulator, all of the smaller ones there if asked for, every combination of `sides` on a GPU.
 fn gemm_shapes(accelerator: Accelerator, part: bool, sides: &[usize]) -> Vec<dense_product::Shape> {
     match accelerator {
-        Accelerator::Emulator if part => FEW_SHAPES.map(|(n, m, p)| dense_product::Shape { n, m, p }).into(),
+        Accelerator::Emulator if part => FEW_SHAPES.map(|(n, m, p)| dense_product::Shape { m: n, k: m, n: p }).into(),
         Accelerator::Emulator => gemm::all_shapes(&[0, 1, 7, 31, 32, 33]).collect(),
         _ => gemm::all_shapes(sides).collect(),
     }
@@ -282,11 +282,11 @@ fn gemm_within_the_bound<S: Scalar>(accelerator: Accelerator) {
     let selected = select::<Gemm<S>>(&Wanted::all(), Side::Device).unwrap();
     let mut shapes = gemm_shapes(accelerator, bench.part, &gemm::EDGES);
     if accelerator != Accelerator::Emulator {
-        shapes.push(dense_product::Shape { n: 1000, m: 777, p: 1234 });
+        shapes.push(dense_product::Shape { m: 1000, k: 777, n: 1234 });
     }
     let tiled = Wanted::variants(["dense-cuda-registers-*", "dense-cuda-tensor-*"]);
     let tiled = select::<Gemm<S>>(&tiled, Side::Device).unwrap();
-    let large = LARGE_SHAPES.map(|(n, m, p)| (dense_product::Shape { n, m, p }, &tiled));
+    let large = LARGE_SHAPES.map(|(n, m, p)| (dense_product::Shape { m: n, k: m, n: p }, &tiled));
     let (mut passed, mut refused) = (0, 0);
     for (shape, selected) in shapes.into_iter().map(|shape| (shape, &selected)).chain(large) {
         let (inputs, precision) = (gemm::gemm_case::<S>(shape), Precision::of::<S>());

@@ -18,7 +18,7 @@ use ordito::op::{Op, Place};
 use std::sync::Arc;
 
 fn machine(accelerator: Accelerator) -> Option<Arc<Machine>> {
-    let machine = Machine::whole().unwrap().with_accelerator(accelerator);
+    let machine = Machine::all_cores().unwrap().with_accelerator(accelerator);
     let Err(refusal) = machine.device() else { return Some(machine) };
     let required = match accelerator {
         Accelerator::Emulator => "ORDITO_REQUIRE_EMULATOR",
@@ -79,7 +79,7 @@ fn distances(cols: usize) -> [usize; 3] {
 fn products<S: Scalar>(accelerator: Accelerator, shape: gemm::Shape) {
     let Some(machine) = machine(accelerator) else { return };
     let device = machine.device().unwrap();
-    let gemm::Shape { n, m, p } = shape;
+    let gemm::Shape { m: n, k: m, n: p } = shape;
     let a = dense::<S>(n, m, 0, Values::Integers, 1);
     let b = dense::<S>(m, p, 0, Values::Integers, 2);
     let start = dense::<S>(n, p, 0, Values::Integers, 3);
@@ -119,17 +119,17 @@ fn products<S: Scalar>(accelerator: Accelerator, shape: gemm::Shape) {
 
 #[test]
 fn emulator_multiplies_what_lies_there() {
-    products::<f32>(Accelerator::Emulator, gemm::Shape { n: 5, m: 7, p: 9 });
-    products::<f64>(Accelerator::Emulator, gemm::Shape { n: 5, m: 7, p: 9 });
+    products::<f32>(Accelerator::Emulator, gemm::Shape { m: 5, k: 7, n: 9 });
+    products::<f64>(Accelerator::Emulator, gemm::Shape { m: 5, k: 7, n: 9 });
 }
 /// So many terms for so small a C are added in slices.
 #[test]
 fn emulator_multiplies_what_lies_there_in_slices() {
-    products::<f32>(Accelerator::Emulator, gemm::Shape { n: 3, m: 600, p: 5 });
+    products::<f32>(Accelerator::Emulator, gemm::Shape { m: 3, k: 600, n: 5 });
 }
 #[test]
 fn gpu_multiplies_what_lies_there() {
-    for shape in [gemm::Shape { n: 70, m: 129, p: 133 }, gemm::Shape { n: 33, m: 5000, p: 35 }] {
+    for shape in [gemm::Shape { m: 70, k: 129, n: 133 }, gemm::Shape { m: 33, k: 5000, n: 35 }] {
         products::<f32>(Accelerator::Cuda(0), shape);
         products::<f64>(Accelerator::Cuda(0), shape);
     }
@@ -184,7 +184,7 @@ fn what_does_not_fit_is_refused() {
     let device = machine.device().unwrap();
     let matrix = |rows, cols| Spread::new(&device, &Dense::filled(rows, cols, 1.0).unwrap(), cols);
     let (a, b, mut c) = (matrix(2, 4), matrix(4, 2), matrix(2, 2));
-    let mut plan = gemm::Plan::<f64>::new(gemm::Shape { n: 2, m: 4, p: 2 }, &machine).unwrap();
+    let mut plan = gemm::Plan::<f64>::new(gemm::Shape { m: 2, k: 4, n: 2 }, &machine).unwrap();
     assert!(plan.device().is_some());
     let told = plan.apply_on_device(1.0, b.view(), b.view(), 0.0, c.view_mut()).unwrap_err();
     assert_eq!(told.to_string(), "A is 4×2, 2×4 expected");
@@ -197,15 +197,15 @@ fn what_does_not_fit_is_refused() {
     let told = columns.apply_on_device(a.view(), c.view_mut()).unwrap_err();
     assert_eq!(told.to_string(), "the matrix of statistics is 2×2, 4×4 expected");
 
-    let cpu = Machine::whole().unwrap();
-    let mut on_cpu = gemm::Plan::<f64>::new(gemm::Shape { n: 2, m: 4, p: 2 }, &cpu).unwrap();
+    let cpu = Machine::all_cores().unwrap();
+    let mut on_cpu = gemm::Plan::<f64>::new(gemm::Shape { m: 2, k: 4, n: 2 }, &cpu).unwrap();
     assert!(on_cpu.device().is_none());
     let told = on_cpu.apply_on_device(1.0, a.view(), b.view(), 0.0, c.view_mut()).unwrap_err();
     assert!(told.to_string().contains("set up for the CPU only"), "{told}");
     let mut on_cpu = column_stats::Plan::<f64>::new(shape, &cpu).unwrap();
     assert!(on_cpu.apply_on_device(a.view(), c.view_mut()).is_err() && on_cpu.device().is_none());
 
-    let gpu = Machine::whole().unwrap().with_accelerator(Accelerator::Cuda(0));
+    let gpu = Machine::all_cores().unwrap().with_accelerator(Accelerator::Cuda(0));
     let Ok(gpu) = gpu.device() else { return };
     let elsewhere = Spread::new(&gpu, &Dense::filled(4, 2, 1.0).unwrap(), 2);
     let told = plan.apply_on_device(1.0, a.view(), elsewhere.view(), 0.0, c.view_mut()).unwrap_err();

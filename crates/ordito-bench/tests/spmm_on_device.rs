@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 fn machine(accelerator: Accelerator) -> Option<Arc<Machine>> {
-    let machine = Machine::whole().unwrap().with_accelerator(accelerator);
+    let machine = Machine::all_cores().unwrap().with_accelerator(accelerator);
     let Err(refusal) = machine.device() else { return Some(machine) };
     let required = match accelerator {
         Accelerator::Emulator => "ORDITO_REQUIRE_EMULATOR",
@@ -38,7 +38,7 @@ fn machine(accelerator: Accelerator) -> Option<Arc<Machine>> {
 fn load<S: Scalar>(name: &str) -> Arc<Csr<S>> {
     let coo = ordito::io::load::<S>(name, &Default::default()).unwrap().coo;
     let a = Csr::from_coo(&coo, Duplicates::Sum);
-    let integers = (0..a.nonzeros()).map(|entry| S::from_f64((entry % 5) as f64 - 2.0)).collect();
+    let integers = (0..a.nnz()).map(|entry| S::from_f64((entry % 5) as f64 - 2.0)).collect();
     Arc::new(a.with_values(integers).unwrap())
 }
 
@@ -117,7 +117,7 @@ fn what_does_not_fit(accelerator: Accelerator) {
     assert!(DeviceView::new(&buffer, 16, 3, 3).is_err() && DeviceView::new(&buffer, 15, 3, 3).is_ok());
     assert!(y.write(Dense::filled(16, 2, 1.0).unwrap().view()).is_err());
 
-    let mut on_cpu = Plan::new(load::<f64>("stencil5:4"), 3, &Machine::whole().unwrap()).unwrap();
+    let mut on_cpu = Plan::new(load::<f64>("stencil5:4"), 3, &Machine::all_cores().unwrap()).unwrap();
     let error = on_cpu.apply_on_device(1.0, right.view(), 0.0, y.view_mut()).unwrap_err();
     assert!(error.to_string().contains("set up for the CPU only"), "{error}");
     assert!(on_cpu.record(Vec::new()).is_err() && on_cpu.device().is_none());

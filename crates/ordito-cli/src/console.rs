@@ -1,5 +1,6 @@
 //! Standard output for results, standard error for everything else.
 
+use crate::hints;
 use indicatif::{ProgressBar, ProgressStyle};
 use ordito_bench::report::bar::Ink;
 use serde::Serialize;
@@ -63,7 +64,7 @@ impl Console {
     /// What went wrong, on one line.
     pub(crate) fn error(&self, error: &anyhow::Error) {
         // There is nobody left to tell when standard error is closed.
-        let _ = writeln!(io::stderr(), "ordito: {error:#}");
+        let _ = writeln!(io::stderr(), "ordito: {error:#}{}", hints::of_error(error));
     }
 
     /// Something worth knowing that is no result: only a person at a terminal sees it.

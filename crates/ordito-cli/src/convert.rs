@@ -83,7 +83,7 @@ fn convert<S: Scalar>(args: &ConvertArgs, console: &Console) -> anyhow::Result<u
         args.output.display(),
         coo.rows(),
         coo.cols(),
-        coo.nonzeros()
+        coo.nnz()
     ));
     Ok(0)
 }

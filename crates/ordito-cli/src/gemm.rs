@@ -119,7 +119,7 @@ fn multiply<S: Scalar>(args: &GemmArgs, beta: f64, console: &Console) -> anyhow:
         Err(code) => return Ok(code),
     };
     let shapes = Shapes::read(args)?;
-    let Shape { n, m, p } = shapes.product;
+    let Shape { m: n, k: m, n: p } = shapes.product;
     let record = Record {
         n: Some(n as u64),
         m: Some(m as u64),
@@ -189,7 +189,7 @@ impl Shapes {
                 shape_text(&shape)
             );
         }
-        Ok(Shapes { product: Shape { n, m, p }, result })
+        Ok(Shapes { product: Shape { m: n, k: m, n: p }, result })
     }
 }
 
@@ -246,7 +246,7 @@ impl<S: Scalar> Prepared<S> {
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
         let error_factor = note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
         let conversion = if args.dtype.is_some() { Conversion::Allow } else { Conversion::Refuse };
-        let Shape { n, m, p } = shape;
+        let Shape { m: n, k: m, n: p } = shape;
         let a = Arc::new(read_as::<S>(&args.a, n, m, conversion)?);
         let b = Arc::new(read_as::<S>(&args.b, m, p, conversion)?);
         // With β = 0 there might as well be no C.
@@ -265,7 +265,7 @@ impl<S: Scalar> Prepared<S> {
         let (shape, inputs) = (self.case.subject, &self.case.inputs);
         let mut c = match &inputs.c {
             Some(c) => Dense::clone(c),
-            None => Dense::filled(shape.n, shape.p, S::POISON).map_err(too_large(machine))?,
+            None => Dense::filled(shape.m, shape.n, S::POISON).map_err(too_large(machine))?,
         };
         let start = Instant::now();
         self.plan.apply(inputs.alpha, inputs.a.view(), inputs.b.view(), inputs.beta, c.view_mut())?;

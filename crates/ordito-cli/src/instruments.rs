@@ -36,7 +36,7 @@ impl Instruments {
     ) -> anyhow::Result<Self> {
         let mut instruments = Instruments::default();
         if caches == Caches::Cold {
-            instruments.flush = Some(CacheFlush::new(Machine::whole()?).context("--cold")?);
+            instruments.flush = Some(CacheFlush::new(Machine::all_cores()?).context("--cold")?);
         }
         for target in &targets.list {
             if target.side == Side::Cpu {

@@ -15,6 +15,7 @@ mod documents;
 mod erp;
 mod erp_demo;
 mod gemm;
+mod hints;
 mod info;
 mod instruments;
 mod interrupt;

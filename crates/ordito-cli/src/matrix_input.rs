@@ -49,7 +49,7 @@ impl<S: Scalar> Matrix<S> {
             matrix: Some(self.source.name.clone()),
             rows: Some(self.triplets.rows() as u64),
             cols: Some(self.triplets.cols() as u64),
-            nnz: Some(self.triplets.nonzeros() as u64),
+            nnz: Some(self.triplets.nnz() as u64),
             dtype: S::NAME.into(),
             ..Record::default()
         }
@@ -57,7 +57,7 @@ impl<S: Scalar> Matrix<S> {
 
     /// Refuses CSR above the memory budget: a small file may declare billions of empty rows.
     pub(crate) fn check_csr(&self, machine: &Machine) -> Result<(), Refusal> {
-        let (rows, nonzeros) = (self.triplets.rows(), self.triplets.nonzeros());
+        let (rows, nonzeros) = (self.triplets.rows(), self.triplets.nnz());
         let what = format!("CSR ({rows} rows, {nonzeros} nonzeros)");
         machine.check_memory(what, Csr::<S>::bytes_for(rows, nonzeros))
     }

@@ -100,7 +100,7 @@ impl ProductArgs {
     ) -> anyhow::Result<u8> {
         let record = match multiplied {
             Ok(record) => record,
-            Err(error) => refused(record, &refusal_in(error)?),
+            Err(error) => refused(record, &refusal_in(error)?, crate::hints::of),
         };
         // Without --check nothing was to be verified.
         let unchecked = !self.check && record.outcome == Outcome::NotVerified;

@@ -217,6 +217,7 @@ impl<'a> Session<'a> {
             machine,
             dump: self.request.dump.as_deref(),
             checked_runs: if self.request.is_brief() { 1 } else { 2 },
+            hint: crate::hints::of,
             interrupted: &interrupt::interrupted,
             progress: &progress,
         };

@@ -44,7 +44,7 @@ pub struct Place {
 /// let path = std::env::temp_dir().join(format!("ordito-erp-example-{}.txt", std::process::id()));
 /// std::fs::write(&path, "1 2 3 4\n3 4 5 8\n")?; // two epochs of two sensors and two samples
 /// let settings = Settings { sensors: Sensors::Count(2), ..Settings::default() };
-/// let place = Place { machine: Machine::whole()?, spare_gpu: None };
+/// let place = Place { machine: Machine::all_cores()?, spare_gpu: None };
 /// let analysis = analyse::<f64>(&Inputs { target: path.clone(), nontarget: vec![] }, &settings, &place)?;
 /// assert_eq!(analysis.conditions[0].mean, [2.0, 3.0, 4.0, 6.0]);
 /// assert_eq!(analysis.conditions[0].sem, [1.0, 1.0, 1.0, 2.0]);

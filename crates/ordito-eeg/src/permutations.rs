@@ -53,7 +53,7 @@ pub(crate) fn test<S: Scalar>(
     let (n1, n2) = (rows_of(labelled.first), rows_of(labelled.second));
     let (epochs, width) = (n1 + n2, labelled.columns.len().min(COLUMNS_PER_BLOCK));
     let height = count.min(PERMUTATIONS_PER_CHUNK);
-    let shape = Shape { n: height, m: epochs, p: width };
+    let shape = Shape { m: height, k: epochs, n: width };
     let numbers = [(height, epochs), (2 * epochs, width), (2 * height, width)];
     let operands = |sum: u64, &(rows, cols): &(usize, usize)| {
         sum.checked_add((rows as u64).checked_mul(cols as u64)?.checked_mul(size_of::<S>() as u64)?)
@@ -182,7 +182,7 @@ impl Welch {
 mod tests {
     use super::*;
     use crate::significance::Interval;
-    use ordito::column_stats::columns;
+    use ordito::column_stats::column_stats;
     use ordito::matrix::random_dense;
 
     fn kept(matrix: Dense<f64>) -> Vec<Kept<f64>> {

@@ -20,7 +20,7 @@ pub(crate) fn machine_for(
     columns: usize,
     count: usize,
 ) -> Somewhere {
-    let shape = Shape { n: count, m: epochs, p: columns };
+    let shape = Shape { m: count, k: epochs, n: columns };
     let work = shape.multiply_adds().saturating_mul(2);
     let (machine, reason) = match spare_gpu {
         None => (asked.clone(), "where it was asked for"),

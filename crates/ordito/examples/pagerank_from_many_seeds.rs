@@ -15,7 +15,7 @@ const DAMPING: f64 = 0.85;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pages: usize = std::env::args().nth(1).map_or(Ok(50_000), |pages| pages.parse())?;
-    let machine = Machine::whole()?;
+    let machine = Machine::all_cores()?;
     let with_gpu = machine.with_accelerator(Accelerator::Cuda(0));
     let machine = if with_gpu.device().is_ok() { with_gpu } else { machine };
 

@@ -57,7 +57,7 @@ fn main() -> Outcome<()> {
 
 /// With a GPU where there is one, or as the argument says.
 fn machine() -> Outcome<Arc<Machine>> {
-    let machine = Machine::whole()?;
+    let machine = Machine::all_cores()?;
     match std::env::args().nth(1).as_deref() {
         Some("emulator") => return Ok(machine.with_accelerator(Accelerator::Emulator)),
         Some(other) => return Err(format!("`{other}` is unknown: nothing or `emulator`").into()),

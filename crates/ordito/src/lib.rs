@@ -42,11 +42,11 @@
 //! A module uses only modules above it:
 //!
 //! ```text
-//!  scalar, units, simd    f32 and f64, numbers for people, registers of several numbers
+//!  units, scalar, simd    numbers for people, f32 and f64, registers of several of them
+//!  cpu                    facts of the processor, threads
 //!  files                  files that appear whole or not at all, the cache folder
 //!  matrix                 COO, CSR, ELLPACK, dense: storage and its invariants
 //!  refusal                why something is not even tried
-//!  cpu                    facts of the processor, threads
 //!  io                     names and files become matrices, results become files
 //!  device                 GPUs, and an emulator of them: buffers, kernels, launches
 //!  machine                threads, vector level, limits and device of one computation
@@ -58,23 +58,41 @@
 //! Results have the same bits on any number of threads, and in every run on a GPU. Errors and refusals are values: a sentence
 //! each, that says where and what to do. Kernels are verified and timed by the crate `ordito-bench`, with the command `ordito`.
 
-pub mod scalar;
+// What a program needs is re-exported below and in the documented modules. The hidden ones are for the crates of this
+// workspace: no promise is made of them.
+#[doc(hidden)]
 pub mod units;
-pub mod refusal;
+#[doc(hidden)]
+pub mod scalar;
+#[doc(hidden)]
 pub mod simd;
-#[cfg(feature = "files")]
-pub mod files;
-pub mod matrix;
+#[doc(hidden)]
 pub mod cpu;
+#[cfg(feature = "files")]
+#[doc(hidden)]
+pub mod files;
+#[doc(hidden)]
+pub mod matrix;
+#[doc(hidden)]
+pub mod refusal;
 #[cfg(feature = "io")]
 pub mod io;
 pub mod device;
+#[doc(hidden)]
 pub mod machine;
+#[doc(hidden)]
 pub mod op;
 pub mod spmm;
 pub mod gemm;
 pub mod column_stats;
+pub mod interop;
+mod error;
 
+pub use error::Error;
+pub use machine::{Accelerator, Machine};
+pub use matrix::{Coo, Csr, CsrView, Dense, DenseView, DenseViewMut, Duplicates, FormatError, Index};
+pub use op::{Choice, Phases, RunError};
+pub use refusal::Refusal;
 pub use scalar::Scalar;
 
 /// The Rust of the documents is compiled, and run where it needs no GPU. Packages do not hold them, and are not tested so.

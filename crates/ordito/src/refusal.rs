@@ -5,9 +5,10 @@ use crate::units;
 
 /// A variant, a machine or an input that cannot do what was asked, known before anything ran.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// It would not fit.
-    #[error("{what} would need {}, the memory budget is {} (--memory-limit)", bytes(*needed), bytes(Some(*budget)))]
+    #[error("{what} would need {}, the memory budget is {}", bytes(*needed), bytes(Some(*budget)))]
     Memory {
         /// What was to be built, and why it is so large.
         what: String,
@@ -20,7 +21,7 @@ pub enum Refusal {
     #[error(transparent)]
     Format(#[from] FormatError),
     /// It would take too long.
-    #[error("{what} would take {steps:.2e} steps, the limit is {limit:.2e} (--work-limit)", steps = *steps as f64, limit = *limit as f64)]
+    #[error("{what} would take {steps:.2e} steps, the limit is {limit:.2e}", steps = *steps as f64, limit = *limit as f64)]
     Work {
         /// What would be done, and how its steps are counted.
         what: String,
@@ -116,14 +117,14 @@ mod tests {
         let refusal = Refusal::Memory { what: what.clone(), needed: Some(87_000_000_000), budget: 8 << 30 };
         assert_eq!(
             refusal.to_string(),
-            "padded ELLPACK (longest row 93261) would need 87.0 GB, the memory budget is 8.59 GB (--memory-limit)"
+            "padded ELLPACK (longest row 93261) would need 87.0 GB, the memory budget is 8.59 GB"
         );
         let refusal = Refusal::Memory { what, needed: None, budget: 10 };
         assert!(refusal.to_string().contains("more than 18 EB, the memory budget is 10 B"));
         let refusal = Refusal::Work { what: "scanning".into(), steps: 1 << 70, limit: 2_000_000_000 };
         assert_eq!(
             refusal.to_string(),
-            "scanning would take 1.18e21 steps, the limit is 2.00e9 (--work-limit)"
+            "scanning would take 1.18e21 steps, the limit is 2.00e9"
         );
     }
 }

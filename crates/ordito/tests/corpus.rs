@@ -49,9 +49,9 @@ fn check_counts(name: &str, header: &Header, coo: &Coo<f64>, merged: usize) {
     let mirrored = match header.symmetry {
         Symmetry::General => 0,
         _ if merged > 0 => return,
-        _ => (coo.nonzeros() - diagonal) / 2,
+        _ => (coo.nnz() - diagonal) / 2,
     };
-    assert_eq!(coo.nonzeros() + merged, header.entries as usize + mirrored, "{name}");
+    assert_eq!(coo.nnz() + merged, header.entries as usize + mirrored, "{name}");
 }
 
 /// Rows, columns and entries after expansion, from the description of the corpus or counted independently.
@@ -73,7 +73,7 @@ fn every_matrix_of_the_collections_is_read() {
         let name = name(&path);
         let file = read(&path).unwrap_or_else(|error| panic!("{error}"));
         check_counts(&name, &file.header, &file.coo, file.merged_duplicates);
-        let found = (file.coo.rows(), file.coo.cols(), file.coo.nonzeros());
+        let found = (file.coo.rows(), file.coo.cols(), file.coo.nnz());
         if let Some(&(_, rows, cols, nonzeros)) = KNOWN.iter().find(|known| known.0 == name) {
             assert_eq!(found, (rows, cols, nonzeros), "{name}");
             known += 1;
@@ -92,8 +92,8 @@ fn every_matrix_of_the_collections_is_read() {
             continue; // once is enough
         }
         let kept = ReadOptions { duplicates: Duplicates::Keep, ..ReadOptions::default() };
-        let kept = read_matrix_market::<f64>(&path, &kept).unwrap().coo.nonzeros();
-        assert_eq!(kept, file.coo.nonzeros() + file.merged_duplicates, "{name}");
+        let kept = read_matrix_market::<f64>(&path, &kept).unwrap().coo.nnz();
+        assert_eq!(kept, file.coo.nnz() + file.merged_duplicates, "{name}");
     }
     assert_eq!(known, KNOWN.len());
 }

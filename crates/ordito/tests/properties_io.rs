@@ -37,8 +37,8 @@ fn matrices<S: ordito::Scalar>(value: impl Strategy<Value = S> + Clone) -> impl 
 }
 
 fn same_bits<S: ordito::Scalar>(a: &Coo<S>, b: &Coo<S>) -> bool {
-    (a.rows(), a.cols(), a.row_indices(), a.column_indices())
-        == (b.rows(), b.cols(), b.row_indices(), b.column_indices())
+    (a.rows(), a.cols(), a.row_indices(), a.col_indices())
+        == (b.rows(), b.cols(), b.row_indices(), b.col_indices())
         && bytemuck::cast_slice::<S, u8>(a.values()) == bytemuck::cast_slice::<S, u8>(b.values())
 }
 
@@ -100,7 +100,7 @@ proptest! {
         write_matrix_market(&coo, &path, &WriteOptions::default()).unwrap();
         let file = read_matrix_market::<f64>(&path, &ReadOptions::default()).unwrap();
         let summed = Csr::from_coo(&coo, Duplicates::Sum).to_coo();
-        prop_assert_eq!(file.merged_duplicates, coo.nonzeros() - summed.nonzeros());
+        prop_assert_eq!(file.merged_duplicates, coo.nnz() - summed.nnz());
         prop_assert_eq!(&file.coo, if file.merged_duplicates > 0 { &summed } else { &coo });
     }
 

@@ -92,11 +92,11 @@ fn convert_serial<S: Scalar, F: Filled<S>>(coo: &Coo<S>) -> Parts<S> {
 
 fn convert_threads<S: Scalar, F: FilledByThreads<S>>(coo: &Coo<S>, machine: &Machine) -> Parts<S> {
     let (filled, cursors) = F::zeros(coo, machine);
-    machine.pool().run_shares(shares(coo.nonzeros(), machine.threads()).collect(), |part| {
+    machine.pool().run_shares(shares(coo.nnz(), machine.threads()).collect(), |part| {
         for entry in part {
             let row = coo.row_indices()[entry] as usize;
             let at = cursors[row].fetch_add(1, Relaxed);
-            filled.put(row, at, coo.column_indices()[entry], coo.values()[entry]);
+            filled.put(row, at, coo.col_indices()[entry], coo.values()[entry]);
         }
     });
     filled.into_parts()
@@ -113,7 +113,7 @@ impl<S: Scalar> Filled<S> for CsrArrays<S> {
     fn zeros(coo: &Coo<S>) -> (Self, Vec<usize>) {
         let offsets = offsets(&coo.row_lengths());
         let cursors = offsets.clone();
-        let (columns, values) = (vec![0; coo.nonzeros()], vec![S::ZERO; coo.nonzeros()]);
+        let (columns, values) = (vec![0; coo.nnz()], vec![S::ZERO; coo.nnz()]);
         (CsrArrays { offsets, columns, values }, cursors)
     }
     fn put(&mut self, _: usize, at: usize, col: u32, value: S) {
@@ -155,7 +155,7 @@ struct CsrCells<S: Scalar> {
 impl<S: Scalar> FilledByThreads<S> for CsrCells<S> {
     fn zeros(coo: &Coo<S>, machine: &Machine) -> (Self, Vec<AtomicUsize>) {
         let lengths: Vec<AtomicUsize> = (0..coo.rows()).map(|_| AtomicUsize::new(0)).collect();
-        machine.pool().run_shares(shares(coo.nonzeros(), machine.threads()).collect(), |part| {
+        machine.pool().run_shares(shares(coo.nnz(), machine.threads()).collect(), |part| {
             for &row in &coo.row_indices()[part] {
                 lengths[row as usize].fetch_add(1, Relaxed);
             }
@@ -169,7 +169,7 @@ impl<S: Scalar> FilledByThreads<S> for CsrCells<S> {
             end += cursor.swap(end, Relaxed);
             offsets.push(end);
         }
-        (CsrCells { offsets, cells: Cells::zeros(coo.nonzeros()) }, cursors)
+        (CsrCells { offsets, cells: Cells::zeros(coo.nnz()) }, cursors)
     }
     fn put(&self, _: usize, at: usize, col: u32, value: S) {
         self.cells.put(at, col, value);

@@ -65,7 +65,7 @@ impl<S: Scalar> Op for Convert<S> {
     }
 
     fn choose(machine: &Machine, subject: &Arc<Coo<S>>) -> Choice {
-        let (threads, nonzeros) = (machine.threads(), subject.nonzeros());
+        let (threads, nonzeros) = (machine.threads(), subject.nnz());
         let (variant, reason) = if threads == 1 {
             (&counting_csr::SERIAL.description, "one thread: two counting passes, sorted columns".into())
         } else if nonzeros < SORT_SERIALLY_BELOW {
@@ -82,7 +82,7 @@ impl<S: Scalar> Op for Convert<S> {
     }
 
     fn cost(subject: &Arc<Coo<S>>) -> Cost {
-        let (rows, nonzeros) = (subject.rows() as u64, subject.nonzeros() as u64);
+        let (rows, nonzeros) = (subject.rows() as u64, subject.nnz() as u64);
         let scalar_bytes = size_of::<S>() as u64;
         Cost {
             flops: 0,

@@ -32,8 +32,8 @@ fn counting_sort<S: Scalar>(coo: &Coo<S>) -> Csr<S> {
         offsets[row + 1] += offsets[row];
     }
     let mut cursors = offsets.clone();
-    let mut columns = vec![0; coo.nonzeros()];
-    let mut values = vec![S::ZERO; coo.nonzeros()];
+    let mut columns = vec![0; coo.nnz()];
+    let mut values = vec![S::ZERO; coo.nnz()];
     for (row, col, value) in coo.entries() {
         let cursor = &mut cursors[row as usize];
         columns[*cursor] = col;

@@ -86,7 +86,7 @@ const BEARABLE_STEPS: u64 = 2_000_000_000;
 
 /// Refuses M·nz steps above the work limit.
 fn check_work<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal> {
-    let (rows, nonzeros) = (coo.rows(), coo.nonzeros());
+    let (rows, nonzeros) = (coo.rows(), coo.nnz());
     let what = format!("scanning all {nonzeros} nonzeros for each of {rows} rows");
     machine.check_work(what, rows as u128 * nonzeros as u128, BEARABLE_STEPS)
 }
@@ -95,7 +95,7 @@ fn check_work<S: Scalar>(machine: &Machine, coo: &Coo<S>) -> Result<(), Refusal>
 fn scan<S: Scalar>(coo: &Coo<S>, row: usize) -> impl Iterator<Item = (u32, S)> + '_ {
     let rows = coo.row_indices().iter().enumerate();
     rows.filter(move |&(_, &at)| at as usize == row)
-        .map(|(entry, _)| (coo.column_indices()[entry], coo.values()[entry]))
+        .map(|(entry, _)| (coo.col_indices()[entry], coo.values()[entry]))
 }
 
 fn convert<S: Scalar>(format: Format, coo: &Coo<S>, machine: &Machine, threads: usize) -> Parts<S> {

@@ -93,8 +93,8 @@ impl MatrixFacts {
             origin: origin.to_string(),
             rows: a.rows() as u64,
             cols: a.cols() as u64,
-            nnz: a.nonzeros() as u64,
-            density: if places > 0.0 { a.nonzeros() as f64 / places } else { 0.0 },
+            nnz: a.nnz() as u64,
+            density: if places > 0.0 { a.nnz() as f64 / places } else { 0.0 },
             explicit_zeros: statistics.explicit_zeros as u64,
             duplicates: statistics.duplicates as u64,
             diagonal_entries: statistics.diagonal_entries as u64,
@@ -107,7 +107,7 @@ impl MatrixFacts {
             lower_bandwidth: statistics.lower_bandwidth as u64,
             upper_bandwidth: statistics.upper_bandwidth as u64,
             symmetry: statistics.symmetry.name().to_owned(),
-            bytes: format_bytes(a.rows(), a.nonzeros(), statistics.longest_row),
+            bytes: format_bytes(a.rows(), a.nnz(), statistics.longest_row),
             spy: None,
         }
     }

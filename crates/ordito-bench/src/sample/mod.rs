@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn the_wall_clock_samples_too() {
         let (rule, flush) =
-            (StopRule::fixed(2), CacheFlush::new(ordito::machine::Machine::whole().unwrap()).unwrap());
+            (StopRule::fixed(2), CacheFlush::new(ordito::machine::Machine::all_cores().unwrap()).unwrap());
         let mut subject = Subject::default();
         let flush = || flush.flush();
         let sampler = Sampler::new(&rule).cold(Some(&flush));

@@ -37,6 +37,8 @@ pub struct Workbench<'a> {
     /// Runs of each variant that are held against the oracle: two, so that what the first leaves behind shows, or one
     /// where copying the result and comparing it takes longest.
     pub checked_runs: usize,
+    /// What to put behind the sentence of a refusal: an option that would help, where somebody has options.
+    pub hint: fn(&Refusal) -> &'static str,
     /// Asked between runs.
     pub interrupted: &'a dyn Fn() -> bool,
     /// Told what is being done: the variant, and how far its samples are.
@@ -55,7 +57,8 @@ struct Judged<O: Op> {
 impl<'a> Workbench<'a> {
     /// On this machine, telling nobody.
     pub fn new(machine: &'a Arc<Machine>) -> Self {
-        Workbench { machine, dump: None, checked_runs: 2, interrupted: &|| false, progress: &|_, _| {} }
+        let (interrupted, progress) = (&|| false, &|_: &str, _| {});
+        Workbench { machine, dump: None, checked_runs: 2, hint: |_| "", interrupted, progress }
     }
 
     /// Every selected variant against the oracle.

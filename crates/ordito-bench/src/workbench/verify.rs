@@ -22,12 +22,12 @@ impl Workbench<'_> {
         let (variant, mut record) = self.resolve(case, selected);
         let variant = match variant {
             Ok(variant) => variant,
-            Err(refusal) => return Judged::refused(record, refusal),
+            Err(refusal) => return Judged::refused(record, refusal, self.hint),
         };
         let (start, before) = (Instant::now(), Spent::now());
         let mut ready = match variant.prepare(self.machine, &case.subject) {
             Ok(ready) => ready,
-            Err(refusal) => return Judged::refused(record, refusal),
+            Err(refusal) => return Judged::refused(record, refusal, self.hint),
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
         if ready.device().is_some() {
@@ -39,7 +39,7 @@ impl Workbench<'_> {
         match self.findings(case, variant, &mut *ready, output, &mut record) {
             Ok(findings) => note_findings(&findings, case.precision, &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
-            Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal),
+            Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal, self.hint),
             Err(error @ RunError::InvalidResult(_)) => {
                 record.outcome = Outcome::Incorrect;
                 record.error = Some(error.to_string());
@@ -113,8 +113,8 @@ impl Workbench<'_> {
 }
 
 impl<O: Op> Judged<O> {
-    fn refused(record: Record, refusal: Refusal) -> Self {
-        Judged { record: refused(record, &refusal), ready: None, refusal: Some(refusal) }
+    fn refused(record: Record, refusal: Refusal, hint: fn(&Refusal) -> &'static str) -> Self {
+        Judged { record: refused(record, &refusal, hint), ready: None, refusal: Some(refusal) }
     }
 }
 
@@ -129,11 +129,12 @@ fn note_phases(phases: Phases, record: &mut Record) {
 }
 
 /// The record of something that was not even tried, or that failed before it could run.
-pub fn refused(record: Record, refusal: &Refusal) -> Record {
+pub fn refused(record: Record, refusal: &Refusal, hint: fn(&Refusal) -> &'static str) -> Record {
+    let told = format!("{refusal}{}", hint(refusal));
     if refusal.is_failure() {
-        return Record { outcome: Outcome::Failed, error: Some(refusal.to_string()), ..record };
+        return Record { outcome: Outcome::Failed, error: Some(told), ..record };
     }
-    Record { outcome: Outcome::Refused, refusal: Some(refusal.to_string()), ..record }
+    Record { outcome: Outcome::Refused, refusal: Some(told), ..record }
 }
 
 /// A folder name for this case, made of what tells cases apart.

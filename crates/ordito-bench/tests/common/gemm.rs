@@ -11,13 +11,13 @@ pub(crate) const EDGES: [usize; 12] = [0, 1, 7, 31, 32, 33, 63, 64, 65, 127, 128
 
 /// Every N×M×P of these sides.
 pub(crate) fn all_shapes(sides: &[usize]) -> impl Iterator<Item = Shape> + '_ {
-    let all = move |n: usize| sides.iter().flat_map(move |&m| sides.iter().map(move |&p| Shape { n, m, p }));
+    let all = move |n: usize| sides.iter().flat_map(move |&m| sides.iter().map(move |&p| Shape { m: n, k: m, n: p }));
     sides.iter().flat_map(move |&n| all(n))
 }
 
 /// C = C + A·B.
 pub(crate) fn gemm_case<S: Scalar>(shape: Shape) -> Inputs<S> {
-    let Shape { n, m, p } = shape;
+    let Shape { m: n, k: m, n: p } = shape;
     let random = |rows, cols, seed| Arc::new(dense::<S>(rows, cols, 0, Values::Reals, seed));
     Inputs::sum(random(n, m, 1), random(m, p, 2), random(n, p, 3))
 }
@@ -30,7 +30,7 @@ pub(crate) fn scalings() -> impl Iterator<Item = (f64, f64)> {
 /// αAB + βC of integers, with NaN between the rows of all three, and for all of what BLAS does not read: A and B where
 /// α is 0, C where β is 0.
 pub(crate) fn with_gaps<S: Scalar>(shape: Shape, (alpha, beta): (f64, f64)) -> Inputs<S> {
-    let Shape { n, m, p } = shape;
+    let Shape { m: n, k: m, n: p } = shape;
     let integers = |rows, cols, gap, seed, is_read: bool| {
         let mut integers = dense::<S>(rows, cols, gap, Values::Integers, seed);
         if !is_read {
@@ -59,7 +59,7 @@ pub(crate) fn assert_exact<S: Scalar>(
     let before = inputs.c.as_ref().unwrap();
     let distance = before.leading_dimension();
     let gaps = |data: &[S]| -> Vec<u64> {
-        let gaps = data.chunks(distance.max(1)).flat_map(|row| &row[shape.p..]);
+        let gaps = data.chunks(distance.max(1)).flat_map(|row| &row[shape.n..]);
         gaps.map(|gap| gap.to_f64().to_bits()).collect()
     };
     ready.load(inputs).unwrap();
@@ -74,9 +74,9 @@ pub(crate) fn assert_exact<S: Scalar>(
             ready.apply(inputs.alpha, a, b, inputs.beta, c.view_mut()).unwrap();
             c
         };
-        for row in 0..shape.n {
+        for row in 0..shape.m {
             let got: Vec<f64> = found.view().row(row).iter().map(|c| c.to_f64()).collect();
-            assert_eq!(got, expected[row * shape.p..(row + 1) * shape.p], "{what}, run {run}, row {row}");
+            assert_eq!(got, expected[row * shape.n..(row + 1) * shape.n], "{what}, run {run}, row {row}");
         }
         assert_eq!(gaps(found.data()), gaps(before.data()), "{what}, run {run}: a gap was written");
     }

@@ -89,7 +89,7 @@ fn product() -> Finding {
         let x = Dense::from_rows(n, 100, (0..n * 100).map(|i| i as f64).collect())?;
         let mut y = Dense::filled(n, 100, f64::NAN)?;
         let a = Csr::from_coo(&twos, Duplicates::Sum);
-        ordito::spmm::multiply(1.0, a.view(), x.view(), 0.0, y.view_mut())?;
+        ordito::spmm::multiply(1.0, &a, x.view(), 0.0, y.view_mut())?;
         Ok(x.data().iter().zip(y.data()).all(|(x, y)| 2.0 * x == *y))
     };
     let (state, text) = match multiply() {

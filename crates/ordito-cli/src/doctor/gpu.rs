@@ -157,7 +157,7 @@ fn product(listed: &Listed) -> Finding {
 /// What results are held against; costs a fraction of a second.
 fn ceilings(listed: &Listed) -> Finding {
     let number = listed.info.number;
-    let measured = Machine::whole()
+    let measured = Machine::all_cores()
         .and_then(|machine| machine.with_accelerator(Accelerator::Cuda(number)).device())
         .and_then(
             |device| Ok(DeviceCeilings::measure(&device)?.map(|ceilings| ceilings.with_peaks(&device))),
@@ -176,7 +176,7 @@ fn multiply(accelerator: Accelerator) -> Result<bool, RunError> {
     let twos = Coo::new(n, n, diagonal.clone(), diagonal, vec![2.0; n])?;
     let x = Dense::from_rows(n, k, (0..n * k).map(|i| i as f64).collect())?;
     let mut y = Dense::filled(n, k, f64::NAN)?;
-    let machine: Arc<Machine> = Machine::whole()?.with_accelerator(accelerator);
+    let machine: Arc<Machine> = Machine::all_cores()?.with_accelerator(accelerator);
     let a = Csr::from_coo(&twos, Duplicates::Sum);
     Plan::with_variant(simplest()?.name(), a, k, &machine)?.apply(1.0, x.view(), 0.0, y.view_mut())?;
     Ok(x.data().iter().zip(y.data()).all(|(x, y)| 2.0 * x == *y))

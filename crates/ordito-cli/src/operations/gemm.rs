@@ -68,7 +68,7 @@ fn parse_shape(text: &str) -> anyhow::Result<Shape> {
     let sides: Option<Vec<usize>> = text.split(['x', '×']).map(|side| side.parse().ok()).collect();
     match sides.as_deref() {
         Some(&[n]) => Ok(Shape::square(n)),
-        Some(&[n, m, p]) => Ok(Shape { n, m, p }),
+        Some(&[n, m, p]) => Ok(Shape { m: n, k: m, n: p }),
         _ => anyhow::bail!(
             "`{text}` is no size; expected 1000, say, or 1000x777x1234 for an N×M times an M×P matrix"
         ),
@@ -79,7 +79,7 @@ fn parse_shape(text: &str) -> anyhow::Result<Shape> {
 fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Result<()> {
     let request = session.request();
     let (seed, limits) = (request.read.seed, OracleLimits::default());
-    let Shape { n, m, p } = shape;
+    let Shape { m: n, k: m, n: p } = shape;
     let record = Record {
         n: Some(n as u64),
         m: Some(m as u64),
@@ -109,7 +109,7 @@ pub(crate) fn check_memory<S: Scalar>(
     all_c: usize,
     oracle: Option<OracleLimits>,
 ) -> Result<(), Refusal> {
-    let Shape { n, m, p } = shape;
+    let Shape { m: n, k: m, n: p } = shape;
     let elements = |rows: usize, cols: usize| (rows as u64).checked_mul(cols as u64);
     let needed = || {
         let all_c = elements(n, p)?.checked_mul(all_c as u64)?;
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn shapes_are_one_side_or_three() {
         assert_eq!(parse_shape("100").unwrap(), Shape::square(100));
-        assert_eq!(parse_shape("1000x777x1234").unwrap(), Shape { n: 1000, m: 777, p: 1234 });
-        assert_eq!(parse_shape("2x0x3").unwrap(), Shape { n: 2, m: 0, p: 3 });
+        assert_eq!(parse_shape("1000x777x1234").unwrap(), Shape { m: 1000, k: 777, n: 1234 });
+        assert_eq!(parse_shape("2x0x3").unwrap(), Shape { m: 2, k: 0, n: 3 });
         for wrong in ["", "x", "10x10", "1x2x3x4", "-1", "1e3", "99999999999999999999"] {
             let error = parse_shape(wrong).unwrap_err().to_string();
             assert!(error.contains("1000x777x1234"), "{error}");

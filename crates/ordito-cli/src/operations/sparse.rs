@@ -24,7 +24,7 @@ pub(crate) fn note_facts<S: Scalar>(
     csr: impl FnOnce() -> Option<Arc<Csr<S>>>,
 ) {
     let Matrix { source, triplets } = matrix;
-    let (rows, cols, nonzeros) = (triplets.rows(), triplets.cols(), triplets.nonzeros());
+    let (rows, cols, nonzeros) = (triplets.rows(), triplets.cols(), triplets.nnz());
     if !session.wants_facts(&source.name, rows, cols, nonzeros) {
         return;
     }

@@ -338,7 +338,7 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
     let before: Vec<f64> = (0..11).map(f64::from).collect();
     let mut c = device.upload("C", &numbers(&before))?;
     let (a, b) = (Operand { buffer: &a, leading_dimension: 4 }, Operand { buffer: &b, leading_dimension: 5 });
-    let shape = GemmShape { n: 2, m: 3, p: 4 };
+    let shape = GemmShape { m: 2, k: 3, n: 4 };
     let mut found = vec![zero; 11];
 
     // SAFETY: the fake library is done when it returns, and every buffer outlives it.
@@ -357,7 +357,7 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
     assert!(found[8..].iter().all(|x| x.to_f64().is_nan()));
 
     // Of a single row the distance does not matter.
-    let (row, far) = (GemmShape { n: 1, ..shape }, Operand { leading_dimension: usize::MAX, ..a });
+    let (row, far) = (GemmShape { m: 1, ..shape }, Operand { leading_dimension: usize::MAX, ..a });
     c.write(&numbers(&before)).unwrap();
     gemm(row, one, far, b, zero, into(&mut c, usize::MAX)).unwrap();
     c.read(&mut found).unwrap();
@@ -365,11 +365,11 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
 
     let nothing = device.allocate::<S>("nothing", 0)?;
     let nothing = Operand { buffer: &nothing, leading_dimension: 0 };
-    for shape in [GemmShape { n: 0, ..shape }, GemmShape { p: 0, ..shape }] {
+    for shape in [GemmShape { m: 0, ..shape }, GemmShape { n: 0, ..shape }] {
         let mut empty = device.allocate::<S>("empty", 0)?;
         gemm(shape, one, a, b, zero, into(&mut empty, 0)).unwrap();
     }
-    let no_terms = GemmShape { m: 0, ..shape };
+    let no_terms = GemmShape { k: 0, ..shape };
     c.write(&numbers(&before)).unwrap();
     gemm(no_terms, one, nothing, nothing, S::from_f64(3.), into(&mut c, 7)).unwrap();
     c.read(&mut found).unwrap();
@@ -387,7 +387,7 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
         (a, nothing, 7),
         (a, b, usize::MAX),
     ] {
-        let shape = if ldc == usize::MAX { GemmShape { n: 3, ..shape } } else { shape };
+        let shape = if ldc == usize::MAX { GemmShape { m: 3, ..shape } } else { shape };
         told.push(gemm(shape, one, a, b, zero, into(&mut c, ldc)).unwrap_err().to_string());
     }
     Ok(told.join("\n"))

@@ -17,7 +17,7 @@ mod select;
 mod statistics;
 mod student;
 
-pub use plan::{Plan, columns};
+pub use plan::{Plan, column_stats};
 pub use reduction::{Columns, Reduction, Shape};
 pub use statistics::Statistics;
 pub use student::student_t;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// use ordito::machine::Machine;
 /// use ordito::matrix::Dense;
 ///
-/// let mut plan = Plan::<f32>::new(Shape { rows: 3, cols: 2 }, &Machine::whole()?)?;
+/// let mut plan = Plan::<f32>::new(Shape { rows: 3, cols: 2 }, &Machine::all_cores()?)?;
 /// let epochs = Dense::from_rows(3, 2, vec![1.0, 30_001.0, 2.0, 30_002.0, 6.0, 30_006.0])?;
 /// let statistics = plan.apply(epochs.view())?;
 /// assert_eq!(statistics.mean, [3.0, 30_003.0]);
@@ -75,7 +75,7 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::machine::{Accelerator, Machine};
     /// use ordito::matrix::Dense;
     ///
-    /// let machine = Machine::whole()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
+    /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
     /// # if machine.device().is_err() { return Ok(()); }
     /// let mut plan = Plan::<f32>::new(Shape { rows: 3, cols: 2 }, &machine)?;
     /// let device = machine.device()?;
@@ -118,12 +118,12 @@ impl<S: Scalar> Plan<S> {
 /// use ordito::machine::Machine;
 /// use ordito::matrix::DenseView;
 /// let data = [1.0, 2.0, f64::NAN, 3.0, 6.0]; // 2×2, rows 3 apart: the gap is not read
-/// let found = ordito::column_stats::columns(DenseView::new(&data, 2, 2, 3)?, &Machine::whole()?)?;
+/// let found = ordito::column_stats::column_stats(DenseView::new(&data, 2, 2, 3)?, &Machine::all_cores()?)?;
 /// assert_eq!((found.count, found.mean, found.variance), (2, vec![2.0, 4.0], vec![2.0, 8.0]));
 /// assert_eq!((found.min, found.max), (vec![1.0, 2.0], vec![3.0, 6.0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn columns<S: Scalar>(data: DenseView<'_, S>, machine: &Arc<Machine>) -> Result<Statistics, RunError> {
+pub fn column_stats<S: Scalar>(data: DenseView<'_, S>, machine: &Arc<Machine>) -> Result<Statistics, RunError> {
     Plan::new(Shape { rows: data.rows(), cols: data.cols() }, machine)?.apply(data)
 }
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn wrong_shapes_are_errors_that_name_them() {
-        let machine = Machine::whole().unwrap();
+        let machine = Machine::all_cores().unwrap();
         let mut plan = Plan::<f64>::new(Shape { rows: 3, cols: 2 }, &machine).unwrap();
         let error = plan.apply(Dense::filled(2, 3, 1.0).unwrap().view()).unwrap_err();
         assert_eq!(error.to_string(), "the matrix is 2×3, 3×2 expected");

@@ -6,11 +6,11 @@ use crate::op::Observed;
 /// Statistics of every column. A column with a NaN has NaN everywhere.
 ///
 /// ```
-/// use ordito::column_stats::{Statistics, columns};
+/// use ordito::column_stats::{Statistics, column_stats};
 /// use ordito::machine::Machine;
 /// use ordito::matrix::Dense;
-/// let machine = Machine::whole()?;
-/// let part = |numbers: Vec<f32>| columns(Dense::from_rows(numbers.len(), 1, numbers)?.view(), &machine)
+/// let machine = Machine::all_cores()?;
+/// let part = |numbers: Vec<f32>| column_stats(Dense::from_rows(numbers.len(), 1, numbers)?.view(), &machine)
 ///     .map_err(Box::<dyn std::error::Error>::from);
 /// let mut all = Statistics::empty(1); // a file that does not fit into memory, block after block
 /// all.merge(&part(vec![1.0, 2.0])?);

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 /// What went wrong on a device while something ran.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DeviceError {
     /// A call of the driver or of a library failed.
     #[error("{call} failed: {why}")]

@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 ///
 /// ```
 /// use ordito::machine::Machine;
-/// let mut x = Machine::whole()?.pinned_dense::<f64>(2, 3)?;
+/// let mut x = Machine::all_cores()?.pinned_dense::<f64>(2, 3)?;
 /// x.view_mut().row_mut(1).fill(5.0);
 /// assert_eq!(x.view().data(), &[0.0, 0.0, 0.0, 5.0, 5.0, 5.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

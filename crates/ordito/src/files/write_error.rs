@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Why a file was not written. Nothing is left behind: the old file, if there was one, is still there.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The system refused.
     #[error("cannot write {}: {reason}", printable(.path))]

@@ -29,6 +29,6 @@ impl<S: Scalar> DenseOp<2> for Gemm<S> {
 }
 
 /// Of A, B and C.
-pub(crate) fn shapes(Shape { n, m, p }: Shape) -> Shapes<2> {
-    Shapes { read: [(n, m), (m, p)], written: (n, p) }
+pub(crate) fn shapes(Shape { m, k, n }: Shape) -> Shapes<2> {
+    Shapes { read: [(m, k), (k, n)], written: (m, n) }
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// use ordito::machine::Machine;
 /// use ordito::matrix::Dense;
 ///
-/// let mut plan = Plan::<f64>::new(Shape { n: 2, m: 3, p: 1 }, &Machine::whole()?)?;
+/// let mut plan = Plan::<f64>::new(Shape { m: 2, k: 3, n: 1 }, &Machine::all_cores()?)?;
 /// let a = Dense::from_rows(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let b = Dense::from_rows(3, 1, vec![1.0, 0.0, -1.0])?;
 /// let mut c = Dense::filled(2, 1, 10.0)?;
@@ -85,7 +85,7 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::machine::{Accelerator, Machine};
     /// use ordito::matrix::Dense;
     ///
-    /// let machine = Machine::whole()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
+    /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
     /// # if machine.device().is_err() { return Ok(()); }
     /// let mut plan = Plan::<f64>::new(Shape::square(2), &machine)?;
     /// let device = machine.device()?;
@@ -143,9 +143,9 @@ pub fn gemm<S: Scalar>(
     beta: S,
     c: DenseViewMut<'_, S>,
 ) -> Result<(), RunError> {
-    let shape = Shape { n: a.rows(), m: a.cols(), p: b.cols() };
+    let shape = Shape { m: a.rows(), k: a.cols(), n: b.cols() };
     check_shapes(shape, &a, &b, (c.rows(), c.cols()))?;
-    let machine = Machine::whole()?;
+    let machine = Machine::all_cores()?;
     multiply_or_scale(alpha, a, b, beta, c, |a, b, c| multiply_on(&machine, alpha, a, b, beta, c));
     Ok(())
 }
@@ -157,8 +157,8 @@ mod tests {
 
     #[test]
     fn wrong_shapes_are_errors_that_name_them() {
-        let machine = Machine::whole().unwrap();
-        let mut plan = Plan::<f64>::new(Shape { n: 3, m: 2, p: 1 }, &machine).unwrap();
+        let machine = Machine::all_cores().unwrap();
+        let mut plan = Plan::<f64>::new(Shape { m: 3, k: 2, n: 1 }, &machine).unwrap();
         let (a, b) = (Dense::filled(3, 2, 1.0).unwrap(), Dense::filled(3, 1, 1.0).unwrap());
         let mut c = Dense::filled(3, 1, 0.0).unwrap();
         let error = plan.apply(1.0, a.view(), b.view(), 0.0, c.view_mut()).unwrap_err();

@@ -17,29 +17,29 @@ pub struct Gemm<S>(PhantomData<S>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Rows of A and C.
-    pub n: usize,
-    /// Columns of A, rows of B: the terms of every sum.
     pub m: usize,
+    /// Columns of A, rows of B: the terms of every sum.
+    pub k: usize,
     /// Columns of B and C.
-    pub p: usize,
+    pub n: usize,
 }
 
 impl Shape {
     /// A square product.
-    pub fn square(n: usize) -> Self {
-        Shape { n, m: n, p: n }
+    pub fn square(m: usize) -> Self {
+        Shape { m, k: m, n: m }
     }
     /// Multiply-adds; as many as 64 bits can say where there are more.
     pub fn multiply_adds(self) -> u64 {
-        (self.n as u64).saturating_mul(self.m as u64).saturating_mul(self.p as u64)
+        (self.m as u64).saturating_mul(self.k as u64).saturating_mul(self.n as u64)
     }
 }
 
 /// `1000`, or `1000x777x1234` where the sides differ: what the command line takes.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shape { n, m, p } = *self;
-        if n == m && m == p { write!(f, "{n}") } else { write!(f, "{n}x{m}x{p}") }
+        let Shape { m, k, n } = *self;
+        if m == k && k == n { write!(f, "{m}") } else { write!(f, "{m}x{k}x{n}") }
     }
 }
 
@@ -101,10 +101,10 @@ pub(crate) fn check_shapes<S: Scalar>(
     b: &DenseView<'_, S>,
     c: (usize, usize),
 ) -> Result<(), RunError> {
-    let Shape { n, m, p } = shape;
+    let Shape { m, k, n } = shape;
     let text = |(rows, cols)| format!("{rows}×{cols}");
     let operands =
-        [("A", (a.rows(), a.cols()), (n, m)), ("B", (b.rows(), b.cols()), (m, p)), ("C", c, (n, p))];
+        [("A", (a.rows(), a.cols()), (m, k)), ("B", (b.rows(), b.cols()), (k, n)), ("C", c, (m, n))];
     for (what, found, expected) in operands {
         if found != expected {
             return Err(RunError::Shape { what, found: text(found), expected: text(expected) });

@@ -6,7 +6,7 @@ use crate::op::{Extent, Projection, Reference};
 
 /// αAB + βC in f64, in full or sampled.
 pub(crate) fn oracle<S: Scalar>(shape: Shape, inputs: &Inputs<S>, extent: Extent) -> Reference {
-    let Shape { n: rows, p: cols, .. } = shape;
+    let Shape { m: rows, n: cols, .. } = shape;
     let listed_rows = extent.listed_rows(rows);
     let listed = listed_rows.clone().unwrap_or_else(|| (0..rows).collect());
     let mut expected = vec![0.0; listed.len() * cols];
@@ -37,7 +37,7 @@ pub(crate) fn oracle<S: Scalar>(shape: Shape, inputs: &Inputs<S>, extent: Extent
 /// Rounded operations behind an element: a product and an addition count once for each column of A, fused or not;
 /// α and β where they do something.
 fn terms<S: Scalar>(shape: Shape, inputs: &Inputs<S>) -> u64 {
-    shape.m as u64 + u64::from(inputs.alpha != S::ONE) + 2 * u64::from(inputs.beta != S::ZERO)
+    shape.k as u64 + u64::from(inputs.alpha != S::ONE) + 2 * u64::from(inputs.beta != S::ZERO)
 }
 
 /// Row `row` of A, of which BLAS reads nothing when α = 0.
@@ -72,12 +72,12 @@ fn compute_row<S: Scalar>(inputs: &Inputs<S>, row: usize, expected: &mut [f64], 
 
 /// αA(Bw) + βCw: two products with a single column.
 fn project<S: Scalar>(shape: Shape, inputs: &Inputs<S>, terms: u64, seed: u64) -> Projection {
-    let weights = Projection::weights(shape.p, seed);
+    let weights = Projection::weights(shape.n, seed);
     let weigh = |row: &[S]| {
         let products = row.iter().zip(&weights).map(|(x, w)| x.to_f64() * w);
-        products.fold((0.0, 0.0), |(sum, magnitude), p| (sum + p, magnitude + p.abs()))
+        products.fold((0.0, 0.0), |(sum, magnitude), n| (sum + n, magnitude + n.abs()))
     };
-    let b: Vec<(f64, f64)> = (0..shape.m).map(|row| weigh(inputs.b.view().row(row))).collect();
+    let b: Vec<(f64, f64)> = (0..shape.k).map(|row| weigh(inputs.b.view().row(row))).collect();
     let (alpha, beta) = (inputs.alpha.to_f64(), inputs.beta.to_f64());
     let before = inputs.c.as_ref().filter(|_| beta != 0.0);
     let project_row = |row: usize| {
@@ -94,8 +94,8 @@ fn project<S: Scalar>(shape: Shape, inputs: &Inputs<S>, terms: u64, seed: u64) -
         }
         (sum, size)
     };
-    let (expected, magnitude) = (0..shape.n).map(project_row).unzip();
-    Projection { weights, expected, magnitude, terms: vec![terms; shape.n] }
+    let (expected, magnitude) = (0..shape.m).map(project_row).unzip();
+    Projection { weights, expected, magnitude, terms: vec![terms; shape.m] }
 }
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
         let a = Arc::new(Dense::from_rows(2, 3, vec![1.0, -2.0, 0.0, 0.0, 3.0, 1.0]).unwrap());
         let b = Arc::new(Dense::from_rows(3, 2, vec![1.0, 2.0, 3.0, 4.0, 5.0, -6.0]).unwrap());
         let c = Arc::new(Dense::from_rows(2, 2, vec![1.0; 4]).unwrap());
-        (Shape { n: 2, m: 3, p: 2 }, Inputs { a, b, alpha: 2.0, beta: -1.0, c: Some(c) })
+        (Shape { m: 2, k: 3, n: 2 }, Inputs { a, b, alpha: 2.0, beta: -1.0, c: Some(c) })
     }
 
     #[test]
@@ -147,12 +147,12 @@ mod tests {
 
     #[test]
     fn empty_operands_have_answers() {
-        let shape = Shape { n: 2, m: 0, p: 2 };
+        let shape = Shape { m: 2, k: 0, n: 2 };
         let dense = |rows, cols, value| Arc::new(Dense::filled(rows, cols, value).unwrap());
         let inputs =
             Inputs { beta: 3.0, ..Inputs::sum(dense(2, 0, 0.0), dense(0, 2, 0.0), dense(2, 2, 2.0)) };
         assert_eq!(oracle(shape, &inputs, Extent::Whole).expected, [6.0; 4]);
-        let shape = Shape { n: 2, m: 2, p: 0 };
+        let shape = Shape { m: 2, k: 2, n: 0 };
         let inputs = Inputs::product(dense(2, 2, 1.0), dense(2, 0, 0.0));
         assert!(oracle(shape, &inputs, Extent::Whole).expected.is_empty());
     }

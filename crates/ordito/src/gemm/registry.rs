@@ -110,18 +110,18 @@ impl<S: Scalar> Op for Gemm<S> {
 
     fn cost(shape: &Shape) -> Cost {
         let elements = |rows: usize, cols: usize| (rows as u64).saturating_mul(cols as u64);
-        let Shape { n, m, p } = *shape;
-        let row_bytes = (p as u64).saturating_mul(ORACLE_BYTES_PER_ELEMENT);
+        let Shape { m, k, n } = *shape;
+        let row_bytes = (n as u64).saturating_mul(ORACLE_BYTES_PER_ELEMENT);
         Cost {
             flops: shape.multiply_adds().saturating_mul(2),
             // C is read and written.
-            least_bytes: elements(n, m)
-                .saturating_add(elements(m, p))
-                .saturating_add(elements(n, p).saturating_mul(2))
+            least_bytes: elements(m, k)
+                .saturating_add(elements(k, n))
+                .saturating_add(elements(m, n).saturating_mul(2))
                 .saturating_mul(size_of::<S>() as u64),
             oracle_steps: shape.multiply_adds(),
-            oracle_row_steps: elements(m, p),
-            oracle_bytes: (n as u64).saturating_mul(row_bytes),
+            oracle_row_steps: elements(k, n),
+            oracle_bytes: (m as u64).saturating_mul(row_bytes),
             oracle_row_bytes: row_bytes,
         }
     }

@@ -84,9 +84,9 @@ struct Cover {
 
 impl Cover {
     fn new(shape: Shape, rows: usize, cols: usize) -> Self {
-        let tiles = shape.n.div_ceil(rows).saturating_mul(shape.p.div_ceil(cols));
+        let tiles = shape.m.div_ceil(rows).saturating_mul(shape.n.div_ceil(cols));
         let covered = tiles.saturating_mul(rows * cols);
-        let close = covered / MOST_PADDING <= shape.n.saturating_mul(shape.p) / 100;
+        let close = covered / MOST_PADDING <= shape.m.saturating_mul(shape.n) / 100;
         Cover { tiles, close }
     }
 }
@@ -107,17 +107,17 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
     let [large, long, medium, small] =
         [(128, 128), (128, 64), (64, 64), (64, 32)].map(|(rows, cols)| Cover::new(shape, rows, cols));
     let enough = |cover: &Cover| cover.tiles.saturating_mul(2) >= 3 * multiprocessors && cover.close;
-    let ((rows, cols), why) = if shape.m <= FEW_TERMS && small.tiles.saturating_mul(2) >= 3 * multiprocessors
+    let ((rows, cols), why) = if shape.k <= FEW_TERMS && small.tiles.saturating_mul(2) >= 3 * multiprocessors
     {
         ((64, 32), "short sums, small ones wait best for memory")
-    } else if large.tiles >= MANY_WAVES * multiprocessors && large.close && shape.m >= TERMS_OF_LARGE_TILES {
+    } else if large.tiles >= MANY_WAVES * multiprocessors && large.close && shape.k >= TERMS_OF_LARGE_TILES {
         ((128, 128), "many for every multiprocessor")
-    } else if long.tiles >= MANY_HALF_WAVES * multiprocessors && long.close && shape.m >= TERMS_OF_LONG_TILES
+    } else if long.tiles >= MANY_HALF_WAVES * multiprocessors && long.close && shape.k >= TERMS_OF_LONG_TILES
     {
         ((128, 64), "several for every multiprocessor")
     } else if enough(&medium) {
         ((64, 64), "enough for every multiprocessor")
-    } else if shape.m >= MANY_TERMS {
+    } else if shape.k >= MANY_TERMS {
         ((64, 64), "few, but their sums are long and can be sliced")
     } else if enough(&small) {
         ((64, 32), "the largest of which there are enough and that fit C")
@@ -132,24 +132,24 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
 fn f32_on_device(limits: &DeviceLimits, emulated: bool, shape: Shape) -> Choice {
     let warp_groups = limits.compute_capability == [9, 0] && !emulated;
     let large = Cover::new(shape, 128, 128);
-    let below = |work| shape.multiply_adds() <= work && shape.m <= TERMS_OF_SMALL;
-    let (variant, why) = if shape.m <= SHORT_SUM {
+    let below = |work| shape.multiply_adds() <= work && shape.k <= TERMS_OF_SMALL;
+    let (variant, why) = if shape.k <= SHORT_SUM {
         (
             with_tiles(&REGISTERS, 64, 64),
             "sums too short to hide the error of splitting numbers into TF32 halves",
         )
     } else if below(TINY) {
         (SMALL_TILE, "too small for anything larger than a small shared tile")
-    } else if shape.m <= TERMS_TO_SPLIT || below(WORK_TO_SPLIT) {
+    } else if shape.k <= TERMS_TO_SPLIT || below(WORK_TO_SPLIT) {
         (with_tiles(&REGISTERS, 64, 64), "too little to do to pay for splitting numbers into TF32 halves")
     } else if warp_groups
-        && shape.n.min(shape.m).min(shape.p) >= SIDE_TO_PACK
+        && shape.m.min(shape.k).min(shape.n) >= SIDE_TO_PACK
         && shape.multiply_adds() >= WORK_TO_PACK
     {
         (&dense_cuda_wgmma_tf32x3::DESCRIPTION, "large: three TF32 products on warp groups")
     } else if large.tiles >= MANY_WAVES * limits.multiprocessors as usize
         && large.close
-        && shape.m >= TERMS_OF_WIDE_TILES
+        && shape.k >= TERMS_OF_WIDE_TILES
     {
         (
             with_tiles(&TENSOR_TF32X3, 128, 64),
@@ -170,25 +170,25 @@ mod tests {
     use crate::gemm::product::Gemm;
     use crate::op::Op;
 
-    fn f64_chosen(n: usize, m: usize, p: usize) -> &'static str {
-        f64_on_device(&DeviceLimits::h200(), Shape { n, m, p }).variant.trim_start_matches("dense-cuda-")
+    fn f64_chosen(m: usize, k: usize, n: usize) -> &'static str {
+        f64_on_device(&DeviceLimits::h200(), Shape { m, k, n }).variant.trim_start_matches("dense-cuda-")
     }
 
-    fn f32_chosen(n: usize, m: usize, p: usize) -> &'static str {
-        f32_on_device(&DeviceLimits::h200(), false, Shape { n, m, p })
+    fn f32_chosen(m: usize, k: usize, n: usize) -> &'static str {
+        f32_on_device(&DeviceLimits::h200(), false, Shape { m, k, n })
             .variant
             .trim_start_matches("dense-cuda-")
     }
 
     #[test]
     fn squares_take_larger_tiles_the_larger_they_are() {
-        let f64_chosen = |n| f64_chosen(n, n, n);
+        let f64_chosen = |m| f64_chosen(m, m, m);
         assert_eq!([100, 256, 512].map(f64_chosen), ["tensor-f64-32x32"; 3]);
         assert_eq!(f64_chosen(768), "tensor-f64-64x32");
         assert_eq!([1000, 1024, 1536].map(f64_chosen), ["tensor-f64-64x64"; 3]);
         assert_eq!([2048, 3000].map(f64_chosen), ["tensor-f64-128x64"; 2]);
         assert_eq!([4096, 8192, 10_000].map(f64_chosen), ["tensor-f64-128x128"; 3]);
-        let f32_chosen = |n| f32_chosen(n, n, n);
+        let f32_chosen = |m| f32_chosen(m, m, m);
         assert_eq!(f32_chosen(100), "tile-by-column-16");
         assert_eq!([128, 256].map(f32_chosen), ["registers-64x64"; 2]);
         assert_eq!([384, 512].map(f32_chosen), ["tensor-tf32x3-64x64"; 2]);
@@ -221,10 +221,10 @@ mod tests {
     #[test]
     fn every_choice_is_a_variant_with_a_reason() {
         let h200 = DeviceLimits::h200();
-        for n in [0, 1, 100, 3000, usize::MAX] {
-            for m in [0, 1, 64, 1_000_000, usize::MAX] {
-                for p in [0, 1, 300, 10_000] {
-                    let shape = Shape { n, m, p };
+        for m in [0, 1, 100, 3000, usize::MAX] {
+            for k in [0, 1, 64, 1_000_000, usize::MAX] {
+                for n in [0, 1, 300, 10_000] {
+                    let shape = Shape { m, k, n };
                     for emulated in [false, true] {
                         let choice = f32_on_device(&h200, emulated, shape);
                         assert!(Gemm::<f32>::variant(choice.variant).is_some(), "{}", choice.variant);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Why no matrix came out of a name or a file. Its text is one line, whatever the file holds.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// The file cannot be opened or read.
     #[error("{}: {reason}", printable(.path))]

@@ -68,7 +68,7 @@ impl fmt::Display for Origin {
 /// ```
 /// use ordito::io::{ReadOptions, load};
 /// let a = load::<f64>("diagonal:3", &ReadOptions::default())?;
-/// assert_eq!((a.name.as_str(), a.coo.nonzeros()), ("diagonal:3", 3));
+/// assert_eq!((a.name.as_str(), a.coo.nnz()), ("diagonal:3", 3));
 /// let error = load::<f64>("stencil72:8", &ReadOptions::default()).unwrap_err();
 /// assert!(error.to_string().ends_with("did you mean stencil27:S?"));
 /// # Ok::<(), ordito::io::ReadError>(())

@@ -57,6 +57,19 @@ impl Default for ReadOptions {
     }
 }
 
+/// The matrix of a name or a file by rows: a path (`.mtx`, `.mtx.gz`), a bare name in the folder `$ORDITO_MATRICES`, or a
+/// synthetic one (`stencil27:100`). Entries at the same place are summed.
+///
+/// ```
+/// let a: ordito::Csr<f64> = ordito::io::read_csr("stencil5:10")?;
+/// assert_eq!((a.shape(), a.nnz()), ((100, 100), 460));
+/// # Ok::<(), ordito::Error>(())
+/// ```
+pub fn read_csr<S: crate::Scalar>(name: &str) -> Result<crate::matrix::Csr<S>, ReadError> {
+    let loaded = load(name, &ReadOptions::default())?;
+    Ok(crate::matrix::Csr::from_owned_coo(loaded.coo, Duplicates::Sum))
+}
+
 /// Bytes of one triplet: two 32-bit indices and a number.
 fn bytes_per_entry<S>() -> u64 {
     (2 * size_of::<u32>() + size_of::<S>()) as u64

@@ -150,9 +150,35 @@ impl Machine {
         Machine::new(cpu, threads, limits)
     }
 
-    /// All of it; made on first use and shared.
-    pub fn whole() -> Result<Arc<Self>, Refusal> {
+    /// All cores of this computer; made on first use and shared.
+    pub fn all_cores() -> Result<Arc<Self>, Refusal> {
         WHOLE_MACHINE.clone()
+    }
+
+    /// All cores, and the GPU of this number, which is opened: refuses with what is missing where there is none.
+    ///
+    /// ```
+    /// use ordito::Machine;
+    /// let machine = Machine::gpu(0).or_else(|why| {
+    ///     println!("{why}"); // and what to do about it
+    ///     Machine::all_cores()
+    /// })?;
+    /// # assert!(machine.threads() > 0);
+    /// # Ok::<(), ordito::Error>(())
+    /// ```
+    pub fn gpu(number: usize) -> Result<Arc<Self>, Refusal> {
+        Machine::all_cores()?.opened(Accelerator::Cuda(number))
+    }
+
+    /// All cores, and the emulator of a GPU on them: CUDA kernels run slowly, with every access checked.
+    pub fn emulator() -> Result<Arc<Self>, Refusal> {
+        Machine::all_cores()?.opened(Accelerator::Emulator)
+    }
+
+    fn opened(&self, accelerator: Accelerator) -> Result<Arc<Self>, Refusal> {
+        let machine = self.with_accelerator(accelerator);
+        machine.device()?;
+        Ok(machine)
     }
 
     /// Facts about the processor.

@@ -23,7 +23,7 @@ pub enum Duplicates {
 /// ```
 /// use ordito::matrix::Coo;
 /// let a = Coo::new(2, 3, vec![0, 1], vec![2, 0], vec![5.0, 7.0])?;
-/// assert_eq!(a.nonzeros(), 2);
+/// assert_eq!(a.nnz(), 2);
 /// assert_eq!(a.entries().next(), Some((0, 2, 5.0)));
 /// assert!(Coo::new(2, 3, vec![2], vec![0], vec![1.0]).is_err());
 /// # Ok::<(), ordito::matrix::FormatError>(())
@@ -67,7 +67,7 @@ impl<S: Scalar> Coo<S> {
             if largest.is_some_and(|&index| index as usize >= bound)
                 && let Some(entry) = indices.iter().position(|&index| index as usize >= bound)
             {
-                return Err(FormatError::IndexOutOfRange { entry, what, index: indices[entry], bound });
+                return Err(FormatError::IndexOutOfRange { entry, what, index: indices[entry].into(), bound });
             }
         }
         Ok(Coo { rows, cols, row_indices, column_indices, values })
@@ -78,6 +78,10 @@ impl<S: Scalar> Coo<S> {
         Coo::new(rows, cols, Vec::new(), Vec::new(), Vec::new())
     }
 
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -87,7 +91,7 @@ impl<S: Scalar> Coo<S> {
         self.cols
     }
     /// Number of entries, explicit zeros and duplicates included.
-    pub fn nonzeros(&self) -> usize {
+    pub fn nnz(&self) -> usize {
         self.values.len()
     }
     /// Row of every entry.
@@ -95,7 +99,7 @@ impl<S: Scalar> Coo<S> {
         &self.row_indices
     }
     /// Column of every entry.
-    pub fn column_indices(&self) -> &[u32] {
+    pub fn col_indices(&self) -> &[u32] {
         &self.column_indices
     }
     /// Value of every entry.

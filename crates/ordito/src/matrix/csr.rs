@@ -21,8 +21,8 @@ const ROWS_PER_TASK: usize = 1 << 13;
 /// use ordito::matrix::{Coo, Csr, Duplicates};
 /// let a = Coo::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![2.0, 1.0, 3.0])?;
 /// let a = Csr::from_coo(&a, Duplicates::Sum);
-/// assert_eq!(a.view().offsets(), &[0, 1, 2]);
-/// assert_eq!(a.view().values(), &[1.0, 5.0]);
+/// assert_eq!(a.row_offsets(), &[0, 1, 2]);
+/// assert_eq!(a.values(), &[1.0, 5.0]);
 /// # Ok::<(), ordito::matrix::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -34,17 +34,10 @@ pub struct Csr<S> {
     values: Vec<S>,
 }
 
-/// The same in somebody else's memory: nothing is copied, the invariant is checked.
-///
-/// ```
-/// use ordito::matrix::CsrView;
-/// let (offsets, columns, values) = ([0, 1, 2], [0, 1], [1.0, 5.0]);
-/// let a = CsrView::from_parts(2, 2, &offsets, &columns, &values)?;
-/// assert_eq!(a.row(1).collect::<Vec<_>>(), [(1, 5.0)]);
-/// # Ok::<(), ordito::matrix::FormatError>(())
-/// ```
+/// The arrays of a matrix by rows as kernels read them: what a [`Csr`] and a `CsrView` have in common.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct CsrView<'a, S> {
+pub struct CsrSlices<'a, S> {
     rows: usize,
     cols: usize,
     offsets: &'a [usize],
@@ -52,7 +45,7 @@ pub struct CsrView<'a, S> {
     values: &'a [S],
 }
 
-fn check<S>(
+pub(super) fn check<S>(
     rows: usize,
     cols: usize,
     offsets: &[usize],
@@ -70,13 +63,13 @@ fn check<S>(
     let falls = offsets.windows(2).position(|pair| pair[1] < pair[0]).map(|p| p + 1);
     let wrong = if offsets[0] != 0 { Some(0) } else { falls };
     if let Some(position) = wrong.or((offsets[rows] != nonzeros).then_some(rows)) {
-        return Err(FormatError::Offsets { position, value: offsets[position], nonzeros });
+        return Err(FormatError::Offsets { position, value: offsets[position] as i128, nonzeros });
     }
     if let Some(entry) = columns.iter().position(|&col| col as usize >= cols) {
         return Err(FormatError::IndexOutOfRange {
             entry,
             what: "column",
-            index: columns[entry],
+            index: columns[entry].into(),
             bound: cols,
         });
     }
@@ -85,7 +78,7 @@ fn check<S>(
 
 /// Threads that are worth waking to sort it.
 fn threads_for<S: Scalar>(coo: &Coo<S>) -> usize {
-    if coo.nonzeros() < SORT_SERIALLY_BELOW { 1 } else { rayon::current_num_threads() }
+    if coo.nnz() < SORT_SERIALLY_BELOW { 1 } else { rayon::current_num_threads() }
 }
 
 impl<S: Scalar> Csr<S> {
@@ -164,9 +157,10 @@ impl<S: Scalar> Csr<S> {
         Csr::from_parts(self.rows, self.cols, self.offsets.clone(), self.columns.clone(), values)
     }
 
-    /// To read.
-    pub fn view(&self) -> CsrView<'_, S> {
-        CsrView {
+    /// What kernels read.
+    #[doc(hidden)]
+    pub fn view(&self) -> CsrSlices<'_, S> {
+        CsrSlices {
             rows: self.rows,
             cols: self.cols,
             offsets: &self.offsets,
@@ -183,9 +177,36 @@ impl<S: Scalar> Csr<S> {
     pub fn cols(&self) -> usize {
         self.cols
     }
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
     /// Number of stored entries.
-    pub fn nonzeros(&self) -> usize {
+    pub fn nnz(&self) -> usize {
         self.columns.len()
+    }
+    /// Where each row starts among the entries; one more than there are rows.
+    pub fn row_offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+    /// Column of every entry.
+    pub fn col_indices(&self) -> &[u32] {
+        &self.columns
+    }
+    /// Value of every entry.
+    pub fn values(&self) -> &[S] {
+        &self.values
+    }
+    /// Columns and values of one row.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, S)> + '_ {
+        self.view().row(row)
+    }
+    /// Row offsets, column indices and values: the arrays themselves.
+    pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<S>) {
+        (self.offsets, self.columns, self.values)
     }
     /// Length of every row.
     pub fn row_lengths(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
@@ -196,13 +217,14 @@ impl<S: Scalar> Csr<S> {
         self.row_lengths().max().unwrap_or(0)
     }
     /// Bytes for `rows` rows with `nonzeros` entries in all.
+    #[doc(hidden)]
     pub fn bytes_for(rows: usize, nonzeros: usize) -> Option<u64> {
         let offsets = (rows as u64).checked_add(1)?.checked_mul(size_of::<usize>() as u64)?;
         (nonzeros as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(offsets)
     }
 }
 
-impl<'a, S: Scalar> CsrView<'a, S> {
+impl<'a, S: Scalar> CsrSlices<'a, S> {
     /// Checks the invariant and borrows the arrays.
     pub fn from_parts(
         rows: usize,
@@ -212,7 +234,18 @@ impl<'a, S: Scalar> CsrView<'a, S> {
         values: &'a [S],
     ) -> Result<Self, FormatError> {
         check(rows, cols, offsets, columns, values)?;
-        Ok(CsrView { rows, cols, offsets, columns, values })
+        Ok(CsrSlices { rows, cols, offsets, columns, values })
+    }
+
+    /// Of arrays that have passed [`check`].
+    pub(super) fn of_checked(
+        rows: usize,
+        cols: usize,
+        offsets: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [S],
+    ) -> Self {
+        CsrSlices { rows, cols, offsets, columns, values }
     }
 
     /// Number of rows.
@@ -224,7 +257,7 @@ impl<'a, S: Scalar> CsrView<'a, S> {
         self.cols
     }
     /// Number of stored entries.
-    pub fn nonzeros(&self) -> usize {
+    pub fn nnz(&self) -> usize {
         self.columns.len()
     }
     /// Where each row starts; one more than there are rows.
@@ -270,13 +303,13 @@ mod tests {
     #[test]
     fn construction_names_the_fault() {
         let fault = |offsets: &[usize]| {
-            CsrView::from_parts(2, 2, offsets, &[0, 1], &[1.0, 2.0]).unwrap_err().to_string()
+            CsrSlices::from_parts(2, 2, offsets, &[0, 1], &[1.0, 2.0]).unwrap_err().to_string()
         };
         assert_eq!(fault(&[1, 1, 2]), "row offsets must rise from 0 to 2; offset 0 is 1");
         assert_eq!(fault(&[0, 3, 2]), "row offsets must rise from 0 to 2; offset 2 is 2");
         assert_eq!(fault(&[0, 1, 1]), "row offsets must rise from 0 to 2; offset 2 is 1");
         assert_eq!(fault(&[0, 2]), "offsets has 2 elements, 3 expected");
-        let error = CsrView::from_parts(1, 1, &[0, 1], &[1], &[1.0]).unwrap_err();
+        let error = CsrSlices::from_parts(1, 1, &[0, 1], &[1], &[1.0]).unwrap_err();
         assert_eq!(error.to_string(), "entry 0: column 1 is outside 0..1");
     }
 
@@ -295,14 +328,14 @@ mod tests {
         let values: Vec<f64> = (0..50_000).map(f64::from).collect();
         let in_order = Coo::new(10_000, 30, rows, columns, values.clone()).unwrap();
         let memory = in_order.values().as_ptr();
-        let mut twice = in_order.column_indices().to_vec();
+        let mut twice = in_order.col_indices().to_vec();
         twice[49_999] = twice[49_998];
         let twice = Coo::new(10_000, 30, in_order.row_indices().to_vec(), twice, values).unwrap();
         for coo in [twice.clone().transpose(), twice, Coo::empty(0, 3).unwrap(), in_order] {
             let expected = Csr::from_coo(&coo, Duplicates::Sum);
             let found = Csr::from_owned_coo(coo, Duplicates::Sum);
             assert_eq!(found, expected);
-            assert_eq!(found.values.as_ptr() == memory, found.nonzeros() == 50_000);
+            assert_eq!(found.values.as_ptr() == memory, found.nnz() == 50_000);
         }
     }
 }

@@ -89,6 +89,16 @@ impl<S: Scalar> Dense<S> {
         Ok(dense)
     }
 
+    /// Every element is 0.
+    ///
+    /// ```
+    /// assert_eq!(ordito::Dense::<f64>::zeros(2, 3)?.data(), &[0.0; 6]);
+    /// # Ok::<(), ordito::Error>(())
+    /// ```
+    pub fn zeros(rows: usize, cols: usize) -> Result<Self, FormatError> {
+        Dense::filled(rows, cols, S::ZERO)
+    }
+
     /// Every element is `value`.
     pub fn filled(rows: usize, cols: usize, value: S) -> Result<Self, FormatError> {
         let too_many = FormatError::TooManyElements { what: "a dense matrix" };
@@ -107,9 +117,17 @@ impl<S: Scalar> Dense<S> {
     pub fn cols(&self) -> usize {
         self.cols
     }
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
     /// Distance between the starts of two rows, in elements.
     pub fn leading_dimension(&self) -> usize {
         self.leading_dimension
+    }
+    /// The memory itself, gaps included.
+    pub fn into_data(self) -> Vec<S> {
+        self.data
     }
     /// The memory, gaps included.
     pub fn data(&self) -> &[S] {
@@ -168,6 +186,10 @@ impl<'a, S: Scalar> DenseView<'a, S> {
     /// Number of columns.
     pub fn cols(&self) -> usize {
         self.cols
+    }
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
     }
     /// Distance between the starts of two rows, in elements.
     pub fn leading_dimension(&self) -> usize {
@@ -229,6 +251,10 @@ impl<'a, S: Scalar> DenseViewMut<'a, S> {
     /// Number of columns.
     pub fn cols(&self) -> usize {
         self.cols
+    }
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
     }
     /// Distance between the starts of two rows, in elements.
     pub fn leading_dimension(&self) -> usize {

@@ -14,6 +14,8 @@ mod random;
 pub(crate) mod concat;
 mod coo;
 mod csr;
+mod csr_view;
+mod index;
 mod dense;
 mod ell;
 pub(crate) mod huge_pages;
@@ -23,7 +25,9 @@ mod symmetry;
 
 pub use coo::{Coo, Duplicates};
 pub use coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
-pub use csr::{Csr, CsrView};
+pub use csr::{Csr, CsrSlices};
+pub use csr_view::CsrView;
+pub use index::Index;
 pub(crate) use dense::span;
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
@@ -40,6 +44,7 @@ pub const MAX_DIMENSION: usize = u32::MAX as usize;
 
 /// Why a matrix could not be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FormatError {
     /// A dimension does not fit 32-bit indices.
     #[error("{what} = {value} is more than the {MAX_DIMENSION} that 32-bit indices reach")]
@@ -66,8 +71,8 @@ pub enum FormatError {
         entry: usize,
         /// "row" or "column".
         what: &'static str,
-        /// The index.
-        index: u32,
+        /// The index, negative where it was.
+        index: i128,
         /// One more than the largest allowed.
         bound: usize,
     },
@@ -77,7 +82,7 @@ pub enum FormatError {
         /// Index into the offsets.
         position: usize,
         /// What stands there.
-        value: usize,
+        value: i128,
         /// The number of nonzeros.
         nonzeros: usize,
     },
@@ -89,6 +94,15 @@ pub enum FormatError {
         /// Columns.
         cols: usize,
     },
+    /// Compressed columns where compressed rows are wanted.
+    #[error("the matrix is stored by columns (CSC), rows are wanted: make a `Csr` of it, which converts, or transpose it")]
+    ByColumns,
+    /// Rows cut out of a larger matrix.
+    #[error("the row offsets begin in the middle of a larger matrix: make a `Csr` of it, which copies its rows")]
+    SliceOfRows,
+    /// A dense array whose rows do not lie one behind the other.
+    #[error("the array is not in standard layout (row-major, without gaps): make a `Dense` of it, which copies")]
+    Strides,
     /// Sizes whose product does not fit 64 bits or the address space.
     #[error("{what} would need more elements than can be addressed")]
     TooManyElements {

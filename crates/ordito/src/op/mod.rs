@@ -233,6 +233,7 @@ pub const ORACLE_BYTES_PER_ELEMENT: u64 = 16;
 
 /// What went wrong while running.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// Operands that do not fit each other.
     #[error("{what} is {found}, {expected} expected")]

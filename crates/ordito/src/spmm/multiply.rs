@@ -9,26 +9,28 @@ use crate::spmm::cpu::partition::RowChunks;
 use crate::spmm::product::check_shapes;
 use std::ops::Mul;
 
-/// A single product Y = αAX + βY on borrowed arrays, on all cores: nothing is copied or converted.
+/// A single product Y = αAX + βY on all cores, of a [`Csr`] or of borrowed arrays: nothing is copied or converted.
 ///
 /// ```
-/// use ordito::matrix::{CsrView, DenseView, DenseViewMut};
-/// let a = CsrView::from_parts(1, 2, &[0, 2], &[0, 1], &[1.0, 2.0])?;
+/// use ordito::{CsrView, DenseView, DenseViewMut};
+/// let a = CsrView::from_parts(1, 2, &[0_i64, 2], &[0_i32, 1], &[1.0, 2.0])?;
 /// let mut y = [f64::NAN; 2];
 /// let x = DenseView::new(&[1.0, 2.0, 3.0, 4.0], 2, 2, 2)?;
-/// ordito::spmm::multiply(1.0, a, x, 0.0, DenseViewMut::new(&mut y, 1, 2, 2)?)?;
+/// ordito::spmm::multiply(1.0, &a, x, 0.0, DenseViewMut::new(&mut y, 1, 2, 2)?)?;
 /// assert_eq!(y, [7.0, 10.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn multiply<S: Scalar>(
+pub fn multiply<'a, S: Scalar>(
     alpha: S,
-    a: CsrView<'_, S>,
+    a: impl Into<CsrView<'a, S>>,
     x: DenseView<'_, S>,
     beta: S,
     y: DenseViewMut<'_, S>,
 ) -> Result<(), RunError> {
+    let a = a.into();
+    let a = a.slices();
     check_shapes((a.rows(), a.cols()), x.cols(), &x, (y.rows(), y.cols()))?;
-    let machine = Machine::whole()?;
+    let machine = Machine::all_cores()?;
     let chunks = RowChunks::new(a.offsets(), x.cols(), machine.threads());
     multiply_chunks(&machine, a, &chunks, 0, alpha, x, beta, y);
     Ok(())
@@ -45,7 +47,7 @@ impl<S: Scalar> Mul<&Dense<S>> for &Csr<S> {
     fn mul(self, x: &Dense<S>) -> Dense<S> {
         let product = || {
             let mut y = Dense::filled(self.rows(), x.cols(), S::ZERO)?;
-            multiply(S::ONE, self.view(), x.view(), S::ZERO, y.view_mut())?;
+            multiply(S::ONE, self, x.view(), S::ZERO, y.view_mut())?;
             Ok(y)
         };
         product().unwrap_or_else(|error: RunError| panic!("A·X: {error}"))

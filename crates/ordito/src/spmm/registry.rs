@@ -145,7 +145,7 @@ impl<S: Scalar> Op for Spmm<S> {
 
     fn cost(subject: &Subject<S>) -> Cost {
         let (m, n, k) = (subject.a.rows() as u64, subject.a.cols() as u64, subject.k as u64);
-        let (nonzeros, scalar_bytes) = (subject.a.nonzeros() as u64, size_of::<S>() as u64);
+        let (nonzeros, scalar_bytes) = (subject.a.nnz() as u64, size_of::<S>() as u64);
         let steps = nonzeros.saturating_mul(k);
         Cost {
             flops: steps.saturating_mul(2),

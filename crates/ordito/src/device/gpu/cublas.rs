@@ -35,11 +35,11 @@ pub struct Cublas {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemmShape {
     /// Rows of A and C.
-    pub n: usize,
-    /// Columns of A, rows of B.
     pub m: usize,
+    /// Columns of A, rows of B.
+    pub k: usize,
     /// Columns of B and C.
-    pub p: usize,
+    pub n: usize,
 }
 
 /// A row-major matrix on the GPU that is read.
@@ -94,8 +94,8 @@ impl Cublas {
         beta: S,
         c: OperandMut<'_, S>,
     ) -> Result<(), DeviceError> {
-        let GemmShape { n, m, p } = shape;
-        if n == 0 || p == 0 {
+        let GemmShape { m, k, n } = shape;
+        if m == 0 || n == 0 {
             return Ok(());
         }
         let of_this_gpu = |what: &'static str, buffer: &Buffer<S>| match self.gpu.owns(&**buffer.memory()) {
@@ -103,14 +103,14 @@ impl Cublas {
             false => Err(DeviceError::Elsewhere { what }),
         };
         of_this_gpu("C", c.buffer)?;
-        let c = Matrix::new("C", c.buffer, n, p, c.leading_dimension)?;
-        if m == 0 {
+        let c = Matrix::new("C", c.buffer, m, n, c.leading_dimension)?;
+        if k == 0 {
             return self.scale(beta, &c);
         }
         of_this_gpu("A", a.buffer)?;
         of_this_gpu("B", b.buffer)?;
-        let a = Matrix::new("A", a.buffer, n, m, a.leading_dimension)?;
-        let b = Matrix::new("B", b.buffer, m, p, b.leading_dimension)?;
+        let a = Matrix::new("A", a.buffer, m, k, a.leading_dimension)?;
+        let b = Matrix::new("B", b.buffer, k, n, b.leading_dimension)?;
         self.multiply(alpha, &a, &b, beta, &c)
     }
 
@@ -143,7 +143,7 @@ impl Cublas {
         beta: S,
         c: &Matrix,
     ) -> Result<(), DeviceError> {
-        let (n, m, p) = (c.rows, a.cols, c.cols);
+        let (m, k, n) = (c.rows, a.cols, c.cols);
         let (lda, ldb, ldc) = (a.leading_dimension, b.leading_dimension, c.leading_dimension);
         let (alpha, beta) = (&raw const alpha, &raw const beta);
         let _turn = self.gpu.context().enter()?;
@@ -154,7 +154,7 @@ impl Cublas {
             // has; the factors are f32 too and are read before the call returns.
             unsafe {
                 call!(cublasSgemm_v2_64(
-                    handle.raw, PLAIN, PLAIN, p, n, m, alpha, b, ldb, a, lda, beta, c, ldc
+                    handle.raw, PLAIN, PLAIN, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc
                 ))
             }
         } else {
@@ -162,7 +162,7 @@ impl Cublas {
             // SAFETY: the same, in f64.
             unsafe {
                 call!(cublasDgemm_v2_64(
-                    handle.raw, PLAIN, PLAIN, p, n, m, alpha, b, ldb, a, lda, beta, c, ldc
+                    handle.raw, PLAIN, PLAIN, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc
                 ))
             }
         };
@@ -172,7 +172,7 @@ impl Cublas {
     /// C = β·C as `geam`'s C = β·C + 0·C. The manual allows that in place, says that what has the factor 0 is not read,
     /// and that two such factors clear C; it does not say what `gemm` does without columns of A.
     fn scale<S: Scalar>(&self, beta: S, c: &Matrix) -> Result<(), DeviceError> {
-        let (n, p, ldc) = (c.rows, c.cols, c.leading_dimension);
+        let (m, n, ldc) = (c.rows, c.cols, c.leading_dimension);
         let zero = S::ZERO;
         let (beta, zero) = (&raw const beta, &raw const zero);
         let _turn = self.gpu.context().enter()?;
@@ -182,13 +182,13 @@ impl Cublas {
             // SAFETY: the handle is valid; C is f32 and lies within its buffer, which nobody else has; the factors are f32
             // too and are read before the call returns.
             unsafe {
-                call!(cublasSgeam_64(handle.raw, PLAIN, PLAIN, p, n, beta, c, ldc, zero, c, ldc, c, ldc))
+                call!(cublasSgeam_64(handle.raw, PLAIN, PLAIN, n, m, beta, c, ldc, zero, c, ldc, c, ldc))
             }
         } else {
             let (beta, zero, c) = (beta.cast(), zero.cast(), c.start());
             // SAFETY: the same, in f64.
             unsafe {
-                call!(cublasDgeam_64(handle.raw, PLAIN, PLAIN, p, n, beta, c, ldc, zero, c, ldc, c, ldc))
+                call!(cublasDgeam_64(handle.raw, PLAIN, PLAIN, n, m, beta, c, ldc, zero, c, ldc, c, ldc))
             }
         };
         Ok(done?)

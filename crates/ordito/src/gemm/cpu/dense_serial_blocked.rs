@@ -32,14 +32,14 @@ impl<S: Scalar> HostKernel<S> for Kernel {
         mut c: DenseViewMut<'_, S>,
     ) {
         (0..c.rows()).for_each(|row| scale(beta, c.row_mut(row)));
-        let (n, m, p) = (a.rows(), a.cols(), b.cols());
-        for first_row in (0..n).step_by(HEIGHT) {
-            for first_term in (0..m).step_by(DEPTH) {
-                for first_col in (0..p).step_by(WIDTH) {
-                    let cols = first_col..p.min(first_col + WIDTH);
-                    for row in first_row..n.min(first_row + HEIGHT) {
+        let (m, k, n) = (a.rows(), a.cols(), b.cols());
+        for first_row in (0..m).step_by(HEIGHT) {
+            for first_term in (0..k).step_by(DEPTH) {
+                for first_col in (0..n).step_by(WIDTH) {
+                    let cols = first_col..n.min(first_col + WIDTH);
+                    for row in first_row..m.min(first_row + HEIGHT) {
                         let c = &mut c.row_mut(row)[cols.clone()];
-                        for term in first_term..m.min(first_term + DEPTH) {
+                        for term in first_term..k.min(first_term + DEPTH) {
                             let a = alpha * a.row(row)[term];
                             for (c, &b) in c.iter_mut().zip(&b.row(term)[cols.clone()]) {
                                 *c += a * b;

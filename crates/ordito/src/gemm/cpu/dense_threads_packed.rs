@@ -43,7 +43,7 @@ pub(crate) fn multiply_on<S: Scalar>(
     beta: S,
     mut c: DenseViewMut<'_, S>,
 ) {
-    let shape = Shape { n: a.rows(), m: a.cols(), p: b.cols() };
+    let shape = Shape { m: a.rows(), k: a.cols(), n: b.cols() };
     let threads = machine.threads();
     if threads == 1 || shape.multiply_adds() < SERIAL_BELOW {
         packed(Parallelism::None, alpha, a, b, beta, &mut c);
@@ -61,7 +61,7 @@ fn packed<S: Scalar>(
     c: &mut DenseViewMut<'_, S>,
 ) {
     let distance = |leading_dimension: usize| leading_dimension as isize;
-    let (n, m, p) = (c.rows(), a.cols(), c.cols());
+    let (m, k, n) = (c.rows(), a.cols(), c.cols());
     let (a_distance, b_distance) = (distance(a.leading_dimension()), distance(b.leading_dimension()));
     let c_distance = distance(c.leading_dimension());
     // The crate likes columns better than rows: it is asked for Cᵀ = Bᵀ · Aᵀ, which is the same numbers in the same places.
@@ -69,9 +69,9 @@ fn packed<S: Scalar>(
     macro_rules! multiply {
         ($scalar:ty, $function:expr) => {
             $function(
-                p,
                 n,
                 m,
+                k,
                 c.data_mut().as_mut_ptr().cast::<$scalar>(),
                 c_distance,
                 1,

@@ -62,9 +62,9 @@ const BEARABLE_MULTIPLY_ADDS: u64 = 20_000_000_000;
 
 /// Refuses a product that one thread would be busy with for minutes, and that is run a dozen times.
 pub(crate) fn check_serial_work(machine: &Machine, shape: Shape) -> Result<(), Refusal> {
-    let Shape { n, m, p } = shape;
-    let steps = (n as u128 * m as u128).saturating_mul(p as u128);
-    machine.check_work(format!("{n}×{m} times {m}×{p} on one thread"), steps, BEARABLE_MULTIPLY_ADDS)
+    let Shape { m, k, n } = shape;
+    let steps = (m as u128 * k as u128).saturating_mul(n as u128);
+    machine.check_work(format!("{m}×{k} times {k}×{n} on one thread"), steps, BEARABLE_MULTIPLY_ADDS)
 }
 
 /// C = αAB + βC through `multiply`, but for what is no product at all: by the rules of BLAS α = 0 reads neither A nor B.
@@ -108,11 +108,11 @@ mod tests {
         let machine = |limits| Machine::new(cpu.clone(), 1, limits).unwrap();
         let refused = |limits, shape| check_serial_work(&machine(limits), shape).err();
         assert_eq!(refused(limits, Shape::square(1000)), None);
-        assert_eq!(refused(limits, Shape { n: 0, m: usize::MAX, p: usize::MAX }), None);
+        assert_eq!(refused(limits, Shape { m: 0, k: usize::MAX, n: usize::MAX }), None);
         assert!(refused(limits, Shape::square(usize::MAX)).is_some());
         assert_eq!(
             refused(limits, Shape::square(5000)).unwrap().to_string(),
-            "5000×5000 times 5000×5000 on one thread would take 1.25e11 steps, the limit is 2.00e10 (--work-limit)"
+            "5000×5000 times 5000×5000 on one thread would take 1.25e11 steps, the limit is 2.00e10"
         );
         let generous = Limits { work_steps: Some(1 << 40), ..limits };
         assert_eq!(refused(generous, Shape::square(5000)), None);

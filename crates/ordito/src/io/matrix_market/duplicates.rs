@@ -8,11 +8,11 @@ use crate::matrix::{Coo, Csr, Duplicates};
 pub(super) fn sum<S: Scalar>(coo: Coo<S>) -> (Coo<S>, usize) {
     // CSR takes memory for every row, even the empty ones: a small file that declares four billion of them would
     // ask for 32 GB.
-    let few_rows = coo.rows() <= coo.nonzeros().saturating_mul(16).saturating_add(1 << 20);
-    let listed = coo.nonzeros();
+    let few_rows = coo.rows() <= coo.nnz().saturating_mul(16).saturating_add(1 << 20);
+    let listed = coo.nnz();
     if few_rows {
         let summed = Csr::from_coo(&coo, Duplicates::Sum);
-        return match listed - summed.nonzeros() {
+        return match listed - summed.nnz() {
             0 => (coo, 0),
             merged => {
                 drop(coo);
@@ -21,7 +21,7 @@ pub(super) fn sum<S: Scalar>(coo: Coo<S>) -> (Coo<S>, usize) {
         };
     }
     let summed = sum_by_place(&coo);
-    match listed - summed.nonzeros() {
+    match listed - summed.nnz() {
         0 => (coo, 0),
         merged => (summed, merged),
     }

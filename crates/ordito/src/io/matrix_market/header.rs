@@ -71,7 +71,7 @@ keywords! {
 /// let text = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n";
 /// let file = read_matrix_market_from::<f64>(text.as_bytes(), "example".as_ref(), &ReadOptions::default())?;
 /// assert_eq!(file.header.to_string(), "matrix coordinate pattern symmetric");
-/// assert_eq!((file.header.entries, file.coo.nonzeros()), (1, 2));
+/// assert_eq!((file.header.entries, file.coo.nnz()), (1, 2));
 /// # Ok::<(), ordito::io::ReadError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

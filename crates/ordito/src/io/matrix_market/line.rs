@@ -81,7 +81,7 @@ impl Fault {
                 "a whole number of at most 64 bits, since the field is integer".to_owned()
             }
             Fault::Value(ValueFault::TooLargeForF32) => {
-                "a number that fits f32 (at most 3.4e38); --dtype f64 reads this one".to_owned()
+                "a number that fits f32 (at most 3.4e38); f64 holds this one".to_owned()
             }
             Fault::Value(ValueFault::TooLargeForF64) => "a number that fits f64 (at most 1.8e308)".to_owned(),
             Fault::Extra if header.field == Field::Pattern => {

@@ -69,8 +69,8 @@ pub fn write_matrix_market<S: Scalar>(
     match options.layout {
         Layout::General => write(&|file| {
             write_head(file, "coordinate real general", &options.comment)?;
-            writeln!(file, "{} {} {}", coo.rows(), coo.cols(), coo.nonzeros())?;
-            write_in_blocks(file, coo.nonzeros(), |text, range| format_entries(text, coo, range, |_, _| true))
+            writeln!(file, "{} {} {}", coo.rows(), coo.cols(), coo.nnz())?;
+            write_in_blocks(file, coo.nnz(), |text, range| format_entries(text, coo, range, |_, _| true))
         }),
         Layout::Symmetric => {
             let sorted = sorted_if_symmetric(coo, path)?;
@@ -79,7 +79,7 @@ pub fn write_matrix_market<S: Scalar>(
             write(&|file| {
                 write_head(file, "coordinate real symmetric", &options.comment)?;
                 writeln!(file, "{} {} {}", coo.rows(), coo.cols(), listed)?;
-                write_in_blocks(file, sorted.nonzeros(), |text, range| {
+                write_in_blocks(file, sorted.nnz(), |text, range| {
                     format_entries(text, &sorted, range, lower);
                 })
             })
@@ -142,7 +142,7 @@ fn format_entries<S: Scalar>(
     is_listed: impl Fn(u32, u32) -> bool,
 ) {
     for entry in range {
-        let (row, col, value) = (coo.row_indices()[entry], coo.column_indices()[entry], coo.values()[entry]);
+        let (row, col, value) = (coo.row_indices()[entry], coo.col_indices()[entry], coo.values()[entry]);
         if is_listed(row, col) {
             // Writing to a string never fails.
             let _ = writeln!(text, "{} {} {value:?}", u64::from(row) + 1, u64::from(col) + 1);

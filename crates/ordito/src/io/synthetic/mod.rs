@@ -117,7 +117,7 @@ pub fn kind_of(name: &str) -> Option<&'static Kind> {
 /// ```
 /// use ordito::io::{ReadOptions, synthetic};
 /// let a = synthetic::generate::<f64>("stencil5:10", &ReadOptions::default()).expect("a known kind")?;
-/// assert_eq!((a.rows(), a.cols(), a.nonzeros()), (100, 100, 460));
+/// assert_eq!((a.rows(), a.cols(), a.nnz()), (100, 100, 460));
 /// let error = synthetic::generate::<f64>("band:4x5", &ReadOptions::default()).expect("a known kind");
 /// assert!(error.unwrap_err().to_string().contains("WIDTH is 5, more than the 4 rows"));
 /// # Ok::<(), ordito::io::ReadError>(())
@@ -240,7 +240,7 @@ mod tests {
             .iter()
             .map(|&(name, ..)| {
                 let coo = made(name);
-                (name, coo.rows(), coo.cols(), coo.nonzeros(), checksum(&coo))
+                (name, coo.rows(), coo.cols(), coo.nnz(), checksum(&coo))
             })
             .collect();
         assert_eq!(found, PINNED);
@@ -264,7 +264,7 @@ mod tests {
             let options = ReadOptions { seed, ..ReadOptions::default() };
             generate::<f64>("uniform:50x4", &options).unwrap().unwrap()
         };
-        assert_ne!(seeded(0).column_indices(), seeded(1).column_indices());
+        assert_ne!(seeded(0).col_indices(), seeded(1).col_indices());
         let single = generate::<f32>("uniform:50x4", &ReadOptions::default()).unwrap().unwrap();
         let rounded =
             seeded(0).entries().map(|(row, col, value)| (row, col, value as f32)).collect::<Vec<_>>();
@@ -304,6 +304,6 @@ mod tests {
     #[test]
     fn matrices_without_entries_take_no_time() {
         assert_eq!(made("empty:4294967295x0").rows(), 4294967295);
-        assert_eq!(made("empty:0x0").nonzeros(), 0);
+        assert_eq!(made("empty:0x0").nnz(), 0);
     }
 }

@@ -29,7 +29,7 @@ pub fn sort_entries<S: Scalar>(
     duplicates: Duplicates,
     threads: usize,
 ) -> (Vec<usize>, Vec<u32>, Vec<S>) {
-    let buckets = RowBuckets::new(coo.rows(), coo.nonzeros());
+    let buckets = RowBuckets::new(coo.rows(), coo.nnz());
     let mut offsets = vec![0; coo.rows() + 1];
     let (columns, values) = match copy_in_order(coo, &buckets, &mut offsets[1..], threads) {
         Some(copied) => copied,
@@ -46,7 +46,7 @@ pub fn sort_entries<S: Scalar>(
 /// `None`: they stand otherwise.
 pub(crate) fn offsets_if_in_order<S: Scalar>(coo: &Coo<S>, threads: usize) -> Option<Vec<usize>> {
     let mut offsets = vec![0; coo.rows() + 1];
-    let buckets = RowBuckets::new(coo.rows(), coo.nonzeros());
+    let buckets = RowBuckets::new(coo.rows(), coo.nnz());
     is_in_order(coo, &buckets, &mut offsets[1..], threads).then_some(offsets)
 }
 
@@ -110,7 +110,7 @@ fn sort_stretches<S: Scalar>(
     threads: usize,
 ) -> Sorted<S> {
     let starts = buckets.starts(coo.row_indices());
-    let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
+    let (mut columns, mut values) = (Room::for_most(coo.nnz()), Room::for_most(coo.nnz()));
     let (mut columns_left, mut values_left) = (columns.take(), values.take());
     let tasks = buckets.split(lengths).enumerate().map(|(bucket, lengths)| {
         let entries = starts[bucket]..starts[bucket + 1];
@@ -119,7 +119,7 @@ fn sort_stretches<S: Scalar>(
     });
     in_turn(threads, tasks, |(first_row, lengths, entries, mut room), sort: &mut BucketSort<S>| {
         let rows = &coo.row_indices()[entries.clone()];
-        let listed = (&coo.column_indices()[entries.clone()], &coo.values()[entries]);
+        let listed = (&coo.col_indices()[entries.clone()], &coo.values()[entries]);
         let (columns, values) = sort.rows_in_order(rows, listed, first_row, lengths, duplicates);
         room.0.append(columns);
         room.1.append(values);

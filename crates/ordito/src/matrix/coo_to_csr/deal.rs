@@ -25,7 +25,7 @@ pub(crate) struct Dealt<S> {
 
 /// Every thread deals a contiguous part of the entries; in a bucket those of the first part come first.
 pub(crate) fn deal<S: Scalar>(coo: &Coo<S>, buckets: &RowBuckets, threads: usize) -> Dealt<S> {
-    let nonzeros = coo.nonzeros();
+    let nonzeros = coo.nnz();
     let count = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
     let parts = (0..count).map(|part| nonzeros * part / count..nonzeros * (part + 1) / count).collect();
     let counts = of_each(parts, |part| (count_by_bucket(&coo.row_indices()[part.clone()], buckets), part));
@@ -100,7 +100,7 @@ impl<'a, S: Scalar> Hand<'a, S> {
         let entries = self.entries;
         // Made by the thread that uses them.
         let mut piles: Vec<Pile<'_, S>> = self.memory.into_iter().map(Pile::new).collect();
-        let places = coo.row_indices()[entries.clone()].iter().zip(&coo.column_indices()[entries.clone()]);
+        let places = coo.row_indices()[entries.clone()].iter().zip(&coo.col_indices()[entries.clone()]);
         for ((&row, &column), &value) in places.zip(&coo.values()[entries]) {
             piles[buckets.of_row(row)].put(buckets.row_in_bucket(row), column, value);
         }

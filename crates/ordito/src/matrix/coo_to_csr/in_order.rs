@@ -45,8 +45,8 @@ pub(crate) fn copy_in_order<S: Scalar>(
     if !starts.is_sorted() {
         return None;
     }
-    let (mut columns, mut values) = (Room::for_most(coo.nonzeros()), Room::for_most(coo.nonzeros()));
-    let bytes = coo.nonzeros() * (size_of::<u32>() + size_of::<S>());
+    let (mut columns, mut values) = (Room::for_most(coo.nnz()), Room::for_most(coo.nnz()));
+    let bytes = coo.nnz() * (size_of::<u32>() + size_of::<S>());
     let streams = bytes >= STREAM_FROM_BYTES && columns.was_touched() && values.was_touched();
     let (mut columns_left, mut values_left) = (columns.take(), values.take());
     let tasks = tasks(buckets, &starts, ends).map(|task| {
@@ -56,7 +56,7 @@ pub(crate) fn copy_in_order<S: Scalar>(
     let copied = all(threads, tasks.collect(), |(mut task, mut columns, mut values)| {
         let holds = task.holds(coo);
         let (column_indices, copied) =
-            (&coo.column_indices()[task.entries.clone()], &coo.values()[task.entries]);
+            (&coo.col_indices()[task.entries.clone()], &coo.values()[task.entries]);
         if holds && streams {
             columns.append_streaming(column_indices);
             values.append_streaming(copied);
@@ -93,7 +93,7 @@ fn all<T: Send>(threads: usize, tasks: Vec<T>, holds: impl Fn(T) -> bool + Send 
 impl Task<'_> {
     /// Whether everything stands in order; then the ends are right.
     fn holds<S: Scalar>(&mut self, coo: &Coo<S>) -> bool {
-        let places = (&coo.row_indices()[self.entries.clone()], &coo.column_indices()[self.entries.clone()]);
+        let places = (&coo.row_indices()[self.entries.clone()], &coo.col_indices()[self.entries.clone()]);
         ends_if_rising(places, self.entries.start, self.first_row, self.ends)
     }
 }

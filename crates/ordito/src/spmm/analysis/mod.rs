@@ -13,7 +13,7 @@ pub fn statistics<S: Scalar>(a: &Csr<S>) -> Vec<(&'static str, f64)> {
     vec![
         ("rows", a.rows() as f64),
         ("cols", a.cols() as f64),
-        ("nonzeros", a.nonzeros() as f64),
+        ("nonzeros", a.nnz() as f64),
         ("mean_length", shape.mean),
         ("longest", shape.longest as f64),
         ("padded", shape.padded),

@@ -31,7 +31,7 @@ impl Neighbours {
     /// Of at most so many windows, fewer where they would have more nonzeros than that, but at least two.
     pub(crate) fn of_sample<S: Scalar>(a: &Csr<S>, windows: usize, nonzeros: usize) -> Self {
         let all = a.rows() / WINDOW;
-        let mean = a.nonzeros() / a.rows().max(1) * WINDOW;
+        let mean = a.nnz() / a.rows().max(1) * WINDOW;
         let windows = windows.min(nonzeros / mean.max(1)).max(2).min(all);
         let mut sums = Sums::default();
         for sample in 0..windows {

@@ -33,7 +33,7 @@ const NONZEROS: usize = 4096;
 
 impl Shape {
     pub(crate) fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        let (rows, nonzeros) = (a.rows(), a.nonzeros());
+        let (rows, nonzeros) = (a.rows(), a.nnz());
         let (mut longest, mut entries, mut of_slice) = (0, 0, 0);
         for (row, length) in a.row_lengths().enumerate() {
             of_slice = length.max(of_slice);

@@ -7,7 +7,7 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::CsrView;
+use crate::matrix::CsrSlices;
 
 /// Walks through A, at even distances, and the part of all nonzeros that each sees: a quarter in all.
 const WALKS: usize = 4;
@@ -67,12 +67,12 @@ impl Cache {
 
     /// Fetches for every nonzero with rows as they stand, if another order could save enough of them: each line fetched once, and
     /// that ahead of time.
-    pub(crate) fn wasted<S: Scalar>(&self, a: CsrView<'_, S>) -> Option<f64> {
+    pub(crate) fn wasted<S: Scalar>(&self, a: CsrSlices<'_, S>) -> Option<f64> {
         // Of more lines than there are nonzeros little could be used again, and a model of them would take more memory than A.
-        if self.holds(a.cols()) || self.lines(a.cols()) > a.nonzeros() {
+        if self.holds(a.cols()) || self.lines(a.cols()) > a.nnz() {
             return None;
         }
-        let least = self.lines(a.cols()).min(a.nonzeros()) as f64 / a.nonzeros().max(1) as f64;
+        let least = self.lines(a.cols()).min(a.nnz()) as f64 / a.nnz().max(1) as f64;
         let found = self.fetches(a, |row| row);
         (Cache::gain(found, STREAMED * least) >= PROMISING).then_some(found)
     }
@@ -81,10 +81,10 @@ impl Cache {
     ///
     /// The cache is thought to forget everything whenever it is full: that needs no list of what was used last. At most it
     /// doubles the fetches of a cache of half the size that forgets what was used longest ago; bands just below its size look dear.
-    pub(crate) fn fetches<S: Scalar>(&self, a: CsrView<'_, S>, row: impl Fn(usize) -> usize) -> f64 {
+    pub(crate) fn fetches<S: Scalar>(&self, a: CsrSlices<'_, S>, row: impl Fn(usize) -> usize) -> f64 {
         let last = vec![0; self.lines(a.cols())];
         let mut walk = Walk { cache: *self, last, now: 0, emptied: 0, held: 0, fetched: 0.0 };
-        let most = (a.nonzeros() / PART_OF_WALK).min(u32::MAX as usize / (2 * WALKS)) as u32;
+        let most = (a.nnz() / PART_OF_WALK).min(u32::MAX as usize / (2 * WALKS)) as u32;
         for start in 0..WALKS {
             let end = walk.now + most;
             walk.empty();

@@ -3,7 +3,7 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{CsrView, DenseView, DenseViewMut};
+use crate::matrix::{CsrSlices, DenseView, DenseViewMut};
 use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::cpu::kernels::row_kernel::{InOrder, Operands, Rows};
 use crate::spmm::cpu::partition::{Part, RowChunks};
@@ -15,7 +15,7 @@ pub(crate) const NARROW_COLUMNS: usize = i32::MAX as usize;
 #[expect(clippy::too_many_arguments, reason = "the operands of BLAS, and how to go about them")]
 pub(crate) fn multiply_chunks<S: Scalar>(
     machine: &Machine,
-    a: CsrView<'_, S>,
+    a: CsrSlices<'_, S>,
     chunks: &RowChunks,
     ahead: usize,
     alpha: S,

@@ -33,7 +33,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (a, k) = (subject.a.view(), subject.k);
-        let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nonzeros());
+        let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
         let growing = RowClusters::bytes_for(rows, cols, nonzeros);
         // And the model of the cache, a number for every line of X.
         let growing = growing.and_then(|bytes| bytes.checked_add((cols as u64).checked_mul(4)?));
@@ -89,7 +89,7 @@ mod tests {
         let mut points: Vec<u64> = (0..mesh.rows() as u64).collect();
         points.sort_by_key(|&point| (point * point * 7919 + point * 104_729) % 65_537);
         let renumbered = |old: &[u32]| old.iter().map(|&point| points[point as usize] as u32).collect();
-        let (rows, cols) = (renumbered(mesh.row_indices()), renumbered(mesh.column_indices()));
+        let (rows, cols) = (renumbered(mesh.row_indices()), renumbered(mesh.col_indices()));
         let shuffled = Coo::new(mesh.rows(), mesh.cols(), rows, cols, mesh.values().to_vec()).unwrap();
         Csr::from_coo(&shuffled, Duplicates::Sum)
     }

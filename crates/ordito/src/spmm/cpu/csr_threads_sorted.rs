@@ -71,7 +71,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
         &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
-        let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
+        let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         machine.check_memory("CSR sorted by length", SortedCsr::<S>::bytes_for(rows, nonzeros))?;
         let a = machine.pool().install(|| SortedCsr::from_csr(subject.a.view()))?;
         let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));

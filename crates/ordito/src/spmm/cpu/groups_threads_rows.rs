@@ -53,7 +53,7 @@ impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
         &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
-        let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
+        let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         machine.check_memory("row groups", RowGroups::<S>::bytes_for(rows, nonzeros))?;
         let gathers = subject.k == 1 && subject.a.cols() <= NARROW_COLUMNS;
         let order = if gathers { Order::ByRow } else { Order::ByColumn };

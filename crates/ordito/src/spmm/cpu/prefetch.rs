@@ -3,7 +3,7 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::CsrView;
+use crate::matrix::CsrSlices;
 
 /// Entries ahead. Measured at 16 and 64 on uniform and mesh-dual matrices, K = 8 to 64: 64 gave 1.0 to 1.2 times the speed.
 const DISTANCE: usize = 64;
@@ -21,7 +21,7 @@ const LOCAL: f64 = 0.25;
 const CHANGES: f64 = 0.25;
 
 /// How many entries ahead X is asked for; 0: not at all.
-pub(crate) fn distance<S: Scalar>(machine: &Machine, a: CsrView<'_, S>, k: usize) -> usize {
+pub(crate) fn distance<S: Scalar>(machine: &Machine, a: CsrSlices<'_, S>, k: usize) -> usize {
     let row_bytes = k.saturating_mul(size_of::<S>());
     let x_bytes = a.cols().saturating_mul(row_bytes) as u64;
     let beyond = machine.cpu().l2_bytes.is_some_and(|l2| x_bytes > l2.saturating_mul(CACHES));
@@ -29,7 +29,7 @@ pub(crate) fn distance<S: Scalar>(machine: &Machine, a: CsrView<'_, S>, k: usize
 }
 
 /// Of a sample: are there few entries whose column, or one beside it, the row before has too, and few rows of another length?
-fn jumps_about<S: Scalar>(a: CsrView<'_, S>) -> bool {
+fn jumps_about<S: Scalar>(a: CsrSlices<'_, S>) -> bool {
     let columns = |row: usize| {
         let columns = &a.columns()[a.range(row)];
         &columns[..columns.len().min(ENTRIES)]
@@ -69,6 +69,6 @@ mod tests {
         assert_eq!(distance(&machine, random.view(), 4), 0);
         assert_eq!(distance(&machine, band.view(), 16), 0);
         assert_eq!(distance(&machine, matrix(1000, |row, i| row * 7_919 * i).view(), 16), 0);
-        assert_eq!(distance(&machine, CsrView::<f64>::from_parts(0, 0, &[0], &[], &[]).unwrap(), 16), 0);
+        assert_eq!(distance(&machine, CsrSlices::<f64>::from_parts(0, 0, &[0], &[], &[]).unwrap(), 16), 0);
     }
 }

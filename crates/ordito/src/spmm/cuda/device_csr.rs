@@ -31,7 +31,7 @@ pub(crate) fn offset_type(machine: &Machine, nonzeros: usize) -> &'static str {
 impl<S: Scalar> DeviceCsr<S> {
     pub(crate) fn upload(machine: &Machine, device: &Device, a: &Csr<S>) -> Result<Self, Refusal> {
         let starts = a.view().offsets();
-        let row_starts = if offset_type(machine, a.nonzeros()) == OFFSETS[0] {
+        let row_starts = if offset_type(machine, a.nnz()) == OFFSETS[0] {
             let narrow: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
             RowStarts::Narrow(device.upload("row starts of A", &narrow)?)
         } else {

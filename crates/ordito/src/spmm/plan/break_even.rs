@@ -69,7 +69,7 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::spmm::Plan;
     /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
     /// let a = Csr::from_coo(&a, Duplicates::Sum);
-    /// let plan = Plan::with_variant("ell-padded-threads-elements", a, 8, &Machine::whole()?)?;
+    /// let plan = Plan::with_variant("ell-padded-threads-elements", a, 8, &Machine::all_cores()?)?;
     /// let found = plan.measure_break_even()?.unwrap();
     /// println!("{found}"); // "ahead of csr-threads-nnz after …", or never
     /// # assert!(found.product_ns > 0.0 && found.plain_product_ns > 0.0);

@@ -45,7 +45,7 @@ use std::time::{Duration, Instant};
 ///
 /// let a = Coo::new(2, 2, vec![0, 1], vec![1, 0], vec![2.0, 3.0])?;
 /// let a = Csr::from_coo(&a, Duplicates::Sum);
-/// let mut plan = Plan::new(a, 2, &Machine::whole()?)?;
+/// let mut plan = Plan::new(a, 2, &Machine::all_cores()?)?;
 ///
 /// let x = Dense::from_rows(2, 2, vec![1.0, 10.0, 2.0, 20.0])?;
 /// let mut y = Dense::filled(2, 2, 0.0)?;
@@ -98,6 +98,7 @@ pub(crate) fn is_plain<S: Scalar>(machine: &Machine, name: &str) -> bool {
 
 /// Why the values of a plan could not be replaced. The plan is as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UpdateError {
     /// Not as many values as the pattern has entries.
     #[error(transparent)]
@@ -195,7 +196,7 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::matrix::{Csr, Duplicates};
     /// use ordito::spmm::Plan;
     ///
-    /// let machine = Machine::whole()?; // with_accelerator(Accelerator::Cuda(0)), for it to make a difference
+    /// let machine = Machine::all_cores()?; // with_accelerator(Accelerator::Cuda(0)), for it to make a difference
     /// let a = Csr::from_coo(&ordito::io::load::<f64>("stencil5:20", &Default::default())?.coo, Duplicates::Sum);
     /// let mut x = machine.pinned_dense(a.cols(), 8)?;
     /// let mut y = machine.pinned_dense(a.rows(), 8)?;
@@ -310,13 +311,13 @@ mod tests {
 
     #[test]
     fn wrong_shapes_are_errors_that_name_them() {
-        let mut plan = Plan::new(identity(3), 2, &Machine::whole().unwrap()).unwrap();
+        let mut plan = Plan::new(identity(3), 2, &Machine::all_cores().unwrap()).unwrap();
         let x = Dense::filled(2, 2, 1.0).unwrap();
         let mut y = Dense::filled(3, 2, 0.0).unwrap();
         let error = plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap_err();
         assert_eq!(error.to_string(), "X is 2×2, 3×2 expected");
         assert!(plan.update_values(vec![1.0]).is_err());
-        let unknown = Plan::with_variant("csr-magic", identity(3), 2, &Machine::whole().unwrap());
+        let unknown = Plan::with_variant("csr-magic", identity(3), 2, &Machine::all_cores().unwrap());
         assert!(unknown.err().unwrap().to_string().contains("no variant `csr-magic`"));
     }
 

@@ -6,7 +6,7 @@
 use crate::Scalar;
 use crate::device::{Buffer, Device, DeviceView, DeviceViewMut, with_host_copies};
 use crate::machine::Machine;
-use crate::matrix::{Csr, CsrView, DenseView, DenseViewMut};
+use crate::matrix::{Csr, CsrSlices, DenseView, DenseViewMut};
 use crate::op::{RunError, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::product::{Product, Spmm, Subject};
@@ -28,7 +28,7 @@ struct RowBlock {
 }
 
 /// Blocks of about as many rows; none where Y is too small to be cut.
-fn cut<S: Scalar>(a: CsrView<'_, S>, k: usize, block_bytes: usize) -> Vec<RowBlock> {
+fn cut<S: Scalar>(a: CsrSlices<'_, S>, k: usize, block_bytes: usize) -> Vec<RowBlock> {
     let y_bytes = a.rows().saturating_mul(k).saturating_mul(size_of::<S>());
     let blocks = (y_bytes / block_bytes).min(MOST_BLOCKS).min(a.rows());
     if blocks < 2 {
@@ -138,7 +138,7 @@ impl<S: Scalar> Overlapped<S> {
 }
 
 /// These rows of A.
-fn part_of<S: Scalar>(a: CsrView<'_, S>, rows: Range<usize>) -> Result<Csr<S>, Refusal> {
+fn part_of<S: Scalar>(a: CsrSlices<'_, S>, rows: Range<usize>) -> Result<Csr<S>, Refusal> {
     let offsets = &a.offsets()[rows.start..=rows.end];
     let (start, end) = (a.offsets()[rows.start], a.offsets()[rows.end]);
     let from_zero = offsets.iter().map(|offset| offset - start).collect();
@@ -195,7 +195,7 @@ mod tests {
     fn a_part_has_the_rows_of_the_whole() {
         let a = band(6, 1);
         let part = part_of(a.view(), 4..6).unwrap();
-        assert_eq!((part.rows(), part.cols(), part.nonzeros()), (2, 6, 3));
+        assert_eq!((part.rows(), part.cols(), part.nnz()), (2, 6, 3));
         assert_eq!(part.view().columns(), &[4, 5, 5]);
     }
 

@@ -164,7 +164,7 @@ fn rivals<S: Scalar>(machine: &Machine) -> String {
 /// Of the pattern, K, the precision and the machine; never of the values.
 fn fingerprint<S: Scalar>(subject: &Subject<S>, machine: &str) -> Key {
     let (a, k) = (subject.a.view(), subject.k);
-    let numbers = [a.rows(), a.cols(), subject.a.nonzeros(), subject.a.longest_row(), k].map(|n| n as u64);
+    let numbers = [a.rows(), a.cols(), subject.a.nnz(), subject.a.longest_row(), k].map(|n| n as u64);
     let step = |len: usize| len.div_ceil(SAMPLED).max(1);
     let starts: Vec<u64> =
         a.offsets().iter().step_by(step(a.offsets().len())).map(|&start| start as u64).collect();

@@ -45,7 +45,7 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::spmm::Plan;
     /// use ordito::spmm::plan::replay::Step;
     ///
-    /// let machine = Machine::whole()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
+    /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
     /// # if machine.device().is_err() { return Ok(()); }
     /// let a = Coo::new(2, 2, vec![0, 1], vec![1, 0], vec![2.0, 3.0])?;
     /// let mut plan = Plan::new(Csr::from_coo(&a, Duplicates::Sum), 1, &machine)?;

@@ -30,7 +30,7 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::matrix::{Csr, Duplicates};
     /// use ordito::spmm::Plan;
     /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
-    /// let plan = Plan::tuned(Csr::from_coo(&a, Duplicates::Sum), 8, &Machine::whole()?)?;
+    /// let plan = Plan::tuned(Csr::from_coo(&a, Duplicates::Sum), 8, &Machine::all_cores()?)?;
     /// assert!(plan.choice().reason.starts_with("tuned: the fastest of "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

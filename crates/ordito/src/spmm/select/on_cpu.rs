@@ -96,13 +96,13 @@ pub(crate) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Su
 }
 
 fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, String) {
-    let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
+    let steps = work(subject.a.nnz(), subject.a.rows(), subject.k);
     let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
     by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, subject.k, size_of::<S>())
 }
 
 fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Description, why: &str) -> Choice {
-    let steps = work(subject.a.nonzeros(), subject.a.rows(), subject.k);
+    let steps = work(subject.a.nnz(), subject.a.rows(), subject.k);
     let threads = match machine.threads() {
         1 => "one thread".to_owned(),
         _ if steps < SERIAL_BELOW => {
@@ -114,7 +114,7 @@ fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Descript
 }
 
 fn mean_length<S: Scalar>(a: &Csr<S>) -> f64 {
-    a.nonzeros() as f64 / a.rows().max(1) as f64
+    a.nnz() as f64 / a.rows().max(1) as f64
 }
 
 fn by_neighbours(

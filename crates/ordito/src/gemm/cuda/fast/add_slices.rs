@@ -32,12 +32,12 @@ impl<S: Scalar> AddSlices<S> {
     }
 
     fn new(device: &Device, shape: Shape, count: u32) -> Result<Self, Refusal> {
-        let rows = shape.n.saturating_mul(count as usize);
+        let rows = shape.m.saturating_mul(count as usize);
         Ok(AddSlices {
             plan: plan(device.limits(), shape, count)?,
             kernel: device.kernel(&Self::source(count <= FEW))?,
             count,
-            partial: DeviceDense::new(device, "partial sums of C", rows, shape.p)?,
+            partial: DeviceDense::new(device, "partial sums of C", rows, shape.n)?,
         })
     }
 
@@ -82,7 +82,7 @@ impl<S: Scalar> AddSlices<S> {
 
 /// A thread for every element, or several.
 fn plan(limits: &DeviceLimits, shape: Shape, count: u32) -> Result<LaunchPlan, Refusal> {
-    let elements = (shape.n as u64).saturating_mul(shape.p as u64);
+    let elements = (shape.m as u64).saturating_mul(shape.n as u64);
     if elements > MOST_ELEMENTS {
         return Err(Refusal::Unsupported(format!(
             "adds up slices of at most {MOST_ELEMENTS} elements, C has {elements}"

@@ -193,7 +193,7 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
         }
         let device = machine.device()?;
         check_sides(*shape)?;
-        let Shape { n, m, p } = *shape;
+        let Shape { m, k, n } = *shape;
         let slices = TILING.slices(device.limits(), *shape);
         let launch = Launch {
             plan: plan(device.limits(), *shape, slices)?,
@@ -201,8 +201,8 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
             c: padded_c(&device, slices),
             slices,
             kernel: device.kernel(&product_source())?, // refused here where the device is another one
-            a: Packed::new(&device, "A in packed tiles", "pack_rows", n, m, 1)?,
-            b: Packed::new(&device, "B in packed tiles", "pack_columns", p, m, 2)?,
+            a: Packed::new(&device, "A in packed tiles", "pack_rows", m, k, 1)?,
+            b: Packed::new(&device, "B in packed tiles", "pack_columns", n, k, 2)?,
         };
         Ok(OnDevice::boxed(launch, device, *shape))
     }
@@ -238,33 +238,33 @@ mod tests {
     #[test]
     fn packed_tiles_hold_what_the_products_read() {
         let Some(device) = emulator() else { return };
-        let (n, m, p) = (130, 70, 129);
+        let (m, k, n) = (130, 70, 129);
         let load = |rows, cols, seed| {
             let host: Dense<f32> = random_dense(rows, cols, seed).unwrap();
             let mut on_device = DeviceDense::new(&device, "operand", rows, cols).unwrap();
             on_device.write(host.view()).unwrap();
             (host, on_device)
         };
-        let ((a, on_a), (b, on_b)) = (load(n, m, 1), load(m, p, 2));
+        let ((a, on_a), (b, on_b)) = (load(m, k, 1), load(k, n, 2));
         let pack = |matrix: &DeviceDense<f32>, entry, side, copies| {
-            let mut packed = Packed::<f32>::new(&device, "packed", entry, side, m, copies).unwrap();
+            let mut packed = Packed::<f32>::new(&device, "packed", entry, side, k, copies).unwrap();
             packed.pack(matrix.view()).unwrap();
             let mut tiles = vec![0.0; packed.buffer.len()];
             packed.buffer.read(&mut tiles).unwrap();
             tiles
         };
-        let (packed_a, packed_b) = (pack(&on_a, "pack_rows", n, 1), pack(&on_b, "pack_columns", p, 2));
-        let steps = m.div_ceil(DEPTH);
+        let (packed_a, packed_b) = (pack(&on_a, "pack_rows", m, 1), pack(&on_b, "pack_columns", n, 2));
+        let steps = k.div_ceil(DEPTH);
         for (row, col) in [(0, 0), (1, 1), (7, 127), (8, 64), (127, 3), (128, 128), (129, 100), (64, 7)] {
             let tile_of_a = |step| &packed_a[((row / SIDE) * steps + step) * SIDE * DEPTH..][..SIDE * DEPTH];
             let tile_of_b =
                 |step| &packed_b[((col / SIDE) * steps + step) * 2 * SIDE * DEPTH..][..2 * SIDE * DEPTH];
             let tile = |step| multiply_packed(tile_of_a(step), tile_of_b(step), row % SIDE, col % SIDE);
             let found: f64 = (0..steps).map(tile).sum();
-            let products = (0..m).map(|k| f64::from(a.view().row(row)[k]) * f64::from(b.view().row(k)[col]));
+            let products = (0..k).map(|k| f64::from(a.view().row(row)[k]) * f64::from(b.view().row(k)[col]));
             let expected: f64 = products.sum();
             // B is two numbers of TF32: 22 bits of it are kept.
-            assert!((found - expected).abs() < m as f64 * 2f64.powi(-22), "row {row}, column {col}");
+            assert!((found - expected).abs() < k as f64 * 2f64.powi(-22), "row {row}, column {col}");
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
     fn the_plan_has_a_block_for_every_tile() {
         let h200 = DeviceLimits::h200();
         let plan = |shape| plan(&h200, shape, TILING.slices(&h200, shape));
-        let blocks = |n, p| plan(Shape { n, m: 1, p }).map(|plan| plan.blocks());
+        let blocks = |m, n| plan(Shape { m, k: 1, n }).map(|plan| plan.blocks());
         assert_eq!(blocks(1, 1), Ok(1));
         assert_eq!(blocks(129, 256), Ok(4));
         assert_eq!(blocks(0, 256), Ok(0));

@@ -77,7 +77,7 @@ pub(crate) fn padded_c<S: Scalar>(device: &Device, slices: Slices) -> PaddedRows
 }
 
 pub(crate) fn check_sides(shape: Shape) -> Result<(), Refusal> {
-    let longest = shape.n.max(shape.m).max(shape.p);
+    let longest = shape.m.max(shape.k).max(shape.n);
     if longest <= LONGEST_SIDE {
         return Ok(());
     }

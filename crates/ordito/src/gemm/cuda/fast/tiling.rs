@@ -62,7 +62,7 @@ impl Tiling {
 
     pub(crate) fn tiles(&self, shape: Shape) -> u64 {
         let tiles = |side: usize, of_tile: u32| (side as u64).div_ceil(u64::from(of_tile));
-        tiles(shape.n, self.rows).saturating_mul(tiles(shape.p, self.cols))
+        tiles(shape.m, self.rows).saturating_mul(tiles(shape.n, self.cols))
     }
 
     /// As many slices as fill the multiprocessors once, none with fewer slabs than there are stages: a block must fill its
@@ -71,13 +71,13 @@ impl Tiling {
         let blocks = self.blocks_per_multiprocessor.min(SLICED_BLOCKS_PER_MULTIPROCESSOR);
         let at_once = u64::from(limits.multiprocessors * blocks);
         let fill = at_once / self.tiles(shape).max(1);
-        let slabs = (shape.m as u64).div_ceil(u64::from(self.depth));
+        let slabs = (shape.k as u64).div_ceil(u64::from(self.depth));
         self.cut(shape, fill.min(slabs / u64::from(self.stages)).max(1))
     }
 
     /// The terms in at most `count` slices of equally many slabs.
     pub(crate) fn cut(&self, shape: Shape, count: u64) -> Slices {
-        let slabs = (shape.m as u64).div_ceil(u64::from(self.depth));
+        let slabs = (shape.k as u64).div_ceil(u64::from(self.depth));
         let slabs_per_slice = slabs.div_ceil(count).max(1);
         let terms = slabs_per_slice * u64::from(self.depth);
         let count = slabs.div_ceil(slabs_per_slice).max(1);
@@ -132,8 +132,8 @@ mod tests {
         }
     }
 
-    fn count(name: &str, bytes: usize, n: usize, m: usize, p: usize) -> u32 {
-        tiling(name, bytes).slices(&DeviceLimits::h200(), Shape { n, m, p }).count
+    fn count(name: &str, bytes: usize, m: usize, k: usize, n: usize) -> u32 {
+        tiling(name, bytes).slices(&DeviceLimits::h200(), Shape { m, k, n }).count
     }
 
     #[test]
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(count("dense-cuda-tensor-f64-32x32", 8, 100, 100, 100), 1);
         assert_eq!(count("dense-cuda-tensor-f64-32x32", 8, 512, 512, 512), 1);
         for (name, _, bytes) in all() {
-            for n in [4096, 8192, 10_000] {
-                assert_eq!(count(name, bytes, n, n, n), 1, "{name}");
+            for m in [4096, 8192, 10_000] {
+                assert_eq!(count(name, bytes, m, m, m), 1, "{name}");
             }
             assert_eq!(count(name, bytes, 1_000_000, 64, 64), 1, "{name}");
         }
@@ -160,16 +160,16 @@ mod tests {
     fn slices_cover_every_term_and_partial_sums_stay_small() {
         let h200 = DeviceLimits::h200();
         for (name, tiling, bytes) in all() {
-            for m in [0, 1, 7, 16, 100, 127, 128, 129, 1000, 10_000, 1_000_000, i32::MAX as usize] {
-                for (n, p) in [(1, 1), (64, 64), (100, 1), (1000, 777), (1, 1_000_000), (5000, 5000)] {
-                    let Slices { count, terms } = tiling.slices(&h200, Shape { n, m, p });
-                    let (of_slice, m) = (u64::from(terms), m as u64);
+            for k in [0, 1, 7, 16, 100, 127, 128, 129, 1000, 10_000, 1_000_000, i32::MAX as usize] {
+                for (m, n) in [(1, 1), (64, 64), (100, 1), (1000, 777), (1, 1_000_000), (5000, 5000)] {
+                    let Slices { count, terms } = tiling.slices(&h200, Shape { m, k, n });
+                    let (of_slice, k) = (u64::from(terms), k as u64);
                     assert!(of_slice.is_multiple_of(tiling.depth.into()), "{name}");
-                    assert!(u64::from(count) * of_slice >= m, "{name}: {count} × {terms} for {m}");
-                    assert!(u64::from(count - 1) * of_slice < m.max(1), "{name}: an empty slice for {m}");
+                    assert!(u64::from(count) * of_slice >= k, "{name}: {count} × {terms} for {k}");
+                    assert!(u64::from(count - 1) * of_slice < k.max(1), "{name}: an empty slice for {k}");
                     if count > 1 {
                         assert!(of_slice >= u64::from(tiling.stages * tiling.depth), "{name}");
-                        assert!(u64::from(count) * (n * p * bytes) as u64 <= 35 << 20, "{name} {n}x{m}x{p}");
+                        assert!(u64::from(count) * (m * n * bytes) as u64 <= 35 << 20, "{name} {m}x{k}x{n}");
                     }
                 }
             }

@@ -111,7 +111,7 @@ impl Rung {
 /// Enough square blocks for all of C. They stand in one row: a grid may have 2³¹ of them that way and 65 535 the other.
 fn plan(limits: &DeviceLimits, shape: Shape, tile: u32) -> Result<LaunchPlan, Refusal> {
     let tiles = |side: usize| side.div_ceil(tile as usize) as u64;
-    let blocks = tiles(shape.n).saturating_mul(tiles(shape.p));
+    let blocks = tiles(shape.m).saturating_mul(tiles(shape.n));
     LaunchPlan::new(limits, [blocks, 1, 1], [tile, tile, 1], 0)
 }
 
@@ -165,10 +165,10 @@ mod tests {
     fn plans_cover_every_element() {
         let h200 = DeviceLimits::h200();
         for tile in [8, 10, 16, 32] {
-            for (n, p) in [(0, 5), (1, 1), (33, 7), (1000, 1234), (1_000_000, 64), (64, 1_000_000)] {
-                let plan = plan(&h200, Shape { n, m: 3, p }, tile).unwrap();
+            for (m, n) in [(0, 5), (1, 1), (33, 7), (1000, 1234), (1_000_000, 64), (64, 1_000_000)] {
+                let plan = plan(&h200, Shape { m, k: 3, n }, tile).unwrap();
                 let side = |length: usize| length.div_ceil(tile as usize) as u64;
-                assert_eq!((plan.blocks(), plan.threads_per_block()), (side(n) * side(p), tile * tile));
+                assert_eq!((plan.blocks(), plan.threads_per_block()), (side(m) * side(n), tile * tile));
             }
         }
     }

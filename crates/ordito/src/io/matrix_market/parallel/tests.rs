@@ -24,7 +24,7 @@ fn read_line_by_line(text: &str) -> Result<String, String> {
     let keep = ReadOptions { duplicates: crate::matrix::Duplicates::Keep, ..ReadOptions::default() };
     let file = read_matrix_market_from::<f64>(text.as_bytes(), Path::new("t"), &keep);
     let show = |coo: crate::matrix::Coo<f64>| {
-        let parts = (coo.row_indices().to_vec(), coo.column_indices().to_vec(), coo.values().to_vec());
+        let parts = (coo.row_indices().to_vec(), coo.col_indices().to_vec(), coo.values().to_vec());
         format!("{parts:?}")
     };
     file.map(|file| show(file.coo)).map_err(|error| error.to_string())

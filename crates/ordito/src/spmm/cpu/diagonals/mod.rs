@@ -121,7 +121,7 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
         &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
-        let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
+        let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
         let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
         machine.check_memory("diagonal chunks", needed)?;

@@ -4,7 +4,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
-use crate::matrix::{CsrView, FormatError, huge_pages};
+use crate::matrix::{CsrSlices, FormatError, huge_pages};
 use crate::spmm::cpu::formats::row_clusters::RowClusters;
 
 /// Rows that are copied by one thread at a time.
@@ -17,9 +17,9 @@ const ROWS_PER_TASK: usize = 1 << 12;
 /// Starts take 32 bits: a matrix with 2³² entries or more has no such form.
 ///
 /// ```
-/// use ordito::matrix::CsrView;
+/// use ordito::matrix::CsrSlices;
 /// use ordito::spmm::cpu::formats::{OrderedCsr, RowClusters};
-/// let a = CsrView::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0, 2.0, 3.0, 4.0])?;
+/// let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0, 2.0, 3.0, 4.0])?;
 /// let clustered = OrderedCsr::in_clusters(a, RowClusters::grow(a, 1)?)?;
 /// assert_eq!((clustered.order(), clustered.values()), (&[0, 2, 1, 3][..], &[1.0, 3.0, 2.0, 4.0][..]));
 /// # Ok::<(), ordito::matrix::FormatError>(())
@@ -35,7 +35,7 @@ pub(crate) struct OrderedCsr<S> {
 
 impl<S: Scalar> OrderedCsr<S> {
     /// Rows in clusters that were grown of the same matrix.
-    pub(crate) fn in_clusters(a: CsrView<'_, S>, clusters: RowClusters) -> Result<Self, FormatError> {
+    pub(crate) fn in_clusters(a: CsrSlices<'_, S>, clusters: RowClusters) -> Result<Self, FormatError> {
         let (found, expected) = (clusters.order().len(), a.rows());
         if found != expected {
             return Err(FormatError::Length { what: "the order of rows", found, expected });
@@ -44,8 +44,8 @@ impl<S: Scalar> OrderedCsr<S> {
     }
 
     /// Copies the rows, on the threads of the current rayon pool. `order` holds every row once.
-    fn gather(a: CsrView<'_, S>, order: Vec<u32>) -> Result<Self, FormatError> {
-        if u32::try_from(a.nonzeros()).is_err() {
+    fn gather(a: CsrSlices<'_, S>, order: Vec<u32>) -> Result<Self, FormatError> {
+        if u32::try_from(a.nnz()).is_err() {
             return Err(FormatError::TooManyElements {
                 what: "CSR in another order, with 32-bit row starts,",
             });
@@ -57,7 +57,7 @@ impl<S: Scalar> OrderedCsr<S> {
             end += a.range(row as usize).len() as u32; // checked: all entries fit
             end
         }));
-        let (mut columns, mut values) = (vec![0; a.nonzeros()], vec![S::ZERO; a.nonzeros()]);
+        let (mut columns, mut values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
         huge_pages::advise(&mut columns);
         huge_pages::advise(&mut values);
         let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
@@ -150,14 +150,14 @@ mod tests {
         let ordered = OrderedCsr::in_clusters(a.view(), clusters.clone()).unwrap();
         assert_eq!(ordered.order(), clusters.order());
         assert_eq!(Csr::from_coo(&ordered.to_coo(), Duplicates::Keep), a);
-        let other = CsrView::<f64>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        let other = CsrSlices::<f64>::from_parts(0, 3, &[0], &[], &[]).unwrap();
         let error = OrderedCsr::in_clusters(other, clusters).unwrap_err();
         assert_eq!(error.to_string(), "the order of rows has 1200 elements, 0 expected");
     }
 
     #[test]
     fn nothing_is_fine() {
-        let a = CsrView::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        let a = CsrSlices::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
         let clusters = RowClusters::grow(a, 1).unwrap();
         assert_eq!(OrderedCsr::in_clusters(a, clusters).unwrap().starts(), [0]);
     }

@@ -1,7 +1,7 @@
 //! An order of rows in which those that share columns stand together: what one has read of X, the next finds in the cache.
 
 use crate::Scalar;
-use crate::matrix::{CsrView, FormatError};
+use crate::matrix::{CsrSlices, FormatError};
 
 /// Columns with more entries than this lead to rows that have nothing else in common, and would make growing quadratic.
 const MOST_ENTRIES_OF_COLUMN: usize = 64;
@@ -21,9 +21,9 @@ const TAKEN: u32 = u32::MAX;
 /// The order depends on the pattern alone.
 ///
 /// ```
-/// use ordito::matrix::CsrView;
+/// use ordito::matrix::CsrSlices;
 /// use ordito::spmm::cpu::formats::RowClusters;
-/// let a = CsrView::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0; 4])?;
+/// let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0; 4])?;
 /// assert_eq!(RowClusters::grow(a, 1)?.order(), [0, 2, 1, 3]);
 /// # Ok::<(), ordito::matrix::FormatError>(())
 /// ```
@@ -36,8 +36,8 @@ pub(crate) struct RowClusters {
 
 impl RowClusters {
     /// Clusters that touch `columns` columns each (64, where that is less), and at most a row more. Matrices with 2³² entries or more are refused.
-    pub(crate) fn grow<S: Scalar>(a: CsrView<'_, S>, columns: usize) -> Result<Self, FormatError> {
-        if u32::try_from(a.nonzeros()).is_err() {
+    pub(crate) fn grow<S: Scalar>(a: CsrSlices<'_, S>, columns: usize) -> Result<Self, FormatError> {
+        if u32::try_from(a.nnz()).is_err() {
             return Err(FormatError::TooManyElements { what: "an order of rows in clusters" });
         }
         Ok(Growing::new(a.cols(), a.offsets(), a.columns()).all(columns.max(LEAST_COLUMNS)))
@@ -46,7 +46,7 @@ impl RowClusters {
     /// Rows of a cluster in order of length, so that the processor foresees where they end, and equally long ones by number, so that
     /// what is written row by row lies together. Measured against the order of growing: 1.05 to 1.3 times as fast where lengths
     /// differ or rows are short, 0.9 to 1.0 elsewhere.
-    pub(crate) fn sort_by_length<S: Scalar>(&mut self, a: CsrView<'_, S>) {
+    pub(crate) fn sort_by_length<S: Scalar>(&mut self, a: CsrSlices<'_, S>) {
         for border in self.borders.windows(2) {
             let rows = &mut self.order[border[0]..border[1]];
             rows.sort_unstable_by_key(|&row| (a.range(row as usize).len(), row));

@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
-use crate::matrix::{CsrView, FormatError};
+use crate::matrix::{CsrSlices, FormatError};
 
 /// Rows that one group may have: so many sums fit the registers, and what a fifth would save is little.
 pub(crate) const MOST_ROWS: usize = 4;
@@ -39,9 +39,9 @@ pub(crate) struct Group {
 /// column is below `cols`. Nothing is stored that the matrix does not have. Positions take 32 bits.
 ///
 /// ```
-/// use ordito::matrix::CsrView;
+/// use ordito::matrix::CsrSlices;
 /// use ordito::spmm::cpu::formats::{Order, RowGroups};
-/// let a = CsrView::from_parts(2, 2, &[0, 2, 4], &[0, 1, 0, 1], &[1.0, 2.0, 3.0, 4.0])?;
+/// let a = CsrSlices::from_parts(2, 2, &[0, 2, 4], &[0, 1, 0, 1], &[1.0, 2.0, 3.0, 4.0])?;
 /// let groups = RowGroups::from_csr(a, Order::ByColumn)?;
 /// assert_eq!((groups.columns(), groups.values()), (&[0, 1][..], &[1.0, 3.0, 2.0, 4.0][..]));
 /// # Ok::<(), ordito::matrix::FormatError>(())
@@ -57,14 +57,14 @@ pub(crate) struct RowGroups<S> {
 
 impl<S: Scalar> RowGroups<S> {
     /// Finds the groups, on the threads of the current rayon pool.
-    pub(crate) fn from_csr(a: CsrView<'_, S>, order: Order) -> Result<Self, FormatError> {
-        if u32::try_from(a.nonzeros()).is_err() {
+    pub(crate) fn from_csr(a: CsrSlices<'_, S>, order: Order) -> Result<Self, FormatError> {
+        if u32::try_from(a.nnz()).is_err() {
             return Err(FormatError::TooManyElements { what: "row groups, with 32-bit positions," });
         }
         let tasks = a.rows().div_ceil(ROWS_PER_TASK);
         let found: Vec<Vec<Group>> = parallel::map_index(tasks, |task| find(a, task));
         let shared: usize = found.iter().filter_map(|groups| Some(groups.last()?.column as usize)).sum();
-        let (mut columns, mut values) = (vec![0; shared], vec![S::ZERO; a.nonzeros()]);
+        let (mut columns, mut values) = (vec![0; shared], vec![S::ZERO; a.nnz()]);
         let mut groups = Vec::with_capacity(found.iter().map(Vec::len).sum::<usize>() + 1);
         let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
         let mut work = Vec::with_capacity(tasks);
@@ -138,7 +138,7 @@ impl<S: Scalar> RowGroups<S> {
 }
 
 /// The groups among the rows of one task, their positions counted from its first entry; the last element ends them.
-fn find<S: Scalar>(a: CsrView<'_, S>, task: usize) -> Vec<Group> {
+fn find<S: Scalar>(a: CsrSlices<'_, S>, task: usize) -> Vec<Group> {
     let (first, end) = (task * ROWS_PER_TASK, a.rows().min((task + 1) * ROWS_PER_TASK));
     let columns = |row: usize| &a.columns()[a.range(row)];
     let mut groups = Vec::new();
@@ -155,7 +155,7 @@ fn find<S: Scalar>(a: CsrView<'_, S>, task: usize) -> Vec<Group> {
     groups
 }
 
-fn fill<S: Scalar>(a: CsrView<'_, S>, order: Order, groups: &[Group], columns: &mut [u32], values: &mut [S]) {
+fn fill<S: Scalar>(a: CsrSlices<'_, S>, order: Order, groups: &[Group], columns: &mut [u32], values: &mut [S]) {
     for pair in groups.windows(2) {
         let first = pair[0].row as usize;
         let rows = pair[1].row as usize - first;
@@ -195,18 +195,18 @@ mod tests {
         for order in [Order::ByColumn, Order::ByRow] {
             let groups = RowGroups::from_csr(a.view(), order).unwrap();
             assert_eq!(Csr::from_coo(&groups.to_coo(), Duplicates::Keep), a);
-            assert!(groups.columns().len() * 28 < a.nonzeros() * 10);
+            assert!(groups.columns().len() * 28 < a.nnz() * 10);
             assert!(groups.groups().windows(2).all(|pair| (1..=4).contains(&(pair[1].row - pair[0].row))));
         }
     }
 
     #[test]
     fn empty_rows_and_empty_matrices_are_groups_too() {
-        let a = CsrView::<f32>::from_parts(6, 3, &[0; 7], &[], &[]).unwrap();
+        let a = CsrSlices::<f32>::from_parts(6, 3, &[0; 7], &[], &[]).unwrap();
         for order in [Order::ByColumn, Order::ByRow] {
             assert_eq!(RowGroups::from_csr(a, order).unwrap().groups().len(), 3);
         }
-        let none = CsrView::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        let none = CsrSlices::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
         let groups = RowGroups::from_csr(none, Order::ByRow).unwrap();
         assert_eq!((groups.rows(), groups.groups().len()), (0, 1));
     }

@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
-use crate::matrix::{CsrView, FormatError};
+use crate::matrix::{CsrSlices, FormatError};
 
 /// Rows in a window. Wide enough that neighbours have the same length, narrow enough that Y is still written nearly in
 /// order. Other widths were not measured.
@@ -37,9 +37,9 @@ pub(crate) struct Stretch {
 /// below `cols`. Entries are counted in 32 bits: a matrix with 2³² or more has no such form.
 ///
 /// ```
-/// use ordito::matrix::CsrView;
+/// use ordito::matrix::CsrSlices;
 /// use ordito::spmm::cpu::formats::SortedCsr;
-/// let a = CsrView::from_parts(2, 2, &[0, 2, 3], &[0, 1, 1], &[1.0, 2.0, 3.0])?;
+/// let a = CsrSlices::from_parts(2, 2, &[0, 2, 3], &[0, 1, 1], &[1.0, 2.0, 3.0])?;
 /// let sorted = SortedCsr::from_csr(a)?;
 /// assert_eq!((sorted.order(), sorted.values()), (&[1, 0][..], &[3.0, 1.0, 2.0][..]));
 /// # Ok::<(), ordito::matrix::FormatError>(())
@@ -58,14 +58,14 @@ type Window<'a, S> = (usize, &'a mut [u32], &'a mut [u32], &'a mut [S]);
 
 impl<S: Scalar> SortedCsr<S> {
     /// Sorts the rows, on the threads of the current rayon pool. Rows of the same length stay in order.
-    pub(crate) fn from_csr(a: CsrView<'_, S>) -> Result<Self, FormatError> {
-        if u32::try_from(a.nonzeros()).is_err() {
+    pub(crate) fn from_csr(a: CsrSlices<'_, S>) -> Result<Self, FormatError> {
+        if u32::try_from(a.nnz()).is_err() {
             return Err(FormatError::TooManyElements {
                 what: "CSR sorted by length, with 32-bit numbers of entries,",
             });
         }
         let mut order = vec![0; a.rows()];
-        let (mut columns, mut values) = (vec![0; a.nonzeros()], vec![S::ZERO; a.nonzeros()]);
+        let (mut columns, mut values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
         // A window keeps the places of its rows and of their entries, so windows can be filled side by side.
         let mut windows: Vec<Window<'_, S>> = Vec::with_capacity(a.rows().div_ceil(WINDOW));
         let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
@@ -78,7 +78,7 @@ impl<S: Scalar> SortedCsr<S> {
             windows.push((first, order, columns, values));
         }
         let filled: Vec<Vec<Stretch>> = parallel::map(windows, |window| fill(a, window));
-        let end = Stretch { place: a.rows() as u32, entry: a.nonzeros() as u32, length: 0 }; // both checked
+        let end = Stretch { place: a.rows() as u32, entry: a.nnz() as u32, length: 0 }; // both checked
         let stretches = filled.into_iter().flatten().chain([end]).collect();
         Ok(SortedCsr { cols: a.cols(), stretches, order, columns, values })
     }
@@ -126,7 +126,7 @@ fn rows_together(rows: usize) -> usize {
     if rows < SIDE_BY_SIDE { 1 } else { SIDE_BY_SIDE }
 }
 
-fn fill<S: Scalar>(a: CsrView<'_, S>, (first, order, columns, values): Window<'_, S>) -> Vec<Stretch> {
+fn fill<S: Scalar>(a: CsrSlices<'_, S>, (first, order, columns, values): Window<'_, S>) -> Vec<Stretch> {
     for (place, row) in order.iter_mut().zip(first..) {
         *place = row as u32; // `check_dimensions` of the CSR matrix
     }
@@ -193,7 +193,7 @@ mod tests {
         let columns: Vec<u32> = (0..18).map(|entry| entry % 2).collect();
         let values: Vec<f64> = (0..18).map(f64::from).collect();
         let sorted =
-            SortedCsr::from_csr(CsrView::from_parts(9, 2, &offsets, &columns, &values).unwrap()).unwrap();
+            SortedCsr::from_csr(CsrSlices::from_parts(9, 2, &offsets, &columns, &values).unwrap()).unwrap();
         let of_rows = |entry: usize| (0..8).map(move |row| (2 * row + entry) as f64);
         let expected: Vec<f64> = of_rows(0).chain(of_rows(1)).chain([16.0, 17.0]).collect();
         assert_eq!(sorted.values(), expected);
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fine() {
-        let a = CsrView::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        let a = CsrSlices::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
         assert_eq!(SortedCsr::from_csr(a).unwrap().stretches(), [Stretch { place: 0, entry: 0, length: 0 }]);
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{Csr, CsrView, DenseView, DenseViewMut};
+use crate::matrix::{Csr, CsrSlices, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
@@ -25,7 +25,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
 /// Rows `first_row..` of Y, as many as `y` has, one element after the other.
 pub(crate) fn element_by_element<S: Scalar>(
-    a: CsrView<'_, S>,
+    a: CsrSlices<'_, S>,
     first_row: usize,
     alpha: S,
     x: DenseView<'_, S>,

@@ -34,8 +34,8 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
 /// Ragged ELLPACK, or a refusal that says how large it would be.
 pub(crate) fn rag<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllRagged<S>, Refusal> {
-    let what = format!("ragged ELLPACK ({} rows, {} nonzeros)", a.rows(), a.nonzeros());
-    machine.check_memory(what, EllRagged::<S>::bytes_for(a.rows(), a.nonzeros()))?;
+    let what = format!("ragged ELLPACK ({} rows, {} nonzeros)", a.rows(), a.nnz());
+    machine.check_memory(what, EllRagged::<S>::bytes_for(a.rows(), a.nnz()))?;
     Ok(EllRagged::from_csr(a))
 }
 

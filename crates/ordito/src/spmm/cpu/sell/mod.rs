@@ -127,7 +127,7 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
         if subject.k != 1 {
             return Variant::<Spmm<S>>::prepare(&CsrThreadsNnz, machine, subject);
         }
-        let (rows, nonzeros) = (subject.a.rows(), subject.a.nonzeros());
+        let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
         let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
         machine.check_memory("SELL-C-σ", needed)?;

@@ -40,7 +40,7 @@ const SHORT: usize = 16;
 /// `powerlaw:1000000x16` 118 µs instead of 137 (f32), 142 instead of 163 (f64); soc-Epinions1 8.3 instead of 10.3. Otherwise 128
 /// instead of 256: cnr-2000 18 % less time at K = 8, powerlaw 14 %.
 fn threads<S: Scalar>(tiling: Tiling, a: &Csr<S>, multiprocessors: u32) -> u32 {
-    let (nonzeros, registers) = (a.nonzeros(), tiling.registers::<S>());
+    let (nonzeros, registers) = (a.nnz(), tiling.registers::<S>());
     let most = if registers <= 2 { MANY_THREADS } else { MANY_THREADS / 2 };
     let at_once = multiprocessors as usize * (most * ITEMS) as usize;
     let short = nonzeros < SHORT * a.rows();

@@ -117,7 +117,7 @@ impl<S: Scalar> Windowed<S> {
             pieces: Pieces::default(),
             first_values: Vec::new(),
             entries: Vec::new(),
-            values: Vec::with_capacity(a.nonzeros()),
+            values: Vec::with_capacity(a.nnz()),
         };
         for (number, window) in windows.into_iter().enumerate() {
             windowed.push(number, &window, part);

@@ -158,9 +158,9 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             AS_THEY_ARE => {
                 Teams { pieces: Pieces::in_order(offsets, 0..a.rows() as u32)?, sizes: Vec::new() }
             }
-            _ if has_teams(tiling) => Teams::new(offsets, window(a), per_lane(a.nonzeros()), rows_per_slice)?,
+            _ if has_teams(tiling) => Teams::new(offsets, window(a), per_lane(a.nnz()), rows_per_slice)?,
             _ => {
-                let part = part_length(a.nonzeros(), k.saturating_mul(size_of::<S>()));
+                let part = part_length(a.nnz(), k.saturating_mul(size_of::<S>()));
                 Teams { pieces: Pieces::of_rows(offsets, part)?, sizes: Vec::new() }
             }
         };

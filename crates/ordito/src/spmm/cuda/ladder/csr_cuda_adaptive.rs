@@ -159,7 +159,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaAdaptive {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
         let (a, k) = (&subject.a, subject.k);
-        let local_size = local_size(a.nonzeros(), a.rows());
+        let local_size = local_size(a.nnz(), a.rows());
         let starts = row_blocks(a.row_lengths(), local_size);
         let (limits, blocks) = (device.limits(), starts.len() - 1);
         let (plan, products_per_sub_block) = match self.sub_block_size {
@@ -174,7 +174,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaAdaptive {
             row_blocks: device.upload("row blocks of A", &starts)?,
             products_per_sub_block,
         };
-        let kernel = device.kernel(&with_types::<S>(&self.source(), offset_type(machine, a.nonzeros())))?;
+        let kernel = device.kernel(&with_types::<S>(&self.source(), offset_type(machine, a.nnz())))?;
         let x_columns = Transposed::new(&device, "X transposed", a.cols(), k)?;
         let launch = Launch::new((a.rows(), k), Box::new(stored), kernel, plan, Some(x_columns));
         Ok(OnDevice::boxed(launch, device, (a.rows(), a.cols()), k))

@@ -201,7 +201,7 @@ impl<S: Scalar> Variant<Spmm<S>> for Rung {
         let (rows, cols, k) = (subject.a.rows(), subject.a.cols(), subject.k);
         let plan = self.work.plan(device.limits(), rows, k)?;
         let kernel = match self.storage {
-            Storage::Csr => with_types::<S>(&self.source(), offset_type(machine, subject.a.nonzeros())),
+            Storage::Csr => with_types::<S>(&self.source(), offset_type(machine, subject.a.nnz())),
             Storage::EllPadded | Storage::EllRagged => self.source().define("SCALAR", S::CUDA_NAME),
         };
         let (a, kernel) = (self.store(machine, &device, subject)?, device.kernel(&kernel)?);

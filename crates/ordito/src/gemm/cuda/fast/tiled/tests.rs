@@ -15,10 +15,10 @@ fn all() -> impl Iterator<Item = &'static Tiled> {
 }
 
 fn inputs<S: Scalar>(shape: Shape, alpha: f64, beta: f64) -> Inputs<S> {
-    let Shape { n, m, p } = shape;
+    let Shape { m, k, n } = shape;
     let dense = |rows, cols, seed| Arc::new(random_dense::<S>(rows, cols, seed).unwrap());
     let (alpha, beta) = (S::from_f64(alpha), S::from_f64(beta));
-    Inputs { a: dense(n, m, 1), b: dense(m, p, 2), alpha, beta, c: Some(dense(n, p, 3)) }
+    Inputs { a: dense(m, k, 1), b: dense(k, n, 2), alpha, beta, c: Some(dense(m, n, 3)) }
 }
 
 fn upload<S: Scalar>(device: &Device, dense: &Dense<S>) -> DeviceDense<S> {
@@ -72,7 +72,7 @@ fn verdict<S: Scalar>(tiled: &Tiled, shape: Shape, inputs: &Inputs<S>, found: &D
 fn in_slices<S: Scalar>(count: u64) {
     let Some(device) = emulator() else { return };
     // More than three slabs of the deepest, and edges in every direction.
-    let shape = Shape { n: 34, m: 101, p: 67 };
+    let shape = Shape { m: 34, k: 101, n: 67 };
     let scalings = [(1.0, 1.0), (-1.5, 0.0), (1.0, 2.5), (0.5, 1.0), (0.0, 2.5), (0.0, 0.0)];
     for (number, tiled) in all().enumerate() {
         let Ok(tiling) = tiled.tiling::<S>() else { continue };
@@ -100,7 +100,7 @@ fn three_slices_give_the_whole_sum() {
 #[test]
 fn thirteen_slices_are_added_by_eight_threads_each() {
     let Some(device) = emulator() else { return };
-    let (tiled, shape) = (&REGISTERS[1], Shape { n: 9, m: 104, p: 7 });
+    let (tiled, shape) = (&REGISTERS[1], Shape { m: 9, k: 104, n: 7 });
     let tiling = tiled.tiling::<f64>().unwrap();
     let inputs = inputs::<f64>(shape, 2.0, -1.0);
     let launch = tiled.launch(&device, shape, tiling, tiling.cut(shape, 13)).unwrap();
@@ -133,7 +133,7 @@ fn a_lost_part_of_a_split_number_is_caught() {
     if emulator().is_none() {
         return;
     }
-    let plant = |line, wrong| plant::<f32>(&TENSOR_TF32X3[2], Shape { n: 20, m: 5, p: 24 }, line, wrong);
+    let plant = |line, wrong| plant::<f32>(&TENSOR_TF32X3[2], Shape { m: 20, k: 5, n: 24 }, line, wrong);
     assert_eq!(plant("#include", "#include"), "passed");
     for (line, wrong) in [
         ("multiply_row(i, a_low, b_high);", ""),
@@ -153,7 +153,7 @@ fn nothing_of_the_pipeline_can_be_left_out() {
         return;
     }
     // A tile larger than C, whose copies are cut off.
-    let cut = |line, wrong| plant::<f64>(&TENSOR_F64[2], Shape { n: 33, m: 129, p: 35 }, line, wrong);
+    let cut = |line, wrong| plant::<f64>(&TENSOR_F64[2], Shape { m: 33, k: 129, n: 35 }, line, wrong);
     for (line, wrong, said) in [
         ("    __syncthreads();\n", "", "shared memory"),
         ("copy_async_wait<STAGES - 2>();", "copy_async_wait<STAGES - 1>();", "under way"),
@@ -166,7 +166,7 @@ fn nothing_of_the_pipeline_can_be_left_out() {
         assert!(found != "passed" && found.contains(said), "{line} -> {wrong}: {found}");
     }
     // Tiles whose slabs are whole ones.
-    let whole = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { n: 64, m: 160, p: 64 }, line, wrong);
+    let whole = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { m: 64, k: 160, n: 64 }, line, wrong);
     assert_eq!(whole("#include", "#include"), "passed");
     for (line, wrong) in [
         ("copies.start_whole((slab + STAGES - 1) % STAGES);", "copies.start_whole(slab % STAGES);"),
@@ -176,7 +176,7 @@ fn nothing_of_the_pipeline_can_be_left_out() {
         assert_ne!(whole(line, wrong), "passed", "{line} -> {wrong}");
     }
     // Tiles that are moved back, over each other.
-    let moved = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { n: 33, m: 17, p: 35 }, line, wrong);
+    let moved = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { m: 33, k: 17, n: 35 }, line, wrong);
     assert_eq!(moved("#include", "#include"), "passed");
     for (line, wrong) in [
         ("min(tile.row * ROWS, last_row)", "tile.row * ROWS"),
@@ -187,15 +187,15 @@ fn nothing_of_the_pipeline_can_be_left_out() {
     for (line, wrong) in [
         ("of_row >= own_row && ", ""),
         ("of_col >= own_col && ", ""),
-        ("whole_chunks(product.p) - COLS", "product.p - COLS"),
-        ("product.n - ROWS", "0"),
+        ("whole_chunks(product.n) - COLS", "product.n - COLS"),
+        ("product.m - ROWS", "0"),
     ] {
         let found = moved(line, wrong);
         assert_ne!(found, "passed", "{line} -> {wrong}");
     }
     let short = plant::<f64>(
         &TENSOR_F64[4],
-        Shape { n: 3, m: 3, p: 3 },
+        Shape { m: 3, k: 3, n: 3 },
         "slab + 1 < slabs ? (slab + 1) % STAGES : slab % STAGES",
         "(slab + 1) % STAGES",
     );
@@ -204,12 +204,12 @@ fn nothing_of_the_pipeline_can_be_left_out() {
 
 #[test]
 fn what_it_does_not_multiply_is_refused_in_a_sentence() {
-    let machine = Machine::whole().unwrap();
+    let machine = Machine::all_cores().unwrap();
     let refusal = |shape: Shape| {
         let variant = Gemm::<f32>::variant("dense-cuda-tensor-tf32x3-64x64").unwrap();
         variant.prepare(&machine, &shape).err().unwrap().to_string()
     };
-    let long = Shape { n: 1, m: 1 << 31, p: 1 };
+    let long = Shape { m: 1, k: 1 << 31, n: 1 };
     assert_eq!(
         refusal(long),
         "takes matrices of at most 2147483647 rows and columns; here is a side of 2147483648"

@@ -1,7 +1,7 @@
 //! Which diagonals do the nonzeros of a few consecutive rows stand on?
 
 use crate::Scalar;
-use crate::matrix::CsrView;
+use crate::matrix::CsrSlices;
 use std::ops::Range;
 
 /// The rows of a chunk.
@@ -36,7 +36,7 @@ pub(crate) struct ChunkDiagonals<S> {
 impl<S: Scalar> ChunkDiagonals<S> {
     /// Merges the rows by `column − lane`. `false` where diagonals do not pay, where a row's columns do not rise, or where
     /// 31 bits do not hold them: what was found is then of no use.
-    pub(crate) fn find(&mut self, a: CsrView<'_, S>, rows: Range<usize>) -> bool {
+    pub(crate) fn find(&mut self, a: CsrSlices<'_, S>, rows: Range<usize>) -> bool {
         self.clear();
         let entries = a.offsets()[rows.end] - a.offsets()[rows.start];
         let most = (entries * LANES_PER_NONZERO / lanes::<S>()).min(MOST_DIAGONALS);
@@ -99,7 +99,7 @@ struct Heads<'a, S> {
 }
 
 impl<'a, S: Scalar> Heads<'a, S> {
-    fn new(a: CsrView<'a, S>, rows: Range<usize>) -> Self {
+    fn new(a: CsrSlices<'a, S>, rows: Range<usize>) -> Self {
         let (next, end) = ([0; MOST_LANES], [0; MOST_LANES]);
         let (columns, values) = (a.columns(), a.values());
         let mut heads = Heads { columns, values, next, end, diagonals: [NONE_LEFT; MOST_LANES] };

@@ -9,7 +9,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::concat::concat_into;
 use crate::matrix::lanes;
-use crate::matrix::{Csr, CsrView, FormatError};
+use crate::matrix::{Csr, CsrSlices, FormatError};
 use crate::spmm::cpu::formats::diagonal_chunks::find::ChunkDiagonals;
 use std::ops::Range;
 
@@ -109,7 +109,7 @@ impl<S: Scalar> DiagonalChunks<S> {
     /// What part of the nonzeros would stand on diagonals, from 0 to 1: tells whether the format pays. Looks at about
     /// `sample` chunks, spread evenly.
     #[cfg(test)]
-    pub(crate) fn share_on_diagonals(a: CsrView<'_, S>, sample: usize) -> f64 {
+    pub(crate) fn share_on_diagonals(a: CsrSlices<'_, S>, sample: usize) -> f64 {
         let chunks = a.rows().div_ceil(lanes::<S>());
         let mut found = ChunkDiagonals::default();
         let (mut seen, mut on_diagonals) = (0, 0);
@@ -174,7 +174,7 @@ impl<S: Scalar> DiagonalChunks<S> {
 }
 
 impl<S: Scalar> Stretch<S> {
-    fn new(found: &mut ChunkDiagonals<S>, a: CsrView<'_, S>, rows: Range<usize>) -> Self {
+    fn new(found: &mut ChunkDiagonals<S>, a: CsrSlices<'_, S>, rows: Range<usize>) -> Self {
         let (words, full_values, other_values) = (Vec::new(), Vec::new(), Vec::new());
         let mut stretch = Stretch { words, full_values, other_values };
         for first in rows.clone().step_by(lanes::<S>()) {
@@ -184,7 +184,7 @@ impl<S: Scalar> Stretch<S> {
     }
 
     /// Appends one chunk.
-    fn push(&mut self, found: &mut ChunkDiagonals<S>, a: CsrView<'_, S>, rows: Range<usize>) {
+    fn push(&mut self, found: &mut ChunkDiagonals<S>, a: CsrSlices<'_, S>, rows: Range<usize>) {
         let words = &mut self.words;
         if found.find(a, rows.clone()) {
             words.push(found.full.len() as u32 | (found.partial.len() as u32) << 16);

@@ -1,7 +1,7 @@
 //! How the rows of a window are ordered and laid side by side.
 
 use crate::Scalar;
-use crate::matrix::CsrView;
+use crate::matrix::CsrSlices;
 use crate::matrix::lanes;
 use crate::spmm::cpu::formats::sell::Slice;
 use std::cmp::Reverse;
@@ -22,7 +22,7 @@ pub(crate) struct Made<S> {
 }
 
 impl<S: Scalar> Made<S> {
-    pub(crate) fn new(a: CsrView<'_, S>, rows: Range<usize>, longest: usize) -> Self {
+    pub(crate) fn new(a: CsrSlices<'_, S>, rows: Range<usize>, longest: usize) -> Self {
         // Long rows stand elsewhere: here they have no entries. They are not left out, so that slices stay consecutive.
         let short = |row: usize| a.range(row).len() <= longest;
         let length = |row: usize| if short(row) { a.range(row).len() as u16 } else { 0 };
@@ -79,7 +79,7 @@ impl<S: Scalar> Made<S> {
     }
 
     /// Appends its entries, step by step.
-    fn fill(&mut self, a: CsrView<'_, S>, first_row: usize, by_length: &[u16], lengths: &[u16]) {
+    fn fill(&mut self, a: CsrSlices<'_, S>, first_row: usize, by_length: &[u16], lengths: &[u16]) {
         let mut active: Vec<(usize, u16)> = Vec::with_capacity(lanes::<S>());
         for &row in by_length {
             active.push((a.offsets()[first_row + row as usize], lengths[row as usize]));

@@ -117,7 +117,7 @@ impl<S: Scalar> Sell<S> {
     /// Rearranges a CSR matrix, on the threads of the current rayon pool; the result does not depend on their number.
     pub(crate) fn from_csr(a: &Csr<S>) -> Self {
         let a = a.view();
-        let mean = a.nonzeros() / a.rows().max(1);
+        let mean = a.nnz() / a.rows().max(1);
         // Lengths in slices take 16 bits, and steps one more.
         let longest = (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize - 1);
         let count = a.rows().div_ceil(WINDOW);
@@ -171,7 +171,7 @@ impl<S: Scalar> Sell<S> {
     }
     /// Number of stored entries.
     #[cfg(test)]
-    pub(crate) fn nonzeros(&self) -> usize {
+    pub(crate) fn nnz(&self) -> usize {
         self.values.len() + self.piece_values.len()
     }
     /// Number of slices.
@@ -326,7 +326,7 @@ mod tests {
                 found
             };
             let whole = entries(&[0, 69]);
-            assert_eq!((sell.slices(), whole.len()), (69, a.nonzeros()));
+            assert_eq!((sell.slices(), whole.len()), (69, a.nnz()));
             for borders in
                 [&[0, 1, 2, 69][..], &[0, 32, 64, 69], &[0, 31, 33, 68, 69], &[0, 0, 40, 40, 69, 69]]
             {
@@ -358,7 +358,7 @@ mod tests {
         assert!(window.slices.windows(2).all(|pair| pair[0].shortest >= pair[1].longest));
         let pieces: Vec<_> = sell.pieces().iter().map(|piece| (piece.row, piece.entries.len())).collect();
         assert_eq!(pieces, [(300, PIECE), (300, PIECE), (300, 5)]);
-        assert_eq!(sell.nonzeros(), a.nonzeros());
+        assert_eq!(sell.nnz(), a.nnz());
         assert_eq!(sell.to_csr().unwrap(), a);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
-use crate::matrix::{Csr, CsrView};
+use crate::matrix::{Csr, CsrSlices};
 use crate::spmm::analysis::shape::{WINDOW, reuse_of, sampled};
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ fn chunk_of<S: Scalar>(a: &Csr<S>, chunk: usize) -> Range<usize> {
 
 /// A chunk half gathered. Rows are counted from its first.
 struct Gathering<'a, S> {
-    a: CsrView<'a, S>,
+    a: CsrSlices<'a, S>,
     rows: Range<usize>,
     taken: Vec<bool>,
     /// Where to look for a row that is left, once none is near.
@@ -81,7 +81,7 @@ struct Gathering<'a, S> {
 }
 
 impl<'a, S: Scalar> Gathering<'a, S> {
-    fn new(a: CsrView<'a, S>, rows: Range<usize>) -> Self {
+    fn new(a: CsrSlices<'a, S>, rows: Range<usize>) -> Self {
         let count = rows.len();
         let (taken, shared, has) = (vec![false; count], vec![[0; 2]; count], vec![0; count]);
         Gathering { a, rows, taken, next: 0, shared, has, groups: 0 }
