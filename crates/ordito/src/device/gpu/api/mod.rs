@@ -3,7 +3,7 @@
 //! pointers that [`Library::find`](crate::device::gpu::Library::find) fills, and the function that calls through it. Where
 //! there is a choice, the version that older libraries have too is declared.
 
-#![allow(non_snake_case, non_camel_case_types)] // NVIDIA's names
+#![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)] // NVIDIA's names and parameters
 
 pub(crate) mod cublas;
 pub(crate) mod cusparse;
