@@ -267,7 +267,9 @@ const LARGE_SHAPES: [(usize, usize, usize); 2] = [(129, 65, 130), (290, 17, 40)]
 /// A few in the emulator, all of the smaller ones there if asked for, every combination of `sides` on a GPU.
 fn gemm_shapes(accelerator: Accelerator, part: bool, sides: &[usize]) -> Vec<dense_product::Shape> {
     match accelerator {
-        Accelerator::Emulator if part => FEW_SHAPES.map(|(n, m, p)| dense_product::Shape { m: n, k: m, n: p }).into(),
+        Accelerator::Emulator if part => {
+            FEW_SHAPES.map(|(n, m, p)| dense_product::Shape { m: n, k: m, n: p }).into()
+        }
         Accelerator::Emulator => gemm::all_shapes(&[0, 1, 7, 31, 32, 33]).collect(),
         _ => gemm::all_shapes(sides).collect(),
     }

@@ -85,7 +85,9 @@ fn products<S: Scalar>(accelerator: Accelerator, shape: gemm::Shape) {
     let start = dense::<S>(n, p, 0, Values::Integers, 3);
     let two = S::from_f64(2.0);
     let mut tried = 0;
-    for variant in gemm::Gemm::<S>::variants().iter().filter(|variant| variant.place() == Place::Cuda) {
+    for variant in
+        gemm::Gemm::<S>::variants().iter().filter(|variant| variant.describe().place == Place::Cuda)
+    {
         let name = variant.name();
         let Ok(mut plan) = gemm::Plan::<S>::with_variant(name, shape, &machine) else { continue };
         let mut expected = start.clone();
@@ -142,7 +144,7 @@ fn statistics<S: Scalar>(accelerator: Accelerator, shape: column_stats::Shape) {
     let data = dense::<S>(rows, cols, 0, Values::Integers, 1);
     let mut tried = 0;
     let variants = column_stats::Columns::<S>::variants();
-    for variant in variants.iter().filter(|variant| variant.place() == Place::Cuda) {
+    for variant in variants.iter().filter(|variant| variant.describe().place == Place::Cuda) {
         let name = variant.name();
         let mut plan = column_stats::Plan::<S>::with_variant(name, shape, &machine).unwrap();
         let expected = plan.apply(data.view()).unwrap();

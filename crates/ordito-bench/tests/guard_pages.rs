@@ -13,7 +13,7 @@ use common::{Values, shapes};
 use ordito::Scalar;
 use ordito::cpu::{CpuInfo, SimdLevel};
 use ordito::machine::{Limits, Machine};
-use ordito::matrix::{CsrSlices, DenseView, DenseViewMut};
+use ordito::matrix::{CsrView, DenseView, DenseViewMut};
 use ordito::op::{Extent, Op, Place, Role};
 use ordito::spmm::Spmm;
 use spmm::spmm_case;
@@ -104,10 +104,10 @@ fn the_arrays_of_a_are_not_left<S: Scalar>() {
                 let columns = Guarded::new(a.columns(), at_the_end);
                 let values = Guarded::new(a.values(), at_the_end);
                 let (offsets, columns, values) = (offsets.get(), columns.get(), values.get());
-                let a = CsrSlices::from_parts(shape.rows, shape.cols, offsets, columns, values).unwrap();
+                let a = CsrView::from_parts(shape.rows, shape.cols, offsets, columns, values).unwrap();
                 let mut y = vec![S::POISON; shape.rows * k];
                 let y_view = DenseViewMut::new(&mut y, shape.rows, k, k).unwrap();
-                ordito::spmm::multiply(S::ONE, a, inputs.x.view(), S::ZERO, y_view).unwrap();
+                ordito::spmm::multiply(S::ONE, &a, inputs.x.view(), S::ZERO, y_view).unwrap();
                 assert!(y.iter().zip(&expected).all(|(y, e)| y.to_f64() == *e), "{}, k = {k}", shape.name);
             }
         }

@@ -1,7 +1,7 @@
 //! What of the command line helps against a refusal: the library does not know of its options.
 
-use ordito::refusal::Refusal;
 use ordito::op::RunError;
+use ordito::refusal::Refusal;
 
 /// The option that raises a limit, to be put behind the sentence; nothing where there is none.
 pub(crate) fn of(refusal: &Refusal) -> &'static str {

@@ -238,7 +238,7 @@ mod tests {
                 let numbers = all.data()[rows.start * COLUMNS..rows.end * COLUMNS].iter().map(|x| x * unit);
                 Dense::from_rows(rows.len(), COLUMNS, numbers.collect()).unwrap()
             };
-            let whole = columns(in_unit(0..n1 + n2).view(), &Machine::with_threads(1).unwrap()).unwrap();
+            let whole = column_stats(in_unit(0..n1 + n2).view(), &Machine::with_threads(1).unwrap()).unwrap();
             let (first, second) = (kept(in_unit(0..n1)), kept(in_unit(n1..n1 + n2)));
             // The column that does not vary is column 0; its t is none.
             let wave: Vec<usize> = (0..COLUMNS).collect();

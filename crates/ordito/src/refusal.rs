@@ -122,9 +122,6 @@ mod tests {
         let refusal = Refusal::Memory { what, needed: None, budget: 10 };
         assert!(refusal.to_string().contains("more than 18 EB, the memory budget is 10 B"));
         let refusal = Refusal::Work { what: "scanning".into(), steps: 1 << 70, limit: 2_000_000_000 };
-        assert_eq!(
-            refusal.to_string(),
-            "scanning would take 1.18e21 steps, the limit is 2.00e9"
-        );
+        assert_eq!(refusal.to_string(), "scanning would take 1.18e21 steps, the limit is 2.00e9");
     }
 }

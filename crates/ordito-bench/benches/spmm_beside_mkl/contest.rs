@@ -5,7 +5,6 @@ use super::mkl::{Call, Mkl, MklProduct};
 use super::turns::{Pace, Timed, take_turns};
 use anyhow::{Context, bail};
 use ordito::Scalar;
-use ordito::io;
 use ordito::machine::Machine;
 use ordito::matrix::{Csr, Dense, DenseView, DenseViewMut};
 use ordito::op::{Op, Place, Reference};
@@ -49,7 +48,7 @@ pub(crate) struct Entry {
 
 impl<S: Scalar> Operands<S> {
     pub(crate) fn new(a: &Arc<Csr<S>>, k: usize) -> anyhow::Result<Self> {
-        let x = Arc::new(io::random_dense::<S>(a.cols(), k, SEED)?);
+        let x = Arc::new(ordito::matrix::random_dense::<S>(a.cols(), k, SEED)?);
         let y = Aligned::filled(a.rows().checked_mul(k).context("Y is too large")?, S::POISON);
         let aligned = Aligned::copy_of(x.data());
         let subject = Subject { a: a.clone(), triplets: None, k };

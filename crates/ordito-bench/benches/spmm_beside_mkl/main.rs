@@ -80,7 +80,7 @@ fn walk<S: Scalar>(
 ) -> anyhow::Result<()> {
     let loaded = load::<S>(&input.source, &ReadOptions::default())?;
     let a = Arc::new(Csr::from_coo(&loaded.coo, Duplicates::Sum));
-    let statistics = ordito::spmm::product::statistics(&a);
+    let statistics = ordito::spmm::statistics(&a);
     for &k in &options.k {
         let mut operands = Operands::new(&a, k)?;
         for machine in machines {

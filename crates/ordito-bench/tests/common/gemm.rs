@@ -11,7 +11,9 @@ pub(crate) const EDGES: [usize; 12] = [0, 1, 7, 31, 32, 33, 63, 64, 65, 127, 128
 
 /// Every N×M×P of these sides.
 pub(crate) fn all_shapes(sides: &[usize]) -> impl Iterator<Item = Shape> + '_ {
-    let all = move |n: usize| sides.iter().flat_map(move |&m| sides.iter().map(move |&p| Shape { m: n, k: m, n: p }));
+    let all = move |n: usize| {
+        sides.iter().flat_map(move |&m| sides.iter().map(move |&p| Shape { m: n, k: m, n: p }))
+    };
     sides.iter().flat_map(move |&n| all(n))
 }
 

@@ -123,7 +123,10 @@ impl<S: Scalar> Plan<S> {
 /// assert_eq!((found.min, found.max), (vec![1.0, 2.0], vec![3.0, 6.0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn column_stats<S: Scalar>(data: DenseView<'_, S>, machine: &Arc<Machine>) -> Result<Statistics, RunError> {
+pub fn column_stats<S: Scalar>(
+    data: DenseView<'_, S>,
+    machine: &Arc<Machine>,
+) -> Result<Statistics, RunError> {
     Plan::new(Shape { rows: data.rows(), cols: data.cols() }, machine)?.apply(data)
 }
 

@@ -66,5 +66,7 @@ pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;
 pub use source::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
 pub use spent::Spent;
-pub(crate) use view::{CHUNK_BYTES, KeptMatrix};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) use view::CHUNK_BYTES;
+pub(crate) use view::KeptMatrix;
 pub use view::{DeviceView, DeviceViewMut};

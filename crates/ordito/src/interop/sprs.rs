@@ -76,7 +76,6 @@ impl<S: Scalar> From<Csr<S>> for CsMatI<S, usize, usize> {
         let shape = a.shape();
         let (offsets, columns, values) = a.into_parts();
         let columns = columns.into_iter().map(|column| column as usize).collect();
-        CsMatI::new_from_unsorted(shape, offsets, columns, values)
-            .unwrap_or_else(|_| CsMatI::zero(shape)) // only arrays that are no CSR are refused
+        CsMatI::new_from_unsorted(shape, offsets, columns, values).unwrap_or_else(|_| CsMatI::zero(shape)) // only arrays that are no CSR are refused
     }
 }

@@ -67,7 +67,12 @@ impl<S: Scalar> Coo<S> {
             if largest.is_some_and(|&index| index as usize >= bound)
                 && let Some(entry) = indices.iter().position(|&index| index as usize >= bound)
             {
-                return Err(FormatError::IndexOutOfRange { entry, what, index: indices[entry].into(), bound });
+                return Err(FormatError::IndexOutOfRange {
+                    entry,
+                    what,
+                    index: indices[entry].into(),
+                    bound,
+                });
             }
         }
         Ok(Coo { rows, cols, row_indices, column_indices, values })

@@ -56,7 +56,12 @@ impl<S: Scalar> EllPadded<S> {
                 let bound = if filled { cols } else { 1 };
                 if columns[entry] as usize >= bound || !(filled || values[entry] == S::ZERO) {
                     let index = columns[entry];
-                    return Err(FormatError::IndexOutOfRange { entry, what: "column", index: index.into(), bound });
+                    return Err(FormatError::IndexOutOfRange {
+                        entry,
+                        what: "column",
+                        index: index.into(),
+                        bound,
+                    });
                 }
             }
         }
@@ -151,7 +156,12 @@ impl<S: Scalar> EllRagged<S> {
             }
             if let Some(entry) = row.columns.iter().position(|&col| col as usize >= cols) {
                 let index = row.columns[entry];
-                return Err(FormatError::IndexOutOfRange { entry, what: "column", index: index.into(), bound: cols });
+                return Err(FormatError::IndexOutOfRange {
+                    entry,
+                    what: "column",
+                    index: index.into(),
+                    bound: cols,
+                });
             }
         }
         Ok(EllRagged { cols, rows })

@@ -27,10 +27,10 @@ pub use coo::{Coo, Duplicates};
 pub use coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
 pub use csr::{Csr, CsrSlices};
 pub use csr_view::CsrView;
-pub use index::Index;
 pub(crate) use dense::span;
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
+pub use index::Index;
 pub use random::{Random, random_dense};
 pub use spy::Spy;
 pub use statistics::{LengthBin, Statistics};
@@ -95,13 +95,19 @@ pub enum FormatError {
         cols: usize,
     },
     /// Compressed columns where compressed rows are wanted.
-    #[error("the matrix is stored by columns (CSC), rows are wanted: make a `Csr` of it, which converts, or transpose it")]
+    #[error(
+        "the matrix is stored by columns (CSC), rows are wanted: make a `Csr` of it, which converts, or transpose it"
+    )]
     ByColumns,
     /// Rows cut out of a larger matrix.
-    #[error("the row offsets begin in the middle of a larger matrix: make a `Csr` of it, which copies its rows")]
+    #[error(
+        "the row offsets begin in the middle of a larger matrix: make a `Csr` of it, which copies its rows"
+    )]
     SliceOfRows,
     /// A dense array whose rows do not lie one behind the other.
-    #[error("the array is not in standard layout (row-major, without gaps): make a `Dense` of it, which copies")]
+    #[error(
+        "the array is not in standard layout (row-major, without gaps): make a `Dense` of it, which copies"
+    )]
     Strides,
     /// Sizes whose product does not fit 64 bits or the address space.
     #[error("{what} would need more elements than can be addressed")]

@@ -25,6 +25,7 @@ pub(crate) trait DenseOp<const READ: usize>: Op<Inputs: Clone + Send> {
     /// The written matrix as a result.
     fn output(shapes: &Shapes<READ>, written: Dense<Self::Written>) -> Self::Output;
     /// A result whose memory a later one may have; `None` where it has another form.
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
     fn matrix_of(_output: &mut Self::Output) -> Option<&mut Dense<Self::Written>> {
         None
     }

@@ -18,7 +18,9 @@ pub use replay::{Replay, Step};
 
 use crate::Scalar;
 use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
-use crate::machine::{Accelerator, Machine};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::machine::Accelerator;
+use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut, FormatError};
 use crate::op::{Choice, Description, Op, Phases, RunError};
 use crate::refusal::Refusal;

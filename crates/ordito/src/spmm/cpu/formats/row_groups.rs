@@ -155,7 +155,13 @@ fn find<S: Scalar>(a: CsrSlices<'_, S>, task: usize) -> Vec<Group> {
     groups
 }
 
-fn fill<S: Scalar>(a: CsrSlices<'_, S>, order: Order, groups: &[Group], columns: &mut [u32], values: &mut [S]) {
+fn fill<S: Scalar>(
+    a: CsrSlices<'_, S>,
+    order: Order,
+    groups: &[Group],
+    columns: &mut [u32],
+    values: &mut [S],
+) {
     for pair in groups.windows(2) {
         let first = pair[0].row as usize;
         let rows = pair[1].row as usize - first;

@@ -1,10 +1,11 @@
 //! What `auto` takes, as data: from the shape and the machine, without running anything.
 
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod on_device;
+
 use crate::column_stats::cpu::{dense_serial_blocks, dense_threads_blocks};
-use crate::column_stats::cuda::dense_cuda_strips::{NARROW, NARROW_MANY_ROWS, WIDE};
 use crate::column_stats::reduction::Shape;
-use crate::device::DeviceLimits;
-use crate::machine::{Accelerator, Machine};
+use crate::machine::Machine;
 use crate::op::Choice;
 use crate::units;
 
@@ -15,14 +16,13 @@ const SERIAL_BELOW: u64 = 360_000;
 /// On a device where the machine has one, otherwise on the CPU.
 pub(crate) fn choose<S>(machine: &Machine, shape: Shape) -> Choice {
     let bytes = shape.elements().saturating_mul(size_of::<S>() as u64);
-    match machine.accelerator() {
-        Accelerator::None => on_cpu(machine.threads(), shape, bytes),
-        Accelerator::Cuda(_) | Accelerator::Emulator => {
-            let limits =
-                machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
-            on_device(&limits, shape, bytes)
-        }
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
+    if machine.accelerator() != crate::machine::Accelerator::None {
+        use crate::device::DeviceLimits;
+        let limits = machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
+        return on_device::on_device(&limits, shape, bytes);
     }
+    on_cpu(machine.threads(), shape, bytes)
 }
 
 fn on_cpu(threads: usize, shape: Shape, bytes: u64) -> Choice {
@@ -38,27 +38,12 @@ fn on_cpu(threads: usize, shape: Shape, bytes: u64) -> Choice {
     Choice { variant: dense_threads_blocks::DESCRIPTION.name, reason }
 }
 
-/// Rows from which a thread of a narrow strip has use for 24 of them at a time (100000×64 on an H200, f64: 13.0 µs, with 8
-/// of them 16.7; 358×5248: 5.2 and 4.1 µs).
-const MANY_ROWS: usize = 4096;
-
-/// Narrow strips are more blocks, which is what a small matrix lacks; wide loads ask for more at a time, which is what
-/// counts where everything comes from memory.
-fn on_device(limits: &DeviceLimits, shape: Shape, bytes: u64) -> Choice {
-    let (strips, why) = if bytes > limits.l2_bytes {
-        (&WIDE, "larger than the last-level cache: loads of 16 bytes")
-    } else if shape.rows >= MANY_ROWS {
-        (&NARROW_MANY_ROWS, "fits the last-level cache, and has many rows: narrow strips, 24 rows in flight")
-    } else {
-        (&NARROW, "fits the last-level cache: many narrow strips, one element per load")
-    };
-    Choice { variant: strips.description.name, reason: format!("{shape}: {why}") }
-}
-
-#[cfg(test)]
+#[cfg(all(test, any(feature = "cuda", feature = "emulator")))]
 mod tests {
+    use super::on_device::on_device;
     use super::*;
     use crate::column_stats::reduction::Columns;
+    use crate::device::DeviceLimits;
     use crate::op::Op;
 
     #[test]

@@ -1,8 +1,7 @@
-//! What `auto` takes, as data: from the shape and the machine, without running anything.
+//! What `auto` takes on a device, from the shape and the limits of the device.
 
 use crate::Scalar;
 use crate::device::DeviceLimits;
-use crate::gemm::cpu::dense_threads_packed::{self, SERIAL_BELOW};
 use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
 use crate::gemm::cuda::fast::dense_cuda_tensor_f64::TENSOR_F64;
 use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
@@ -13,33 +12,11 @@ use crate::gemm::product::Shape;
 use crate::machine::{Accelerator, Machine};
 use crate::op::{Choice, Description};
 
-/// On a device where the machine has one, otherwise on the CPU.
-pub(crate) fn choose<S: Scalar>(machine: &Machine, shape: Shape) -> Choice {
-    match machine.accelerator() {
-        Accelerator::None => on_cpu(machine, shape),
-        Accelerator::Cuda(_) | Accelerator::Emulator => {
-            let limits =
-                machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
-            let emulated = machine.accelerator() == Accelerator::Emulator;
-            if S::NAME == f32::NAME {
-                f32_on_device(&limits, emulated, shape)
-            } else {
-                f64_on_device(&limits, shape)
-            }
-        }
-    }
-}
-
-fn on_cpu(machine: &Machine, shape: Shape) -> Choice {
-    let (threads, steps) = (machine.threads(), shape.multiply_adds());
-    let reason = if threads == 1 {
-        "one thread: packed panels and vector instructions".into()
-    } else if steps < SERIAL_BELOW {
-        format!("{steps} multiply-adds are too few to wake a second thread: runs on the calling one")
-    } else {
-        format!("{threads} threads: packed panels and vector instructions")
-    };
-    Choice { variant: dense_threads_packed::DESCRIPTION.name, reason }
+/// On the machine's device; on an H200, where it cannot be had.
+pub(super) fn on_device<S: Scalar>(machine: &Machine, shape: Shape) -> Choice {
+    let limits = machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
+    let emulated = machine.accelerator() == Accelerator::Emulator;
+    if S::NAME == f32::NAME { f32_on_device(&limits, emulated, shape) } else { f64_on_device(&limits, shape) }
 }
 
 // Fitted to an H200 (measurements/2026-11-15-h200/gemm), squares from 100 to 10000 and thin products: of the 32 shapes there
@@ -235,12 +212,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn on_the_cpu_only_the_reason_differs() {
-        let machine = Machine::with_threads(2).unwrap();
-        assert!(on_cpu(&machine, Shape::square(10)).reason.contains("too few"));
-        assert!(on_cpu(&machine, Shape::square(1000)).reason.starts_with("2 threads"));
     }
 }
