@@ -23,6 +23,7 @@ impl<S: Scalar> DenseOp<2> for Gemm<S> {
     fn output(_: &Shapes<2>, c: Dense<S>) -> Dense<S> {
         c
     }
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
     fn matrix_of(c: &mut Dense<S>) -> Option<&mut Dense<S>> {
         Some(c)
     }

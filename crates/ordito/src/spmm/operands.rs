@@ -23,6 +23,7 @@ impl<S: Scalar> DenseOp<1> for Spmm<S> {
     fn output(_: &Shapes<1>, y: Dense<S>) -> Dense<S> {
         y
     }
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
     fn matrix_of(y: &mut Dense<S>) -> Option<&mut Dense<S>> {
         Some(y)
     }
