@@ -37,6 +37,7 @@ pub(crate) struct SpanOfY<P, S> {
 #[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Slot` asks its callers for
 impl<S: Copy, P: Span<S>> Slot<S> for SpanOfY<P, S> {
     type Numbers = P::Numbers;
+    const STREAMS: bool = true;
 
     #[inline(always)]
     unsafe fn load(self) -> P::Numbers {
