@@ -64,6 +64,7 @@
 pub mod units;
 #[doc(hidden)]
 pub mod scalar;
+mod precision;
 #[doc(hidden)]
 pub mod simd;
 #[doc(hidden)]

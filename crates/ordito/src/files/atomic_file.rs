@@ -26,10 +26,15 @@ pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    replace(path, write).map_err(|reason| WriteError::Io { path: path.to_owned(), reason })
+    let mut write = Some(write);
+    let mut write = |file: &mut dyn Write| write.take().map_or(Ok(()), |write| write(file));
+    replace(path, &mut write).map_err(|reason| WriteError::Io { path: path.to_owned(), reason })
 }
 
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+/// What puts the content into a file; called once.
+type Fill<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
+fn replace(path: &Path, write: Fill<'_>) -> io::Result<()> {
     let target = match fs::metadata(path) {
         Ok(found) if found.is_file() => fs::canonicalize(path)?,
         Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -71,7 +76,7 @@ pub fn remove_unfinished_files() {
     }
 }
 
-fn buffered<W: Write>(file: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
+fn buffered<W: Write>(file: W, write: Fill<'_>) -> io::Result<W> {
     let mut writer = BufWriter::with_capacity(BUFFER_BYTES, file);
     write(&mut writer)?;
     writer.into_inner().map_err(io::IntoInnerError::into_error)

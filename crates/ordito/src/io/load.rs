@@ -8,6 +8,7 @@ use crate::io::nearest;
 use crate::io::synthetic;
 use crate::io::synthetic::KINDS;
 use crate::matrix::Coo;
+use crate::precision::compiled_here;
 use crate::units;
 use std::ffi::OsString;
 use std::fmt;
@@ -74,6 +75,11 @@ impl fmt::Display for Origin {
 /// # Ok::<(), ordito::io::ReadError>(())
 /// ```
 pub fn load<S: Scalar>(name: &str, options: &ReadOptions) -> Result<Loaded<S>, ReadError> {
+    type Load<S> = fn(&str, &ReadOptions) -> Result<Loaded<S>, ReadError>;
+    compiled_here!(S, load_name, Load)(name, options)
+}
+
+fn load_name<S: Scalar>(name: &str, options: &ReadOptions) -> Result<Loaded<S>, ReadError> {
     let folder = std::env::var_os(MATRICES_VARIABLE).filter(|folder| !folder.is_empty());
     load_with_folder(name, folder.map(PathBuf::from).as_deref(), options)
 }

@@ -2,8 +2,9 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{Csr, CsrView, Dense, DenseView, DenseViewMut};
+use crate::matrix::{Csr, CsrSlices, CsrView, Dense, DenseView, DenseViewMut};
 use crate::op::RunError;
+use crate::precision::compiled_here;
 use crate::spmm::cpu::csr_product::multiply_chunks;
 use crate::spmm::cpu::partition::RowChunks;
 use crate::spmm::product::check_shapes;
@@ -27,8 +28,18 @@ pub fn multiply<'a, S: Scalar>(
     beta: S,
     y: DenseViewMut<'_, S>,
 ) -> Result<(), RunError> {
-    let a = a.into();
-    let a = a.slices();
+    type Multiply<S> =
+        fn(S, CsrSlices<'_, S>, DenseView<'_, S>, S, DenseViewMut<'_, S>) -> Result<(), RunError>;
+    compiled_here!(S, multiply_slices, Multiply)(alpha, a.into().slices(), x, beta, y)
+}
+
+fn multiply_slices<S: Scalar>(
+    alpha: S,
+    a: CsrSlices<'_, S>,
+    x: DenseView<'_, S>,
+    beta: S,
+    y: DenseViewMut<'_, S>,
+) -> Result<(), RunError> {
     check_shapes((a.rows(), a.cols()), x.cols(), &x, (y.rows(), y.cols()))?;
     let machine = Machine::all_cores()?;
     let chunks = RowChunks::new(a.offsets(), x.cols(), machine.threads());

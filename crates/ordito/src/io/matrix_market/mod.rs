@@ -44,6 +44,7 @@ use crate::io::matrix_market::lines::Lines;
 use crate::io::matrix_market::parallel::Body;
 use crate::io::source::{GZIP_MAGIC, Source, segments};
 use crate::matrix::{Coo, Duplicates};
+use crate::precision::compiled_here;
 use flate2::read::MultiGzDecoder;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -76,6 +77,11 @@ pub fn read_matrix_market<S: Scalar>(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<MatrixMarket<S>, ReadError> {
+    type ReadFile<S> = fn(&Path, &ReadOptions) -> Result<MatrixMarket<S>, ReadError>;
+    compiled_here!(S, read_file, ReadFile)(path, options)
+}
+
+fn read_file<S: Scalar>(path: &Path, options: &ReadOptions) -> Result<MatrixMarket<S>, ReadError> {
     match Source::open(path)? {
         Source::Mapped(map) => read_mapped(&map, path, options),
         Source::Stream(stream) => read_segments(stream, path, options),

@@ -4,6 +4,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 use crate::files::{WriteError, write_atomically};
 use crate::matrix::{Coo, Csr, Duplicates};
+use crate::precision::compiled_here;
 use flate2::{Compression, write::GzEncoder};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -54,6 +55,11 @@ pub fn write_matrix_market<S: Scalar>(
     path: &Path,
     options: &WriteOptions,
 ) -> Result<(), WriteError> {
+    type Write<S> = fn(&Coo<S>, &Path, &WriteOptions) -> Result<(), WriteError>;
+    compiled_here!(S, write_file, Write)(coo, path, options)
+}
+
+fn write_file<S: Scalar>(coo: &Coo<S>, path: &Path, options: &WriteOptions) -> Result<(), WriteError> {
     let is_gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let write = |write_body: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         write_atomically(path, |file| {

@@ -32,7 +32,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use crate::io::text_matrix::blocks::TextBlock;
+use crate::io::text_matrix::blocks::TextBlock;
+pub use crate::precision::compiled_here;
 
 use crate::Scalar;
 use crate::io::error::ReadError;
@@ -119,6 +120,11 @@ pub struct TextFacts {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_text_matrix<S: Scalar>(path: &Path, options: &TextOptions) -> Result<TextMatrix<S>, ReadError> {
+    type Read<S> = fn(&Path, &TextOptions) -> Result<TextMatrix<S>, ReadError>;
+    compiled_here!(S, read_whole, Read)(path, options)
+}
+
+fn read_whole<S: Scalar>(path: &Path, options: &TextOptions) -> Result<TextMatrix<S>, ReadError> {
     reader::read_whole(path, options, Grain::default())
 }
 

@@ -18,17 +18,22 @@ use crate::matrix::coo_to_csr::in_order::{copy_in_order, is_in_order};
 use crate::matrix::coo_to_csr::row_buckets::{RowBuckets, in_turn};
 use crate::matrix::coo_to_csr::row_sort::BucketSort;
 use crate::matrix::coo_to_csr::unwritten::Room;
+use crate::precision::compiled_here;
 
 /// Fewer entries are sorted before a second thread has woken up.
 pub const SORT_SERIALLY_BELOW: usize = 16 * 1024;
 
 /// Row offsets, columns and values of the matrix, sorted by row and column. With one thread everything happens on
 /// the caller's; with more, on those of the current rayon pool.
-pub fn sort_entries<S: Scalar>(
-    coo: &Coo<S>,
-    duplicates: Duplicates,
-    threads: usize,
-) -> (Vec<usize>, Vec<u32>, Vec<S>) {
+pub fn sort_entries<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates, threads: usize) -> CsrArrays<S> {
+    type Sort<S> = fn(&Coo<S>, Duplicates, usize) -> CsrArrays<S>;
+    compiled_here!(S, sort, Sort)(coo, duplicates, threads)
+}
+
+/// Row offsets, columns and values.
+type CsrArrays<S> = (Vec<usize>, Vec<u32>, Vec<S>);
+
+fn sort<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates, threads: usize) -> CsrArrays<S> {
     let buckets = RowBuckets::new(coo.rows(), coo.nnz());
     let mut offsets = vec![0; coo.rows() + 1];
     let (columns, values) = match copy_in_order(coo, &buckets, &mut offsets[1..], threads) {

@@ -23,6 +23,7 @@ use crate::machine::Accelerator;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut, FormatError};
 use crate::op::{Choice, Description, Op, Phases, RunError};
+use crate::precision::compiled_here;
 use crate::refusal::Refusal;
 use crate::spmm::cpu::csr_threads_nnz;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
@@ -98,6 +99,18 @@ pub(crate) fn is_plain<S: Scalar>(machine: &Machine, name: &str) -> bool {
     described.is_some_and(|description| description.is_plain && description.place == place)
 }
 
+fn chosen<S: Scalar>(a: Arc<Csr<S>>, k: usize, machine: &Arc<Machine>) -> Result<Plan<S>, Refusal> {
+    Plan::chosen(a, k, machine)
+}
+
+fn build<S: Scalar>(subject: Subject<S>, choice: Choice, machine: &Arc<Machine>) -> Result<Plan<S>, Refusal> {
+    let name = choice.variant.to_string();
+    let variant = Spmm::<S>::variant(choice.variant).ok_or(Refusal::UnknownVariant { name })?;
+    let (product, prepare_ns) = timed(|| variant.prepare(machine, &subject));
+    let (product, machine) = (product?, machine.clone());
+    Ok(Plan { machine, subject, choice, prepare_ns, product, overlapped: None, overlapped_ns: None })
+}
+
 /// Why the values of a plan could not be replaced. The plan is as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -116,8 +129,13 @@ impl<S: Scalar> Plan<S> {
     /// one that converts nothing, or on a device stores the least, is taken; should it find, being prepared, that it does not pay,
     /// the next best.
     pub fn new(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
+        type Make<S> = fn(Arc<Csr<S>>, usize, &Arc<Machine>) -> Result<Plan<S>, Refusal>;
+        compiled_here!(S, chosen, Make)(a.into(), k, machine)
+    }
+
+    fn chosen(a: Arc<Csr<S>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         machine.check_accelerator()?;
-        let subject = Subject { a: a.into(), triplets: None, k };
+        let subject = Subject { a, triplets: None, k };
         let mut measured = true;
         let choice = or_remembered(machine, &subject, || {
             measured = false;
@@ -168,11 +186,8 @@ impl<S: Scalar> Plan<S> {
         choice: Choice,
         machine: &Arc<Machine>,
     ) -> Result<Self, Refusal> {
-        let name = choice.variant.to_string();
-        let variant = Spmm::<S>::variant(choice.variant).ok_or(Refusal::UnknownVariant { name })?;
-        let (product, prepare_ns) = timed(|| variant.prepare(machine, &subject));
-        let (product, machine) = (product?, machine.clone());
-        Ok(Plan { machine, subject, choice, prepare_ns, product, overlapped: None, overlapped_ns: None })
+        type Build<S> = fn(Subject<S>, Choice, &Arc<Machine>) -> Result<Plan<S>, Refusal>;
+        compiled_here!(S, build, Build)(subject, choice, machine)
     }
 
     /// Which variant was taken, and why.

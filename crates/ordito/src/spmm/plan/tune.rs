@@ -5,6 +5,7 @@ use crate::machine::{Accelerator, Machine};
 use crate::matrix::Csr;
 use crate::matrix::random_dense;
 use crate::op::{Description, Op, Place, RunError, Variant};
+use crate::precision::compiled_here;
 use crate::refusal::Refusal;
 use crate::spmm::plan::Plan;
 use crate::spmm::plan::remembered::{Winner, remember};
@@ -19,6 +20,10 @@ const BATCHES: usize = 5;
 const HOPELESS: f64 = 3.0;
 /// The seed of the X that is multiplied: which numbers they are makes no difference.
 const SEED: u64 = 1;
+
+fn measured<S: Scalar>(a: Arc<Csr<S>>, k: usize, machine: &Arc<Machine>) -> Result<Plan<S>, Refusal> {
+    Plan::measured(a, k, machine)
+}
 
 impl<S: Scalar> Plan<S> {
     /// Measures every variant that could be chosen for this matrix on this machine (no rung of the CPU's ladder), takes the fastest, and remembers it in the cache
@@ -35,7 +40,12 @@ impl<S: Scalar> Plan<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tuned(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
-        let subject = Subject { a: a.into(), triplets: None, k };
+        type Make<S> = fn(Arc<Csr<S>>, usize, &Arc<Machine>) -> Result<Plan<S>, Refusal>;
+        compiled_here!(S, measured, Make)(a.into(), k, machine)
+    }
+
+    fn measured(a: Arc<Csr<S>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
+        let subject = Subject { a, triplets: None, k };
         let unmeasured = choose(machine, &subject);
         let x = random_dense(subject.a.cols(), k, SEED)
             .map_err(|error| Refusal::Unsupported(error.to_string()))?;

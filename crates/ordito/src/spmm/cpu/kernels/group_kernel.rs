@@ -39,8 +39,8 @@ impl<S: Scalar> Vectorized<S> for Groups<S> {
             match (self.by_row, V::REGISTERS) {
                 (true, _) if x_distance == 1 => self.dot_products::<V, true>(),
                 (true, _) => self.dot_products::<V, false>(),
-                (false, 32..) => in_spans::<S, V>(k, self.widest, &self),
-                (false, _) => in_spans::<S, V>(k, 2, &self),
+                (false, _) if const { V::REGISTERS >= 32 } => in_spans::<S, V, 8>(k, self.widest, &self),
+                (false, _) => in_spans::<S, V, 2>(k, 2, &self),
             }
         }
         if epilogue.is_streaming() {
@@ -62,7 +62,7 @@ impl<S: Scalar> ForSpan<S> for Groups<S> {
                     1 => this.rows::<P, 1, 4>(span, first_column, group, next, 0),
                     2 => this.rows::<P, 2, 2>(span, first_column, group, next, 0),
                     3 => this.rows::<P, 3, 1>(span, first_column, group, next, 0),
-                    _ if P::REGISTERS > 4 => {
+                    _ if const { P::REGISTERS > 4 } => {
                         this.rows::<P, 2, 2>(span, first_column, group, next, 0);
                         this.rows::<P, 2, 2>(span, first_column, group, next, 2);
                     }
@@ -87,10 +87,12 @@ impl<S: Scalar> Groups<S> {
     ) {
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            let sums = match P::REGISTERS {
-                1 => self.sum::<P, ROWS, MORE>(span, first_column, group, next, offset),
-                2 if ROWS <= 2 => self.sum::<P, ROWS, 2>(span, first_column, group, next, offset),
-                _ => self.sum::<P, ROWS, 1>(span, first_column, group, next, offset),
+            let sums = if const { P::REGISTERS == 1 } {
+                self.sum::<P, ROWS, MORE>(span, first_column, group, next, offset)
+            } else if const { P::REGISTERS == 2 && ROWS <= 2 } {
+                self.sum::<P, ROWS, 2>(span, first_column, group, next, offset)
+            } else {
+                self.sum::<P, ROWS, 1>(span, first_column, group, next, offset)
             };
             for row in 0..ROWS {
                 self.operands.write(span, group.row as usize + offset + row, first_column, sums[row]);

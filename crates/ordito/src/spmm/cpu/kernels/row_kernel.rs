@@ -133,7 +133,7 @@ impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             if k != 1 {
-                in_spans::<S, V>(k, 8, &self);
+                in_spans::<S, V, 8>(k, 8, &self);
             } else if x_distance == 1 && self.narrow_columns {
                 self.dot_products::<V, true>();
             } else {

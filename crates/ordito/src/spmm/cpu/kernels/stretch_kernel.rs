@@ -34,7 +34,7 @@ impl<S: Scalar> Vectorized<S> for Stretches<S> {
     unsafe fn run<V: Vectors<S>>(self) {
         let Operands { k, epilogue, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
-        unsafe { in_spans::<S, V>(k, 8, &OnSet::<S, V>(self, PhantomData)) };
+        unsafe { in_spans::<S, V, 8>(k, 8, &OnSet::<S, V>(self, PhantomData)) };
         if epilogue.is_streaming() {
             fence();
         }
@@ -57,11 +57,14 @@ impl<S: Scalar, V: Vectors<S>> ForSpan<S> for OnSet<S, V> {
                 if end - place >= SIDE_BY_SIDE {
                     while place < end {
                         // Half of the registers for sums; the other half for what is on its way to them.
-                        match V::REGISTERS / (2 * P::REGISTERS) {
-                            8.. => this.rows::<P, 8>(span, first_column, place, entry, n),
-                            4.. => this.rows::<P, 4>(span, first_column, place, entry, n),
-                            2.. => this.rows::<P, 2>(span, first_column, place, entry, n),
-                            _ => this.rows::<P, 1>(span, first_column, place, entry, n),
+                        if const { V::REGISTERS / (2 * P::REGISTERS) >= 8 } {
+                            this.rows::<P, 8>(span, first_column, place, entry, n);
+                        } else if const { V::REGISTERS / (2 * P::REGISTERS) >= 4 } {
+                            this.rows::<P, 4>(span, first_column, place, entry, n);
+                        } else if const { V::REGISTERS / (2 * P::REGISTERS) >= 2 } {
+                            this.rows::<P, 2>(span, first_column, place, entry, n);
+                        } else {
+                            this.rows::<P, 1>(span, first_column, place, entry, n);
                         }
                         (place, entry) = (place + SIDE_BY_SIDE, entry + n * SIDE_BY_SIDE);
                     }
