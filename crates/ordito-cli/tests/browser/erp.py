@@ -2,7 +2,7 @@
 """Looks at the pages of `ordito erp` in a real browser: nothing is fetched, nothing is logged, charts are there, the cursor
 moves in all plots and changes values and map, narrow and wide, light and dark, without a script, hostile names included.
 
-    python3 tests/browser/erp.py target/release/ordito [folder for screenshots]
+    python3 crates/ordito-cli/tests/browser/erp.py target/release/ordito [folder for screenshots]
 
 Needs what `report.py` needs."""
 

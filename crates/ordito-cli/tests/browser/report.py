@@ -2,7 +2,7 @@
 """Looks at reports in a real browser: nothing is fetched, nothing is logged, charts are there, the table sorts and filters,
 narrow and wide, light and dark, hostile names included.
 
-    python3 tests/browser/report.py target/release/ordito [folder for screenshots]
+    python3 crates/ordito-cli/tests/browser/report.py target/release/ordito [folder for screenshots]
 
 Needs `playwright` (pip) and a Chromium (apt: chromium), found on the path or named in CHROMIUM."""
 

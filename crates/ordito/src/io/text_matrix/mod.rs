@@ -33,7 +33,7 @@ mod store;
 mod tests;
 
 use crate::io::text_matrix::blocks::TextBlock;
-pub use crate::precision::compiled_here;
+use crate::precision::compiled_here;
 
 use crate::Scalar;
 use crate::io::error::ReadError;
