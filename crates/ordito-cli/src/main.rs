@@ -41,7 +41,7 @@ use std::process::ExitCode;
 
 /// Sparse matrix × block of vectors, and dense products: every kernel verified against a serial oracle and measured honestly.
 #[derive(Debug, Parser)]
-#[command(name = "ordito", version, about, long_about = None, after_help = matrix_help())]
+#[command(name = "ordito", version, long_about = None, after_help = matrix_help())]
 struct Cli {
     #[command(subcommand)]
     command: Command,

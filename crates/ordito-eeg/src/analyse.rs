@@ -4,6 +4,7 @@ use crate::analysis::{Analysis, Chosen};
 use crate::arrangement::Arrangement;
 use crate::difference::Difference;
 use crate::error::ErpError;
+use crate::inputs::Inputs;
 use crate::job::{Job, NONTARGET, Reduced, TARGET, same_shape};
 use crate::peaks::Wave;
 use crate::protocol::protocol;
@@ -13,19 +14,9 @@ use crate::{peaks, permutations, spare_gpu, unit_check};
 use ordito::Scalar;
 use ordito::io::TextOptions;
 use ordito::machine::Machine;
-use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// The files of both conditions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Inputs {
-    /// Target epochs.
-    pub target: PathBuf,
-    /// Nontarget epochs: several files are one condition, in this order.
-    pub nontarget: Vec<PathBuf>,
-}
 
 /// Where to compute.
 #[derive(Debug, Clone)]
@@ -39,8 +30,8 @@ pub struct Place {
 /// Averages both conditions, compares them and finds their peaks.
 ///
 /// ```
+/// use ordito::Machine;
 /// use ordito_eeg::{Inputs, Place, Sensors, Settings, analyse};
-/// use ordito::machine::Machine;
 /// let path = std::env::temp_dir().join(format!("ordito-erp-example-{}.txt", std::process::id()));
 /// std::fs::write(&path, "1 2 3 4\n3 4 5 8\n")?; // two epochs of two sensors and two samples
 /// let settings = Settings { sensors: Sensors::Count(2), ..Settings::default() };

@@ -1,7 +1,7 @@
 //! What was done, in words: enough to do it again.
 
-use crate::analyse::Inputs;
 use crate::groups::GroupOrder;
+use crate::inputs::Inputs;
 use crate::settings::{Layout, Settings};
 use ordito::units;
 use std::path::Path;

@@ -5,9 +5,8 @@
 
 #![allow(clippy::print_stdout)]
 
-use ordito::machine::{Accelerator, Machine};
-use ordito::matrix::{Csr, Duplicates};
 use ordito::spmm::Plan;
+use ordito::{Accelerator, Csr, Duplicates, Machine};
 use std::time::Instant;
 
 const SEEDS: usize = 16;

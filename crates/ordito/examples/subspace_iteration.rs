@@ -6,10 +6,9 @@
 #![allow(clippy::print_stdout)]
 
 use ordito::device::DeviceDense;
-use ordito::machine::{Accelerator, Machine};
-use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 use ordito::spmm::Plan;
 use ordito::spmm::Step;
+use ordito::{Accelerator, Coo, Csr, Dense, Duplicates, Machine};
 use std::f64::consts::PI;
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Why something was not even tried: a value with a sentence that a person can act on.
 
+use crate::cpu::ThreadError;
 use crate::matrix::FormatError;
 use crate::units;
 
@@ -31,13 +32,8 @@ pub enum Refusal {
         limit: u64,
     },
     /// The operating system gave no threads.
-    #[error("{threads} threads could not be started: {why}")]
-    Threads {
-        /// How many were asked for.
-        threads: usize,
-        /// What the system said.
-        why: String,
-    },
+    #[error(transparent)]
+    Threads(#[from] ThreadError),
     /// A launch that the device does not allow.
     #[error("{asked} {what}, the limit is {limit}")]
     Launch {

@@ -51,9 +51,9 @@ pub enum Verdict {
 /// Lays `output` beside `reference`. `error_factor` is the variant's own constant on the bound.
 ///
 /// ```
-/// use ordito_bench::check::{Precision, Verdict, compare};
-/// use ordito::matrix::Dense;
+/// use ordito::Dense;
 /// use ordito::op::Reference;
+/// use ordito_bench::check::{Precision, Verdict, compare};
 /// let reference = Reference {
 ///     rows: 1, cols: 2, expected: vec![1.0, 2.0], magnitude: vec![1.0, 2.0], terms: vec![3], ..Default::default()
 /// };
@@ -61,7 +61,7 @@ pub enum Verdict {
 /// assert_eq!(compare(&reference, &close, Precision::of::<f64>(), 1.0).verdict, Verdict::Passed);
 /// let nan = Dense::from_rows(1, 2, vec![1.0, f64::NAN])?;
 /// assert!(matches!(compare(&reference, &nan, Precision::of::<f64>(), 1.0).verdict, Verdict::Incorrect(_)));
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 pub fn compare(
     reference: &Reference,

@@ -75,14 +75,15 @@ impl MatrixFacts {
     /// Of a matrix that was looked at, without a spy.
     ///
     /// ```
-    /// use ordito::matrix::{Coo, Csr, Duplicates, Statistics};
+    /// use ordito::matrix::Statistics;
+    /// use ordito::{Coo, Csr, Duplicates};
     /// use ordito_bench::report::MatrixFacts;
     /// let a = Coo::new(2, 4, vec![0, 1], vec![3, 0], vec![5.0, 1.0])?;
     /// let a = Csr::from_coo(&a, Duplicates::Sum);
     /// let facts = MatrixFacts::of("mine", "a test", &a, &Statistics::of(&a));
     /// assert_eq!((facts.rows, facts.cols, facts.nnz, facts.density), (2, 4, 2, 0.25));
     /// assert_eq!(facts.bytes["csr"].f64, Some(48));
-    /// # Ok::<(), ordito::matrix::FormatError>(())
+    /// # Ok::<(), ordito::FormatError>(())
     /// ```
     pub fn of<S: Scalar>(name: &str, origin: impl ToString, a: &Csr<S>, statistics: &Statistics) -> Self {
         let places = a.rows() as f64 * a.cols() as f64;

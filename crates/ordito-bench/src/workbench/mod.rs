@@ -8,15 +8,17 @@ mod bench;
 mod case;
 mod pattern;
 mod select;
+mod select_error;
 mod verify;
 mod wanted;
 pub mod yardstick;
 
 pub use crate::workbench::bench::{Flushes, Measuring};
 pub use crate::workbench::case::{Case, OracleLimits};
-pub use crate::workbench::select::{AUTO, SelectError, Selected, Side, left_out, select};
+pub use crate::workbench::select::{AUTO, Selected, left_out, select};
+pub use crate::workbench::select_error::SelectError;
 pub use crate::workbench::verify::{note_findings, refused};
-pub use crate::workbench::wanted::{Kind, Wanted, is_called};
+pub use crate::workbench::wanted::{Kind, Side, Wanted, is_called};
 
 use crate::check::Save;
 use crate::report::{Outcome, Param, Record};

@@ -1,8 +1,9 @@
 //! `--variant csr-*,auto`: what is wanted becomes variants.
 
 use crate::catalogue::known_in;
-use crate::workbench::wanted::{Called, Wanted};
-use ordito::op::{Description, Op, Place, Variant};
+use crate::workbench::select_error::SelectError;
+use crate::workbench::wanted::{Called, Side, Wanted};
+use ordito::op::{Description, Op, Variant};
 
 /// The name of the variant that chooses among the others.
 pub const AUTO: &str = "auto";
@@ -42,68 +43,6 @@ impl<O: Op> Clone for Selected<O> {
     }
 }
 impl<O: Op> Copy for Selected<O> {}
-
-/// Why no variant was selected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SelectError {
-    /// A pattern that is none.
-    #[error("--variant `{pattern}`: {why}")]
-    Pattern {
-        /// As typed.
-        pattern: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Nothing is called so.
-    #[error("no variant of `{op}` matches `{pattern}`; `ordito list {op}` shows them: {names}")]
-    NoMatch {
-        /// The operation.
-        op: &'static str,
-        /// As typed.
-        pattern: String,
-        /// All there are.
-        names: String,
-    },
-    /// A historic name of something else.
-    #[error("`{pattern}` is a kernel of `{owner}`, not of `{op}`; `ordito list {op}` shows what there is")]
-    OfAnotherOperation {
-        /// The operation.
-        op: &'static str,
-        /// As typed.
-        pattern: String,
-        /// The operation that has it.
-        owner: &'static str,
-    },
-    /// Tiles where there are none.
-    #[error("--tile: no selected variant of `{op}` has tiles")]
-    NoTiles {
-        /// The operation.
-        op: &'static str,
-    },
-    /// Tiles that there could be, but are not.
-    #[error("--tile {tile}: the selected variants have tiles of {}", widths.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))]
-    NoSuchTile {
-        /// As typed.
-        tile: u32,
-        /// All there are.
-        widths: Vec<u32>,
-    },
-}
-
-/// Which variants: those of the CPU, or those of a device (a GPU or the emulator).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// [`Place::Serial`] and [`Place::Threads`].
-    Cpu,
-    /// [`Place::Cuda`].
-    Device,
-}
-
-impl Side {
-    pub(crate) fn holds(self, place: Place) -> bool {
-        (place == Place::Cuda) == (self == Side::Device)
-    }
-}
 
 /// The variants of this side that are wanted, in the order of the list, each once; then widths of tiles that cannot be,
 /// and `auto`. May be empty: whether anything else was selected is for the caller to know. A pattern that matches no

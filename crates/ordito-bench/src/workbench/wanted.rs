@@ -2,9 +2,9 @@
 
 use crate::catalogue::known_in;
 use crate::workbench::pattern::Pattern;
-use crate::workbench::select::{SelectError, Side};
+use crate::workbench::select_error::SelectError;
 use ordito::device::DeviceLimits;
-use ordito::op::{Description, Op, Role, Variant};
+use ordito::op::{Description, Op, Place, Role, Variant};
 use ordito::refusal::Refusal;
 
 /// Patterns of names and tile widths. Of neither: everything there is.
@@ -26,6 +26,21 @@ pub struct Wanted {
     pub tiles: Vec<u32>,
     /// Where there are no patterns: of the variants only those of this kind, and `auto`.
     pub kind: Option<Kind>,
+}
+
+/// Which variants: those of the CPU, or those of a device (a GPU or the emulator).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// [`Place::Serial`] and [`Place::Threads`].
+    Cpu,
+    /// [`Place::Cuda`].
+    Device,
+}
+
+impl Side {
+    pub(crate) fn holds(self, place: Place) -> bool {
+        (place == Place::Cuda) == (self == Side::Device)
+    }
 }
 
 /// Variants by what they are.

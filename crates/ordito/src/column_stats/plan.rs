@@ -15,8 +15,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use ordito::column_stats::{Plan, Shape};
-/// use ordito::machine::Machine;
-/// use ordito::matrix::Dense;
+/// use ordito::{Dense, Machine};
 ///
 /// let mut plan = Plan::<f32>::new(Shape { rows: 3, cols: 2 }, &Machine::all_cores()?)?;
 /// let epochs = Dense::from_rows(3, 2, vec![1.0, 30_001.0, 2.0, 30_002.0, 6.0, 30_006.0])?;
@@ -72,8 +71,7 @@ impl<S: Scalar> Plan<S> {
     /// ```
     /// use ordito::column_stats::{Plan, Shape};
     /// use ordito::device::DeviceDense;
-    /// use ordito::machine::{Accelerator, Machine};
-    /// use ordito::matrix::Dense;
+    /// use ordito::{Accelerator, Dense, Machine};
     ///
     /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
     /// # if machine.device().is_err() { return Ok(()); }
@@ -115,8 +113,7 @@ impl<S: Scalar> Plan<S> {
 /// The statistics of one matrix.
 ///
 /// ```
-/// use ordito::machine::Machine;
-/// use ordito::matrix::DenseView;
+/// use ordito::{DenseView, Machine};
 /// let data = [1.0, 2.0, f64::NAN, 3.0, 6.0]; // 2×2, rows 3 apart: the gap is not read
 /// let found = ordito::column_stats::column_stats(DenseView::new(&data, 2, 2, 3)?, &Machine::all_cores()?)?;
 /// assert_eq!((found.count, found.mean, found.variance), (2, vec![2.0, 4.0], vec![2.0, 8.0]));

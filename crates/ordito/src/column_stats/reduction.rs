@@ -1,7 +1,7 @@
 //! What is computed: the operation, its shape, a prepared reduction.
 
 use crate::Scalar;
-use crate::column_stats::Statistics;
+use crate::column_stats::statistics::Statistics;
 use crate::device::{DeviceView, DeviceViewMut};
 use crate::matrix::DenseView;
 use crate::op::{Prepared, RunError};
@@ -51,8 +51,3 @@ pub trait Reduction<S: Scalar>: Prepared<Columns<S>> {
         Err(Refusal::NoDevice.into())
     }
 }
-
-/// Statistics that a variant computes: mean, variance, least and greatest element, each a row of its results; the first
-/// rungs of the ladder compute the mean only.
-pub(crate) const ALL_STATISTICS: usize = 4;
-pub(crate) const MEAN_ONLY: usize = 1;

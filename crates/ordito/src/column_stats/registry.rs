@@ -8,7 +8,8 @@ use crate::column_stats::cuda::{
     dense_cuda_strips::{NARROW, NARROW_MANY_ROWS, WIDE},
     dense_cuda_tree::{INTERLEAVED, SEQUENTIAL},
 };
-use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
+use crate::column_stats::reduction::{Columns, Reduction, Shape};
+use crate::column_stats::statistics::ALL_STATISTICS;
 use crate::column_stats::{Statistics, reference, select};
 use crate::machine::Machine;
 use crate::matrix::Dense;

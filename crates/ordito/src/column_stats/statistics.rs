@@ -1,14 +1,17 @@
 //! What comes out, and how the statistics of two parts become those of the whole.
 
-use crate::column_stats::reduction::{ALL_STATISTICS, MEAN_ONLY};
 use crate::op::Observed;
+
+/// Statistics that a variant computes: mean, variance, least and greatest element, each a row of its results; the first
+/// rungs of the ladder compute the mean only.
+pub(crate) const ALL_STATISTICS: usize = 4;
+pub(crate) const MEAN_ONLY: usize = 1;
 
 /// Statistics of every column. A column with a NaN has NaN everywhere.
 ///
 /// ```
 /// use ordito::column_stats::{Statistics, column_stats};
-/// use ordito::machine::Machine;
-/// use ordito::matrix::Dense;
+/// use ordito::{Dense, Machine};
 /// let machine = Machine::all_cores()?;
 /// let part = |numbers: Vec<f32>| column_stats(Dense::from_rows(numbers.len(), 1, numbers)?.view(), &machine)
 ///     .map_err(Box::<dyn std::error::Error>::from);

@@ -5,8 +5,10 @@ pub(crate) mod parallel;
 mod pin;
 mod pool;
 mod team;
+mod thread_error;
 
 pub use crate::simd::SimdLevel;
 pub use info::CpuInfo;
 pub use pool::Pool;
 pub use team::Team;
+pub use thread_error::ThreadError;

@@ -1,6 +1,6 @@
 //! Threads that stay on one core each, where that is asked for: a thread that the system moves finds its caches empty.
 
-use crate::refusal::Refusal;
+use crate::cpu::thread_error::ThreadError;
 
 /// The cores that this process may use.
 #[derive(Debug, Clone)]
@@ -9,13 +9,13 @@ pub(crate) struct Cores(Vec<usize>);
 impl Cores {
     /// Asks the system.
     #[cfg(target_os = "linux")]
-    pub(crate) fn allowed() -> Result<Self, Refusal> {
+    pub(crate) fn allowed() -> Result<Self, ThreadError> {
         // SAFETY: a set of cores is plain bits, for which all zeros is a value.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         // SAFETY: the system writes as many bytes as the set has.
         let failed = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) } != 0;
         if failed {
-            return Err(Refusal::Unsupported(format!(
+            return Err(ThreadError::Pin(format!(
                 "threads cannot be pinned: the system does not tell which cores there are ({})",
                 std::io::Error::last_os_error()
             )));
@@ -28,8 +28,8 @@ impl Cores {
 
     /// Only Linux is asked.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn allowed() -> Result<Self, Refusal> {
-        Err(Refusal::Unsupported("threads can be pinned to cores on Linux only".into()))
+    pub(crate) fn allowed() -> Result<Self, ThreadError> {
+        Err(ThreadError::Pin("threads can be pinned to cores on Linux only".into()))
     }
 
     /// From now on the calling thread runs on the core of its number; threads beyond the cores share them in turn. A system

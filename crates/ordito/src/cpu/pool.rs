@@ -2,7 +2,7 @@
 
 use crate::cpu::pin::Cores;
 use crate::cpu::team::Team;
-use crate::refusal::Refusal;
+use crate::cpu::thread_error::ThreadError;
 use std::sync::OnceLock;
 
 /// A fixed number of threads.
@@ -20,17 +20,17 @@ impl Pool {
     pub const MOST_THREADS: usize = 4096;
 
     /// Starts `threads` threads.
-    pub fn new(threads: usize) -> Result<Self, Refusal> {
+    pub fn new(threads: usize) -> Result<Self, ThreadError> {
         Pool::on(threads, None)
     }
 
     /// Threads that stay on one core each.
-    pub fn pinned(threads: usize) -> Result<Self, Refusal> {
+    pub fn pinned(threads: usize) -> Result<Self, ThreadError> {
         Pool::on(threads, Some(Cores::allowed()?))
     }
 
-    fn on(threads: usize, cores: Option<Cores>) -> Result<Self, Refusal> {
-        let refuse = |why: String| Refusal::Threads { threads, why };
+    fn on(threads: usize, cores: Option<Cores>) -> Result<Self, ThreadError> {
+        let refuse = |why: String| ThreadError::Start { threads, why };
         if !(1..=Self::MOST_THREADS).contains(&threads) {
             return Err(refuse(format!("between 1 and {} can be asked for", Self::MOST_THREADS)));
         }

@@ -17,10 +17,9 @@ const STAGED_BYTES: usize = 16 << 20;
 /// and write it in memory of their own, never in C.
 ///
 /// ```
-/// use ordito::machine::{Accelerator, Machine};
-/// use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 /// use ordito::device::DeviceDense;
 /// use ordito::spmm::Plan;
+/// use ordito::{Accelerator, Coo, Csr, Dense, Duplicates, Machine};
 ///
 /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
 /// # if machine.device().is_err() { return Ok(()); }

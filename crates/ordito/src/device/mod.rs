@@ -22,7 +22,7 @@
 //! A run only enqueues; events time it.
 //!
 //! Imports run one way, from the left: `spent launch source argument` · `backend` · `buffer kernel kernel_cache` ·
-//! `gpu emulator` · `handle` · `host_copies` · `view dense pinned_dense`.
+//! `view` · `gpu emulator` · `handle` · `in_order host_copies` · `dense pinned_dense`.
 
 // In a build without devices nothing that takes one can ever run.
 #![cfg_attr(
@@ -37,6 +37,7 @@ mod argument;
 mod backend;
 mod buffer;
 mod kernel;
+mod view;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 mod kernel_cache;
 #[cfg(feature = "cuda")]
@@ -44,8 +45,8 @@ pub mod gpu;
 #[cfg(feature = "emulator")]
 pub mod emulator;
 mod handle;
+mod in_order;
 mod host_copies;
-mod view;
 mod dense;
 mod pinned_dense;
 

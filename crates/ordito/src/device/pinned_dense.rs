@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 /// programs need not tell the two apart.
 ///
 /// ```
-/// use ordito::machine::Machine;
+/// use ordito::Machine;
 /// let mut x = Machine::all_cores()?.pinned_dense::<f64>(2, 3)?;
 /// x.view_mut().row_mut(1).fill(5.0);
 /// assert_eq!(x.view().data(), &[0.0, 0.0, 0.0, 5.0, 5.0, 5.0]);

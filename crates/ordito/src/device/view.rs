@@ -2,9 +2,8 @@
 
 use crate::Scalar;
 use crate::device::argument::Argument;
-use crate::device::backend::{DeviceError, Memory};
+use crate::device::backend::Memory;
 use crate::device::buffer::Buffer;
-use crate::device::handle::Device;
 use crate::matrix::{FormatError, span};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ pub struct DeviceView<'a, S> {
     element: PhantomData<&'a [S]>,
 }
 
-/// The same, writable.
+/// A dense row-major matrix in the memory of a device, to read and write.
 #[derive(Debug)]
 pub struct DeviceViewMut<'a, S> {
     place: Place<'a>,
@@ -60,6 +59,13 @@ enum Owner<'a> {
 }
 
 impl<'a> Place<'a> {
+    fn memory(&self) -> Option<&'a Arc<dyn Memory>> {
+        match self.owner {
+            Owner::Buffer(memory) => Some(memory),
+            Owner::Caller => None,
+        }
+    }
+
     fn of<S: Scalar>(
         buffer: &'a Buffer<S>,
         rows: usize,
@@ -140,6 +146,10 @@ impl<'a, S: Scalar> DeviceView<'a, S> {
     pub fn address(&self) -> u64 {
         self.place.address
     }
+    /// The buffer's memory; none where it is somebody else's.
+    pub(crate) fn memory(&self) -> Option<&'a Arc<dyn Memory>> {
+        self.place.memory()
+    }
     /// Pointer and leading dimension, as every kernel takes them: `const SCALAR* x, u64 x_distance`.
     pub fn arguments(&self) -> [Argument; 2] {
         self.place.arguments()
@@ -207,6 +217,10 @@ impl<'a, S: Scalar> DeviceViewMut<'a, S> {
     pub fn address(&self) -> u64 {
         self.place.address
     }
+    /// The buffer's memory; none where it is somebody else's.
+    pub(crate) fn memory(&self) -> Option<&'a Arc<dyn Memory>> {
+        self.place.memory()
+    }
     /// Pointer and leading dimension, as every kernel takes them: `SCALAR* y, u64 y_distance`.
     pub fn arguments(&self) -> [Argument; 2] {
         self.place.arguments()
@@ -252,39 +266,6 @@ impl<S: Scalar> KeptMatrix<S> {
     /// Whoever kept it was allowed to write it.
     pub(crate) fn view_mut(&mut self) -> DeviceViewMut<'_, S> {
         DeviceViewMut { place: self.place(), element: PhantomData }
-    }
-}
-
-impl Device {
-    /// Runs `work`, which only enqueues here and uses nothing but these matrices and memory of its own: after all that was
-    /// done to their buffers until now, before all that is done to them later, whichever streams those belong to.
-    /// Matrices of other devices are an error.
-    pub(crate) fn in_order<R: Scalar, W: Scalar, E: From<DeviceError>, const READ: usize>(
-        &self,
-        (names, read): ([&'static str; READ], [DeviceView<'_, R>; READ]),
-        (what, written): (&'static str, DeviceViewMut<'_, W>),
-        work: impl FnOnce([DeviceView<'_, R>; READ], DeviceViewMut<'_, W>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let backend = self.backend();
-        let owned = |what, owner| {
-            let Owner::Buffer(memory) = owner else { return Ok(None) };
-            if backend.owns(&**memory) { Ok(Some(memory)) } else { Err(DeviceError::Elsewhere { what }) }
-        };
-        let of_written = owned(what, written.place.owner)?;
-        let mut of_read = [None; READ];
-        for ((memory, what), view) in of_read.iter_mut().zip(names).zip(read) {
-            *memory = owned(what, view.place.owner)?;
-        }
-        let used = || of_read.iter().chain([&of_written]).flatten();
-        for memory in used() {
-            backend.wait_for(&***memory)?;
-        }
-        let done = work(read, written);
-        // Also after an error: something may have been enqueued.
-        for memory in used() {
-            backend.let_wait(&***memory)?;
-        }
-        done
     }
 }
 

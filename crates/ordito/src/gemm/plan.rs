@@ -17,8 +17,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use ordito::gemm::{Plan, Shape};
-/// use ordito::machine::Machine;
-/// use ordito::matrix::Dense;
+/// use ordito::{Dense, Machine};
 ///
 /// let mut plan = Plan::<f64>::new(Shape { m: 2, k: 3, n: 1 }, &Machine::all_cores()?)?;
 /// let a = Dense::from_rows(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
@@ -82,8 +81,7 @@ impl<S: Scalar> Plan<S> {
     /// ```
     /// use ordito::device::DeviceDense;
     /// use ordito::gemm::{Plan, Shape};
-    /// use ordito::machine::{Accelerator, Machine};
-    /// use ordito::matrix::Dense;
+    /// use ordito::{Accelerator, Dense, Machine};
     ///
     /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
     /// # if machine.device().is_err() { return Ok(()); }
@@ -129,7 +127,7 @@ impl<S: Scalar> Plan<S> {
 /// A single product C = αAB + βC on borrowed arrays, on all cores.
 ///
 /// ```
-/// use ordito::matrix::{DenseView, DenseViewMut};
+/// use ordito::{DenseView, DenseViewMut};
 /// let a = DenseView::new(&[1.0, 2.0, 3.0, 4.0], 2, 2, 2)?;
 /// let mut c = [f64::NAN; 5]; // 2×2, rows 3 apart: the gap is not touched
 /// ordito::gemm::gemm(2.0, a, a, 0.0, DenseViewMut::new(&mut c, 2, 2, 3)?)?;

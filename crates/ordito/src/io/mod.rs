@@ -35,7 +35,7 @@ pub use text_matrix::{
 /// How matrices are read and made.
 ///
 /// ```
-/// use ordito::matrix::Duplicates;
+/// use ordito::Duplicates;
 /// use ordito::io::ReadOptions;
 /// let options = ReadOptions { max_bytes: 1 << 30, ..ReadOptions::default() };
 /// assert_eq!(options.duplicates, Duplicates::Sum);

@@ -44,10 +44,10 @@ impl Limits {
 /// A computer, and the share of it that may be used.
 ///
 /// ```
-/// use ordito::machine::Machine;
+/// use ordito::Machine;
 /// let machine = Machine::with_threads(2)?;
 /// assert_eq!(machine.threads(), 2);
-/// # Ok::<(), ordito::refusal::Refusal>(())
+/// # Ok::<(), ordito::Refusal>(())
 /// ```
 #[derive(Debug)]
 pub struct Machine {
@@ -62,13 +62,13 @@ pub struct Machine {
 /// What runs the CUDA variants.
 ///
 /// ```
-/// use ordito::machine::{Accelerator, Machine};
+/// use ordito::{Accelerator, Machine};
 /// let machine = Machine::with_threads(1)?.with_accelerator(Accelerator::Cuda(0));
 /// match machine.device() {
 ///     Ok(device) => println!("{}", device.limits().name), // Plan::new(…, &machine) uses it
 ///     Err(refusal) => println!("{refusal}"),              // and what to do about it
 /// }
-/// # Ok::<(), ordito::refusal::Refusal>(())
+/// # Ok::<(), ordito::Refusal>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Accelerator {
@@ -100,11 +100,11 @@ impl Machine {
     /// in products, and the first core is left to it.
     ///
     /// ```
-    /// use ordito::machine::Machine;
+    /// use ordito::Machine;
     /// let machine = Machine::with_threads(2)?;
     /// let machine = machine.pinned().unwrap_or(machine); // not every system can
     /// assert_eq!(machine.threads(), 2);
-    /// # Ok::<(), ordito::refusal::Refusal>(())
+    /// # Ok::<(), ordito::Refusal>(())
     /// ```
     pub fn pinned(&self) -> Result<Arc<Self>, Refusal> {
         let (cpu, pool) = (self.cpu.clone(), Arc::new(Pool::pinned(self.threads())?));

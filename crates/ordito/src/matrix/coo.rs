@@ -21,12 +21,12 @@ pub enum Duplicates {
 /// `rows` and every column index below `cols`.
 ///
 /// ```
-/// use ordito::matrix::Coo;
+/// use ordito::Coo;
 /// let a = Coo::new(2, 3, vec![0, 1], vec![2, 0], vec![5.0, 7.0])?;
 /// assert_eq!(a.nnz(), 2);
 /// assert_eq!(a.entries().next(), Some((0, 2, 5.0)));
 /// assert!(Coo::new(2, 3, vec![2], vec![0], vec![1.0]).is_err());
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coo<S> {

@@ -18,12 +18,12 @@ const ROWS_PER_TASK: usize = 1 << 13;
 /// repeat; [`Csr::from_coo`] sorts them.
 ///
 /// ```
-/// use ordito::matrix::{Coo, Csr, Duplicates};
+/// use ordito::{Coo, Csr, Duplicates};
 /// let a = Coo::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![2.0, 1.0, 3.0])?;
 /// let a = Csr::from_coo(&a, Duplicates::Sum);
 /// assert_eq!(a.row_offsets(), &[0, 1, 2]);
 /// assert_eq!(a.values(), &[1.0, 5.0]);
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Csr<S> {
@@ -106,10 +106,10 @@ impl<S: Scalar> Csr<S> {
     /// The same of triplets that are not needed any more: those in order keep their memory.
     ///
     /// ```
-    /// use ordito::matrix::{Coo, Csr, Duplicates};
+    /// use ordito::{Coo, Csr, Duplicates};
     /// let a = Coo::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![2.0, 1.0, 3.0])?;
     /// assert_eq!(Csr::from_owned_coo(a.clone(), Duplicates::Sum), Csr::from_coo(&a, Duplicates::Sum));
-    /// # Ok::<(), ordito::matrix::FormatError>(())
+    /// # Ok::<(), ordito::FormatError>(())
     /// ```
     pub fn from_owned_coo(coo: Coo<S>, duplicates: Duplicates) -> Self {
         let Some(offsets) = offsets_if_in_order(&coo, threads_for(&coo)) else {

@@ -8,12 +8,12 @@ use crate::matrix::FormatError;
 /// Invariant: `leading_dimension >= cols` and `data.len() == rows · leading_dimension`.
 ///
 /// ```
-/// use ordito::matrix::Dense;
+/// use ordito::Dense;
 /// let x = Dense::from_rows(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// assert_eq!(x.view().row(1), &[4.0, 5.0, 6.0]);
 /// let x = Dense::from_columns(2, 3, &[1.0, 4.0, 2.0, 5.0, 3.0, 6.0])?; // Fortran order
 /// assert_eq!(x.view().row(1), &[4.0, 5.0, 6.0]);
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dense<S> {

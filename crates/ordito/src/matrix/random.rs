@@ -125,7 +125,7 @@ fn cube_root(x: f64) -> f64 {
 /// ```
 /// let x = ordito::matrix::random_dense::<f32>(100, 8, 42)?;
 /// assert!(x.data().iter().all(|&x| x != 0.0 && x.abs() < 1.0));
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 pub fn random_dense<S: Scalar>(rows: usize, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
     let digits = if size_of::<S>() == size_of::<f32>() { 24 } else { 53 };

@@ -22,11 +22,12 @@ impl Spy {
     /// in row ⌊r · rows of cells / rows⌋. Looks at every entry once, on the threads of the current rayon pool.
     ///
     /// ```
-    /// use ordito::matrix::{Coo, Csr, Duplicates, Spy};
+    /// use ordito::matrix::Spy;
+    /// use ordito::{Coo, Csr, Duplicates};
     /// let a = Coo::new(4, 4, vec![0, 1, 3], vec![0, 1, 0], vec![1.0; 3])?;
     /// let spy = Spy::of(&Csr::from_coo(&a, Duplicates::Sum), 2);
     /// assert_eq!(spy, Spy { rows: 2, cols: 2, counts: vec![2, 0, 1, 0] });
-    /// # Ok::<(), ordito::matrix::FormatError>(())
+    /// # Ok::<(), ordito::FormatError>(())
     /// ```
     pub fn of<S: Scalar>(a: &Csr<S>, most_side: usize) -> Self {
         let (rows, cols) = (a.rows().min(most_side), a.cols().min(most_side));

@@ -9,12 +9,13 @@ use std::ops::Range;
 /// Shape and structure of a matrix.
 ///
 /// ```
-/// use ordito::matrix::{Coo, Csr, Duplicates, Statistics, Symmetry};
+/// use ordito::matrix::{Statistics, Symmetry};
+/// use ordito::{Coo, Csr, Duplicates};
 /// let a = Coo::new(2, 2, vec![0, 1, 1], vec![1, 0, 1], vec![5.0, 5.0, 0.0])?;
 /// let facts = Statistics::of(&Csr::from_coo(&a, Duplicates::Sum));
 /// assert_eq!(facts.symmetry, Symmetry::Symmetric);
 /// assert_eq!((facts.lower_bandwidth, facts.explicit_zeros, facts.longest_row), (1, 1, 2));
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {

@@ -2,7 +2,8 @@
 
 use crate::Scalar;
 use crate::column_stats::cuda::device::{DeviceKernel, OnDevice};
-use crate::column_stats::reduction::{Columns, MEAN_ONLY, Reduction, Shape};
+use crate::column_stats::reduction::{Columns, Reduction, Shape};
+use crate::column_stats::statistics::MEAN_ONLY;
 use crate::device::{
     Argument, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
 };

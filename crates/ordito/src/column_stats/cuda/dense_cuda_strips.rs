@@ -2,7 +2,8 @@
 
 use crate::Scalar;
 use crate::column_stats::cuda::device::{DeviceKernel, OnDevice};
-use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
+use crate::column_stats::reduction::{Columns, Reduction, Shape};
+use crate::column_stats::statistics::ALL_STATISTICS;
 use crate::device::{
     Argument, Buffer, Device, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan,
     LaunchReport,

@@ -2,8 +2,8 @@
 
 use crate::Scalar;
 use crate::column_stats::operands::{shapes, statistics_of};
-use crate::column_stats::reduction::{ALL_STATISTICS, Columns, Reduction, Shape};
-use crate::column_stats::statistics::Statistics;
+use crate::column_stats::reduction::{Columns, Reduction, Shape};
+use crate::column_stats::statistics::{ALL_STATISTICS, Statistics};
 use crate::device::{Device, DeviceDense, DeviceView, DeviceViewMut, LaunchReport};
 use crate::matrix::DenseView;
 use crate::op::RunError;

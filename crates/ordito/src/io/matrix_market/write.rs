@@ -40,9 +40,9 @@ pub const MAX_ARRAY_ELEMENTS: u64 = 1 << 28;
 /// of the current rayon pool; compressing takes one.
 ///
 /// ```
+/// use ordito::Coo;
 /// use ordito::io::matrix_market::WriteOptions;
 /// use ordito::io::{ReadOptions, read_matrix_market, write_matrix_market};
-/// use ordito::matrix::Coo;
 /// let path = std::env::temp_dir().join(format!("ordito-write-{}.mtx.gz", std::process::id()));
 /// let a = Coo::new(2, 3, vec![0, 1], vec![2, 0], vec![0.1, -1e300])?;
 /// write_matrix_market(&a, &path, &WriteOptions { comment: "an example".into(), ..Default::default() })?;

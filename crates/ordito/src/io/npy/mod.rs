@@ -78,9 +78,9 @@ pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
 /// Reads a matrix. A file with one dimension becomes a single column, one without any a single element.
 ///
 /// ```
+/// use ordito::Dense;
 /// use ordito::io::npy::{Conversion, NpyDtype};
 /// use ordito::io::{read_npy, read_npy_dtype, write_npy};
-/// use ordito::matrix::Dense;
 /// let path = std::env::temp_dir().join(format!("ordito-example-{}.npy", std::process::id()));
 /// let x = Dense::from_rows(2, 3, vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// write_npy(x.view(), &path)?;

@@ -1,8 +1,10 @@
 //! How the rows of a matrix are shared out: chunks of about equal work, for the threads to take.
 
-use crate::spmm::cpu::kernels::row_kernel::PIECE;
 use std::ops::Range;
 
+/// Nonzeros that are summed up in one go; of a longer row the sums of such pieces are added in order. Threads that share a row
+/// take whole pieces, so that a result has the same bits however many they are.
+pub(crate) const PIECE: usize = 16 * 1024;
 /// Chunks for every thread: enough that one which was held up can be helped, few enough that taking them costs nothing.
 const CHUNKS_PER_THREAD: usize = 8;
 /// Multiply-adds of a chunk where every thread has more than one: rows of Y that another thread takes over have to come from

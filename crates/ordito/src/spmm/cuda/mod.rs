@@ -4,5 +4,6 @@
 pub(crate) mod cusparse;
 pub(crate) mod device;
 pub(crate) mod device_csr;
+pub(crate) mod device_ell;
 pub(crate) mod fast;
 pub(crate) mod ladder;

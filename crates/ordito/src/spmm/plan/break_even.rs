@@ -64,9 +64,8 @@ impl<S: Scalar> Plan<S> {
     /// Takes as long as preparing both, some milliseconds, and the plan's memory once more for that time.
     ///
     /// ```
-    /// use ordito::machine::Machine;
-    /// use ordito::matrix::{Csr, Duplicates};
     /// use ordito::spmm::Plan;
+    /// use ordito::{Csr, Duplicates, Machine};
     /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
     /// let a = Csr::from_coo(&a, Duplicates::Sum);
     /// let plan = Plan::with_variant("ell-padded-threads-elements", a, 8, &Machine::all_cores()?)?;

@@ -42,9 +42,8 @@ use std::time::{Duration, Instant};
 /// yours.
 ///
 /// ```
-/// use ordito::machine::Machine;
-/// use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 /// use ordito::spmm::Plan;
+/// use ordito::{Coo, Csr, Dense, Duplicates, Machine};
 ///
 /// let a = Coo::new(2, 2, vec![0, 1], vec![1, 0], vec![2.0, 3.0])?;
 /// let a = Csr::from_coo(&a, Duplicates::Sum);
@@ -209,9 +208,8 @@ impl<S: Scalar> Plan<S> {
     /// in all that overlap.
     ///
     /// ```
-    /// use ordito::machine::Machine;
-    /// use ordito::matrix::{Csr, Duplicates};
     /// use ordito::spmm::Plan;
+    /// use ordito::{Csr, Duplicates, Machine};
     ///
     /// let machine = Machine::all_cores()?; // with_accelerator(Accelerator::Cuda(0)), for it to make a difference
     /// let a = Csr::from_coo(&ordito::io::load::<f64>("stencil5:20", &Default::default())?.coo, Duplicates::Sum);

@@ -39,11 +39,10 @@ impl<S: Scalar> Plan<S> {
     /// must belong to the plan's stream: made by its [device](Plan::device).
     ///
     /// ```
-    /// use ordito::machine::{Accelerator, Machine};
-    /// use ordito::matrix::{Coo, Csr, Dense, Duplicates};
     /// use ordito::device::DeviceDense;
     /// use ordito::spmm::Plan;
     /// use ordito::spmm::plan::replay::Step;
+    /// use ordito::{Accelerator, Coo, Csr, Dense, Duplicates, Machine};
     ///
     /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
     /// # if machine.device().is_err() { return Ok(()); }

@@ -31,9 +31,8 @@ impl<S: Scalar> Plan<S> {
     /// on the same device. Takes as long as preparing all of them, and some milliseconds each.
     ///
     /// ```
-    /// use ordito::machine::Machine;
-    /// use ordito::matrix::{Csr, Duplicates};
     /// use ordito::spmm::Plan;
+    /// use ordito::{Csr, Duplicates, Machine};
     /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
     /// let plan = Plan::tuned(Csr::from_coo(&a, Duplicates::Sum), 8, &Machine::all_cores()?)?;
     /// assert!(plan.choice().reason.starts_with("tuned: the fastest of "));

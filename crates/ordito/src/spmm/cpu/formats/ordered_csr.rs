@@ -22,7 +22,7 @@ const ROWS_PER_TASK: usize = 1 << 12;
 /// let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0, 2.0, 3.0, 4.0])?;
 /// let clustered = OrderedCsr::in_clusters(a, RowClusters::grow(a, 1)?)?;
 /// assert_eq!((clustered.order(), clustered.values()), (&[0, 2, 1, 3][..], &[1.0, 3.0, 2.0, 4.0][..]));
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OrderedCsr<S> {

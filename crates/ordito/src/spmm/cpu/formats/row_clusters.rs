@@ -25,7 +25,7 @@ const TAKEN: u32 = u32::MAX;
 /// use ordito::spmm::cpu::formats::RowClusters;
 /// let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0; 4])?;
 /// assert_eq!(RowClusters::grow(a, 1)?.order(), [0, 2, 1, 3]);
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowClusters {

@@ -44,7 +44,7 @@ pub(crate) struct Group {
 /// let a = CsrSlices::from_parts(2, 2, &[0, 2, 4], &[0, 1, 0, 1], &[1.0, 2.0, 3.0, 4.0])?;
 /// let groups = RowGroups::from_csr(a, Order::ByColumn)?;
 /// assert_eq!((groups.columns(), groups.values()), (&[0, 1][..], &[1.0, 3.0, 2.0, 4.0][..]));
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RowGroups<S> {

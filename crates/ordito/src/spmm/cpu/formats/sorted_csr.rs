@@ -42,7 +42,7 @@ pub(crate) struct Stretch {
 /// let a = CsrSlices::from_parts(2, 2, &[0, 2, 3], &[0, 1, 1], &[1.0, 2.0, 3.0])?;
 /// let sorted = SortedCsr::from_csr(a)?;
 /// assert_eq!((sorted.order(), sorted.values()), (&[1, 0][..], &[3.0, 1.0, 2.0][..]));
-/// # Ok::<(), ordito::matrix::FormatError>(())
+/// # Ok::<(), ordito::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SortedCsr<S> {

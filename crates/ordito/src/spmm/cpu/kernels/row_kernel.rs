@@ -9,10 +9,7 @@ use crate::matrix::{DenseView, DenseViewMut};
 use crate::simd::{Gather, Lanes, Vectors, fence, gather_apart, prefetch};
 use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
 use crate::spmm::cpu::kernels::span::{ForSpan, Span, SpanOfY, in_spans};
-
-/// Nonzeros that are summed up in one go; of a longer row the sums of such pieces are added in order. Threads that share a row
-/// take whole pieces, so that a result has the same bits however many they are.
-pub(crate) const PIECE: usize = 16 * 1024;
+use crate::spmm::cpu::partition::PIECE;
 
 /// Rows below this have one sum: the rows that follow are already under way while its additions wait for each other, and
 /// several sums would have to be cleared and added. Over MKL at K = 4 in f64: ash958 (2 nonzeros in each row) 0.71 with four,

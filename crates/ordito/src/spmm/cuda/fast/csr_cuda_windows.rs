@@ -9,7 +9,7 @@ use crate::matrix::Csr;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cuda::fast::layout::gathered::gathered;
+use crate::spmm::analysis::gathered::gathered;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
 use crate::spmm::cuda::fast::tiled::Layout;

@@ -9,7 +9,7 @@ use crate::matrix::Csr;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::analysis::shape::reuse;
+use crate::spmm::analysis::reuse::reuse;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::parts_in_place::PartsInPlace;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;

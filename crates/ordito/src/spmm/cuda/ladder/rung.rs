@@ -11,7 +11,7 @@ use crate::op::{Description, RunError, SourceFile, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::cuda::device::{DeviceKernel, OnDevice};
 use crate::spmm::cuda::device_csr::{DeviceCsr, for_all_offsets, offset_type, with_types};
-use crate::spmm::cuda::ladder::ell_cuda::{DeviceEllPadded, DeviceEllRagged};
+use crate::spmm::cuda::device_ell::{DeviceEllPadded, DeviceEllRagged};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
@@ -93,6 +93,18 @@ pub(crate) trait Stored: Send {
 impl<S: Scalar> Stored for DeviceCsr<S> {
     fn arguments(&self) -> Vec<Argument> {
         DeviceCsr::arguments(self).to_vec()
+    }
+}
+
+impl<S: Scalar> Stored for DeviceEllPadded<S> {
+    fn arguments(&self) -> Vec<Argument> {
+        DeviceEllPadded::arguments(self)
+    }
+}
+
+impl<S: Scalar> Stored for DeviceEllRagged<S> {
+    fn arguments(&self) -> Vec<Argument> {
+        DeviceEllRagged::arguments(self)
     }
 }
 

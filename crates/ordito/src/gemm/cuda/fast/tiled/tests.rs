@@ -187,8 +187,8 @@ fn nothing_of_the_pipeline_can_be_left_out() {
     for (line, wrong) in [
         ("of_row >= own_row && ", ""),
         ("of_col >= own_col && ", ""),
-        ("whole_chunks(product.n) - COLS", "product.n - COLS"),
-        ("product.m - ROWS", "0"),
+        ("whole_chunks(product.p) - COLS", "product.p - COLS"),
+        ("product.n - ROWS", "0"),
     ] {
         let found = moved(line, wrong);
         assert_ne!(found, "passed", "{line} -> {wrong}");

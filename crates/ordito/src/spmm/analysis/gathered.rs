@@ -4,7 +4,7 @@
 use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::{Csr, CsrSlices};
-use crate::spmm::analysis::shape::{WINDOW, reuse_of, sampled};
+use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of, sampled};
 use std::ops::Range;
 
 /// Rows that are gathered by themselves, by one thread: a few layers of a large mesh.
@@ -27,8 +27,7 @@ pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
         Gathering::new(a.view(), chunk_of(a, chunk)).all()
     });
     let order = chunks.concat();
-    let worth = reuse_of(a, sampled(a.rows()), |place| order[place] as usize)
-        > WORTH * crate::spmm::analysis::shape::reuse(a);
+    let worth = reuse_of(a, sampled(a.rows()), |place| order[place] as usize) > WORTH * reuse(a);
     worth.then_some(order)
 }
 
@@ -163,7 +162,7 @@ mod tests {
         rows.sort_unstable();
         assert!(rows.into_iter().eq(0..12 * 12 * 12));
         let reuse = reuse_of(&a, (0..a.rows()).step_by(WINDOW), |place| order[place] as usize);
-        let as_they_are = crate::spmm::analysis::shape::reuse(&a);
+        let as_they_are = super::reuse(&a);
         assert!(reuse > 1.2 * as_they_are, "{reuse} instead of {as_they_are}");
         let foreseen = foreseen(&a, as_they_are);
         assert!((foreseen / reuse - 1.0).abs() < 0.15, "{foreseen} instead of {reuse}");
@@ -184,7 +183,7 @@ mod tests {
         ] {
             let a = synthetic(name);
             assert_eq!(gathered(&a), None, "{name}");
-            let as_they_are = crate::spmm::analysis::shape::reuse(&a);
+            let as_they_are = super::reuse(&a);
             assert_eq!(foreseen(&a, as_they_are), as_they_are, "{name}");
         }
     }
