@@ -32,7 +32,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use crate::io::text_matrix::blocks::TextBlock;
+pub use crate::io::text_matrix::blocks::TextBlock;
 use crate::precision::compiled_here;
 
 use crate::Scalar;
