@@ -39,7 +39,8 @@ use ordito::files::WriteError;
 use ordito::io::synthetic::KINDS;
 use std::process::ExitCode;
 
-/// Sparse matrix × block of vectors, and dense products: every kernel verified against a serial oracle and measured honestly.
+/// Sparse matrix times a block of vectors, and dense products: ladders of kernels, each verified against a serial oracle and
+/// measured honestly
 #[derive(Debug, Parser)]
 #[command(name = "ordito", version, long_about = None, after_help = matrix_help())]
 struct Cli {

@@ -24,6 +24,7 @@ use super::from_columns;
 use crate::Scalar;
 use crate::matrix::{Csr, CsrView, FormatError, Index};
 use sprs::{CsMatBase, CsMatI, SpIndex};
+use std::borrow::Cow;
 use std::ops::Deref;
 
 impl<S, I, P, PS, IS, DS> TryFrom<&CsMatBase<S, I, PS, IS, DS, P>> for Csr<S>
@@ -65,7 +66,7 @@ where
             return Err(FormatError::ByColumns);
         }
         // A slice of rows has offsets that do not begin at 0: only its copy can be used.
-        let offsets = a.indptr().as_slice().ok_or(FormatError::SliceOfRows)?;
+        let Cow::Borrowed(offsets) = a.proper_indptr() else { return Err(FormatError::SliceOfRows) };
         CsrView::from_parts(a.rows(), a.cols(), offsets, a.indices(), a.data())
     }
 }
