@@ -18,6 +18,9 @@ mod statistics;
 mod student;
 
 pub use plan::{Plan, column_stats};
-pub use reduction::{Columns, Reduction, Shape};
+pub use reduction::Shape;
+#[doc(hidden)] // for the crates of this workspace
+pub use reduction::{Columns, Reduction};
 pub use statistics::Statistics;
+#[doc(hidden)] // for the crates of this workspace
 pub use student::student_t;

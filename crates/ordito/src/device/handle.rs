@@ -47,6 +47,7 @@ impl Device {
     }
 
     /// What it can do.
+    #[doc(hidden)]
     pub fn limits(&self) -> &DeviceLimits {
         self.backend().limits()
     }
@@ -63,6 +64,7 @@ impl Device {
     }
 
     /// Is the kernel written for this device? Nothing is compiled.
+    #[doc(hidden)]
     pub fn takes(&self, source: &KernelSource) -> Result<(), Refusal> {
         self.backend().takes(source)
     }
@@ -73,6 +75,7 @@ impl Device {
     }
 
     /// A kernel, compiled or from the cache.
+    #[doc(hidden)]
     pub fn kernel(&self, source: &KernelSource) -> Result<Kernel, Refusal> {
         let function = Spent::compiling(|| self.backend().compile(source))?;
         Ok(Kernel::new(source.entry, function, self.limits().threads_per_multiprocessor))

@@ -41,8 +41,10 @@ mod view;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 mod kernel_cache;
 #[cfg(feature = "cuda")]
+#[doc(hidden)]
 pub mod gpu;
 #[cfg(feature = "emulator")]
+#[doc(hidden)]
 pub mod emulator;
 mod handle;
 mod in_order;
@@ -50,7 +52,6 @@ mod host_copies;
 mod dense;
 mod pinned_dense;
 
-pub use argument::Argument;
 pub use backend::DeviceError;
 pub use buffer::Buffer;
 pub use dense::DeviceDense;
@@ -62,12 +63,20 @@ pub use handle::Device;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) use host_copies::HostCopies;
 pub(crate) use host_copies::with_host_copies;
-pub use kernel::Kernel;
-pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
 pub use pinned_dense::PinnedDense;
-pub use source::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
-pub use spent::Spent;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) use view::CHUNK_BYTES;
 pub(crate) use view::KeptMatrix;
 pub use view::{DeviceView, DeviceViewMut};
+
+// Kernels and their launches: for the crates of this workspace.
+#[doc(hidden)]
+pub use argument::Argument;
+#[doc(hidden)]
+pub use kernel::Kernel;
+#[doc(hidden)]
+pub use launch::{DeviceLimits, KernelAttributes, LaunchPlan, LaunchReport};
+#[doc(hidden)]
+pub use source::{Architecture, HEADER, HEADER_NAME, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, WGMMA};
+#[doc(hidden)]
+pub use spent::Spent;

@@ -225,11 +225,11 @@ impl<'a, S: Scalar> DeviceViewMut<'a, S> {
     pub fn arguments(&self) -> [Argument; 2] {
         self.place.arguments()
     }
-    /// The same, to read.
+    /// The matrix, to read.
     pub fn as_view(&self) -> DeviceView<'_, S> {
         DeviceView { place: self.place, element: PhantomData }
     }
-    /// The same for a shorter time.
+    /// The matrix for a shorter time: what is handed over can be used again afterwards.
     pub fn reborrow(&mut self) -> DeviceViewMut<'_, S> {
         DeviceViewMut { place: self.place, element: PhantomData }
     }

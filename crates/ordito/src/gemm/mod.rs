@@ -13,4 +13,6 @@ mod select;
 mod testing;
 
 pub use plan::{Plan, gemm};
-pub use product::{Gemm, Inputs, Product, Shape};
+pub use product::Shape;
+#[doc(hidden)] // for the crates of this workspace
+pub use product::{Gemm, Inputs, Product};

@@ -2,7 +2,7 @@
 //!
 //! [`load`] takes what a user types, a path (`bcsstk16.mtx.gz`), a bare name (`ML_Laplace`) or a synthetic
 //! matrix (`stencil27:100`), and gives triplets. The other files here are one format each; every one of them
-//! reads without trusting the file, and writes whole files or none ([`write_atomically`]).
+//! reads without trusting the file, and writes whole files or none.
 //!
 //! Readers of text share `source` (text mapped into memory, or as it comes) and `number` with `decimal` (text becomes numbers,
 //! rounded once).
@@ -19,6 +19,7 @@ pub mod synthetic;
 pub mod text_matrix;
 
 pub use crate::files::WriteError;
+#[doc(hidden)] // for the crates of this workspace
 pub use crate::files::{remove_unfinished_files, write_atomically};
 pub use crate::matrix::Duplicates;
 pub use error::ReadError;

@@ -103,7 +103,7 @@ impl<S: Scalar> Csr<S> {
         Csr { rows: coo.rows(), cols: coo.cols(), offsets, columns, values }
     }
 
-    /// The same of triplets that are not needed any more: those in order keep their memory.
+    /// Sorts triplets that are not needed any more, as [`Csr::from_coo`] does: those in order keep their memory.
     ///
     /// ```
     /// use ordito::{Coo, Csr, Duplicates};
@@ -125,7 +125,7 @@ impl<S: Scalar> Csr<S> {
         self.clone().into_coo()
     }
 
-    /// The same in the memory of this matrix. Rows are written on the threads of the current rayon pool.
+    /// The triplets, row by row, in the memory of this matrix. Row indices are written on the threads of the current rayon pool.
     pub fn into_coo(self) -> Coo<S> {
         let mut row_indices = vec![0; self.columns.len()];
         let mut left = &mut row_indices[..];

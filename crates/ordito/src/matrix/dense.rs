@@ -32,7 +32,7 @@ pub struct DenseView<'a, S> {
     data: &'a [S],
 }
 
-/// The same, writable.
+/// A borrowed dense row-major matrix, to read and write.
 #[derive(Debug)]
 pub struct DenseViewMut<'a, S> {
     rows: usize,
@@ -266,12 +266,12 @@ impl<'a, S: Scalar> DenseViewMut<'a, S> {
         let start = row * self.leading_dimension;
         &mut self.data[start..start + self.cols]
     }
-    /// The same, to read.
+    /// The matrix, to read.
     pub fn as_view(&self) -> DenseView<'_, S> {
         let DenseViewMut { rows, cols, leading_dimension, ref data } = *self;
         DenseView { rows, cols, leading_dimension, data }
     }
-    /// The same for a shorter time: what is handed over can be used again afterwards.
+    /// The matrix for a shorter time: what is handed over can be used again afterwards.
     pub fn reborrow(&mut self) -> DenseViewMut<'_, S> {
         let DenseViewMut { rows, cols, leading_dimension, ref mut data } = *self;
         DenseViewMut { rows, cols, leading_dimension, data }
@@ -280,7 +280,7 @@ impl<'a, S: Scalar> DenseViewMut<'a, S> {
     pub fn data_mut(&mut self) -> &mut [S] {
         self.data
     }
-    /// The same, for as long as it was borrowed.
+    /// The memory from the first row on, gaps included, for as long as it was borrowed.
     pub fn into_data(self) -> &'a mut [S] {
         self.data
     }

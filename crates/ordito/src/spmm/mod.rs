@@ -22,7 +22,9 @@ mod reference;
 mod registry;
 mod select;
 
+#[doc(hidden)] // for the crates of this workspace
 pub use analysis::statistics;
 pub use multiply::multiply;
 pub use plan::{BreakEven, Plan, Replay, Step, UpdateError};
+#[doc(hidden)] // for the crates of this workspace
 pub use product::{Inputs, Product, Spmm, Subject};

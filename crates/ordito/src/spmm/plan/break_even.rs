@@ -28,11 +28,11 @@ pub struct BreakEven {
     pub plain: &'static str,
     /// How long preparing took, without the compilation of kernels.
     pub prepare_ns: f64,
-    /// The same of plain CSR.
+    /// How long preparing plain CSR took, without the compilation of kernels.
     pub plain_prepare_ns: f64,
     /// How long a product takes.
     pub product_ns: f64,
-    /// The same of plain CSR.
+    /// How long a product of plain CSR takes.
     pub plain_product_ns: f64,
     /// After how many products the plan is ahead, preparing included.
     pub products: Products,
