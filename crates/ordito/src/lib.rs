@@ -53,6 +53,7 @@
 //!  op                     what is computed (Op), the ways to compute it (Variant), ready to run (Prepared)
 //!  spmm, gemm,            contract, reference, registry of variants, kernels for CPU and CUDA, and the plan
 //!  column_stats
+//!  interop                matrices of other crates
 //! ```
 //!
 //! Results have the same bits on any number of threads, and in every run on a GPU. Errors and refusals are values: a sentence

@@ -90,6 +90,7 @@ static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(||
 impl Machine {
     /// `threads` threads of this computer under the given limits.
     /// A SIMD level above what this CPU has is lowered to it: kernels rely on the level for their safety.
+    #[doc(hidden)]
     pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
         let pool = Arc::new(Pool::new(threads)?);
@@ -182,14 +183,17 @@ impl Machine {
     }
 
     /// Facts about the processor.
+    #[doc(hidden)]
     pub fn cpu(&self) -> &CpuInfo {
         &self.cpu
     }
     /// The threads.
+    #[doc(hidden)]
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
     /// As many threads for hot kernels; started on first use.
+    #[doc(hidden)]
     pub fn team(&self) -> &Team {
         self.pool.team()
     }
@@ -237,11 +241,13 @@ impl Machine {
         self.pool.threads()
     }
     /// What a run may take.
+    #[doc(hidden)]
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
     /// Refuses what takes more steps than were allowed, or, where nothing was said, than are `bearable`.
+    #[doc(hidden)]
     pub fn check_work(&self, what: impl Into<String>, steps: u128, bearable: u64) -> Result<(), Refusal> {
         let limit = self.limits.work_steps.unwrap_or(bearable);
         if steps <= u128::from(limit) {
@@ -251,6 +257,7 @@ impl Machine {
     }
 
     /// Refuses what needs more memory than the budget. `needed` is `None` when not even 64 bits hold it.
+    #[doc(hidden)]
     pub fn check_memory(&self, what: impl Into<String>, needed: Option<u64>) -> Result<(), Refusal> {
         let budget = self.limits.memory_bytes;
         match needed {

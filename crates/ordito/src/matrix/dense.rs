@@ -32,7 +32,7 @@ pub struct DenseView<'a, S> {
     data: &'a [S],
 }
 
-/// A borrowed dense row-major matrix, to read and write.
+/// A dense row-major matrix in somebody else's memory, to read and write.
 #[derive(Debug)]
 pub struct DenseViewMut<'a, S> {
     rows: usize,

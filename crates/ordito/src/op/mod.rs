@@ -309,7 +309,7 @@ mod tests {
             let Description { name, known_as, .. } = *variant.describe();
             for (at, old) in known_as.iter().enumerate() {
                 let same = |other: &&str| other.eq_ignore_ascii_case(old);
-                assert!(!known_as[..at].iter().any(|other| same(other)), "{name}: {old} twice");
+                assert!(!known_as[..at].iter().any(&same), "{name}: {old} twice");
                 assert!(O::variants().iter().all(|other| !same(&other.name())), "{old} is a name of today");
             }
         }

@@ -100,12 +100,14 @@ impl Emulator {
 
     /// One of its own that runs every launch in these orders; one order is as many times faster as there are fewer,
     /// and finds less.
+    #[doc(hidden)]
     pub fn with_orders(orders: &[Order]) -> Result<Arc<Self>, Refusal> {
         let compiler = Compiler::find(std::env::var_os("CXX"), Checks::from_environment())?;
         Ok(Arc::new(Emulator::new(compiler, orders)))
     }
 
     /// Which compiler it uses: its path and what it calls itself.
+    #[doc(hidden)]
     pub fn compiler(&self) -> String {
         self.compiler.title()
     }

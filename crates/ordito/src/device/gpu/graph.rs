@@ -21,6 +21,7 @@ unsafe impl Send for Graph {}
 impl Gpu {
     /// Records what `run` puts into the GPU's stream instead of doing it. Allocating, copying from or to the host and
     /// waiting cannot be recorded and are errors, of `run` or of this call. Calls of other threads wait meanwhile.
+    #[doc(hidden)]
     pub fn capture<E: From<DeviceError>>(&self, run: &mut dyn FnMut() -> Result<(), E>) -> Result<Graph, E> {
         let stream = self.stream();
         stream.context().alone(|| {

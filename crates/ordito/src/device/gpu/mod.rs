@@ -164,11 +164,13 @@ impl Gpu {
     }
 
     /// What the driver says about it.
+    #[doc(hidden)]
     pub fn info(&self) -> &GpuInfo {
         &self.core.info
     }
 
     /// Its stream: every copy, fill and launch of buffers and kernels made through this handle goes into it.
+    #[doc(hidden)]
     pub fn stream(&self) -> &Arc<Stream> {
         &self.stream
     }

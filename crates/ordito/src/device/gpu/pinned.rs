@@ -42,6 +42,7 @@ unsafe impl<T: Sync> Sync for PinnedBuffer<T> {}
 
 impl Gpu {
     /// `len` elements in pinned memory. Not write-combined: the host may read it at full speed.
+    #[doc(hidden)]
     pub fn pinned<T: Pod>(&self, len: usize) -> Result<PinnedBuffer<T>, Refusal> {
         let Some(bytes) = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize)
         else {

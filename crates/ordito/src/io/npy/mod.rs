@@ -56,6 +56,7 @@ pub fn read_npy_shape(path: &Path) -> Result<Vec<usize>, ReadError> {
 
 /// Looks how many bytes reading a file takes at its peak, without reading its numbers: those of the file, and beside them
 /// those that are put in another order or converted. `None` where not even 64 bits hold that.
+#[doc(hidden)]
 pub fn bytes_to_read_npy<S: Scalar>(path: &Path) -> Result<Option<u64>, ReadError> {
     let (_, header) = open(path)?;
     let of_file = match header.dtype() {
@@ -71,6 +72,7 @@ pub fn bytes_to_read_npy<S: Scalar>(path: &Path) -> Result<Option<u64>, ReadErro
 }
 
 /// Has the file one dimension only? ([`read_npy`] makes a single column of it, [`write_npy_vector`] the way back.)
+#[doc(hidden)]
 pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
     open(path).map(|(_, header)| header.dimensions() == 1)
 }

@@ -102,11 +102,13 @@ pub const KINDS: &[Kind] = &[
 const VALUES_STREAM: u64 = u64::MAX;
 
 /// Every form, for help and errors: `stencil27:S, stencil5:S, …`.
+#[doc(hidden)]
 pub fn forms() -> String {
     KINDS.iter().map(|kind| kind.form).collect::<Vec<_>>().join(", ")
 }
 
 /// The kind that a name asks for, if what stands before its colon is one.
+#[doc(hidden)]
 pub fn kind_of(name: &str) -> Option<&'static Kind> {
     let (kind, _) = name.split_once(':')?;
     KINDS.iter().find(|known| known.name == kind)

@@ -40,8 +40,7 @@ impl<S: Scalar> Plan<S> {
     ///
     /// ```
     /// use ordito::device::DeviceDense;
-    /// use ordito::spmm::Plan;
-    /// use ordito::spmm::plan::replay::Step;
+    /// use ordito::spmm::{Plan, Step};
     /// use ordito::{Accelerator, Coo, Csr, Dense, Duplicates, Machine};
     ///
     /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)

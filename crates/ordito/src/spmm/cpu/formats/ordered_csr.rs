@@ -15,15 +15,6 @@ const ROWS_PER_TASK: usize = 1 << 12;
 /// Invariant: `starts` has one element more than there are rows, starts at 0, never falls and ends at the number of entries;
 /// `order` holds every row once; every column is below `cols`.
 /// Starts take 32 bits: a matrix with 2³² entries or more has no such form.
-///
-/// ```
-/// use ordito::matrix::CsrSlices;
-/// use ordito::spmm::cpu::formats::{OrderedCsr, RowClusters};
-/// let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0, 2.0, 3.0, 4.0])?;
-/// let clustered = OrderedCsr::in_clusters(a, RowClusters::grow(a, 1)?)?;
-/// assert_eq!((clustered.order(), clustered.values()), (&[0, 2, 1, 3][..], &[1.0, 3.0, 2.0, 4.0][..]));
-/// # Ok::<(), ordito::FormatError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OrderedCsr<S> {
     cols: usize,
@@ -129,6 +120,13 @@ impl<S: Scalar> OrderedCsr<S> {
 mod tests {
     use super::*;
     use crate::matrix::{Csr, Duplicates};
+
+    #[test]
+    fn rows_of_a_cluster_lie_beside_each_other() {
+        let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let clustered = OrderedCsr::in_clusters(a, RowClusters::grow(a, 1).unwrap()).unwrap();
+        assert_eq!((clustered.order(), clustered.values()), (&[0, 2, 1, 3][..], &[1.0, 3.0, 2.0, 4.0][..]));
+    }
 
     /// Rows of 0 to 10 entries.
     fn uneven() -> Csr<f64> {

@@ -19,14 +19,6 @@ const TAKEN: u32 = u32::MAX;
 /// A cluster is grown breadth first: from a row to those that share a column with it. When it has touched enough columns, the next
 /// one begins with a row that was waiting, so that it lies beside it, or, where none waits, with the first row that is left.
 /// The order depends on the pattern alone.
-///
-/// ```
-/// use ordito::matrix::CsrSlices;
-/// use ordito::spmm::cpu::formats::RowClusters;
-/// let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0; 4])?;
-/// assert_eq!(RowClusters::grow(a, 1)?.order(), [0, 2, 1, 3]);
-/// # Ok::<(), ordito::FormatError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowClusters {
     order: Vec<u32>,
@@ -186,6 +178,12 @@ fn transpose(cols: usize, offsets: &[usize], columns: &[u32]) -> (Vec<u32>, Vec<
 mod tests {
     use super::*;
     use crate::matrix::{Coo, Csr, Duplicates};
+
+    #[test]
+    fn rows_that_share_a_column_come_together() {
+        let a = CsrSlices::from_parts(4, 4, &[0, 1, 2, 3, 4], &[2, 0, 2, 0], &[1.0; 4]).unwrap();
+        assert_eq!(RowClusters::grow(a, 1).unwrap().order(), [0, 2, 1, 3]);
+    }
 
     fn matrix(rows: usize, cols: usize, places: impl Iterator<Item = (u32, u32)>) -> Csr<f64> {
         let (of_rows, of_cols): (Vec<u32>, Vec<u32>) = places.unzip();

@@ -37,15 +37,6 @@ pub(crate) struct Group {
 /// Invariant: group `g` has the rows `groups[g].row .. groups[g + 1].row`, at least one and at most four, and likewise its
 /// columns and values: as many values as rows times columns. The last element of `groups` only ends the one before. Every
 /// column is below `cols`. Nothing is stored that the matrix does not have. Positions take 32 bits.
-///
-/// ```
-/// use ordito::matrix::CsrSlices;
-/// use ordito::spmm::cpu::formats::{Order, RowGroups};
-/// let a = CsrSlices::from_parts(2, 2, &[0, 2, 4], &[0, 1, 0, 1], &[1.0, 2.0, 3.0, 4.0])?;
-/// let groups = RowGroups::from_csr(a, Order::ByColumn)?;
-/// assert_eq!((groups.columns(), groups.values()), (&[0, 1][..], &[1.0, 3.0, 2.0, 4.0][..]));
-/// # Ok::<(), ordito::FormatError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RowGroups<S> {
     cols: usize,
@@ -184,6 +175,13 @@ fn fill<S: Scalar>(
 mod tests {
     use super::*;
     use crate::matrix::{Csr, Duplicates};
+
+    #[test]
+    fn two_rows_with_the_same_columns_are_a_group() {
+        let a = CsrSlices::from_parts(2, 2, &[0, 2, 4], &[0, 1, 0, 1], &[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let groups = RowGroups::from_csr(a, Order::ByColumn).unwrap();
+        assert_eq!((groups.columns(), groups.values()), (&[0, 1][..], &[1.0, 3.0, 2.0, 4.0][..]));
+    }
 
     /// Rows 0..10 000 in nodes of three unknowns, each with the columns of its node and the next.
     fn nodes() -> Csr<f64> {

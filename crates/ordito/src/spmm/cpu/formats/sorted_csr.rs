@@ -35,15 +35,6 @@ pub(crate) struct Stretch {
 /// Invariant: a stretch ends where the next begins, and the last one, which has no rows, begins at the number of rows and of
 /// entries; `order` holds every row once, and rows `w · 512 .. (w + 1) · 512` of the matrix in those places; every column is
 /// below `cols`. Entries are counted in 32 bits: a matrix with 2³² or more has no such form.
-///
-/// ```
-/// use ordito::matrix::CsrSlices;
-/// use ordito::spmm::cpu::formats::SortedCsr;
-/// let a = CsrSlices::from_parts(2, 2, &[0, 2, 3], &[0, 1, 1], &[1.0, 2.0, 3.0])?;
-/// let sorted = SortedCsr::from_csr(a)?;
-/// assert_eq!((sorted.order(), sorted.values()), (&[1, 0][..], &[3.0, 1.0, 2.0][..]));
-/// # Ok::<(), ordito::FormatError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SortedCsr<S> {
     cols: usize,
@@ -160,6 +151,13 @@ fn fill<S: Scalar>(a: CsrSlices<'_, S>, (first, order, columns, values): Window<
 mod tests {
     use super::*;
     use crate::matrix::{Csr, Duplicates};
+
+    #[test]
+    fn short_rows_come_first() {
+        let a = CsrSlices::from_parts(2, 2, &[0, 2, 3], &[0, 1, 1], &[1.0, 2.0, 3.0]).unwrap();
+        let sorted = SortedCsr::from_csr(a).unwrap();
+        assert_eq!((sorted.order(), sorted.values()), (&[1, 0][..], &[3.0, 1.0, 2.0][..]));
+    }
 
     #[test]
     fn windows_are_sorted_and_hold_their_rows() {
