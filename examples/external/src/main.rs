@@ -21,7 +21,8 @@ fn main() -> Result<(), Error> {
     println!("{WANTED} largest eigenvalues of {} rows: {found:.4?}", a.rows());
     if given.is_none() {
         // λ = 4 sin²(πi/2(n+1)) + 4 sin²(πj/2(n+1))
-        let part = |i: usize| (std::f64::consts::FRAC_PI_2 * i as f64 / (SIDE + 1) as f64).sin().powi(2) * 4.0;
+        let part =
+            |i: usize| (std::f64::consts::FRAC_PI_2 * i as f64 / (SIDE + 1) as f64).sin().powi(2) * 4.0;
         let known = [2.0 * part(SIDE), part(SIDE) + part(SIDE - 1), part(SIDE) + part(SIDE - 1)];
         let off = found.iter().zip(known).map(|(found, known)| (found - known).abs()).fold(0.0, f64::max);
         println!("known: {known:.4?}, largest difference {off:.1e}");
@@ -36,7 +37,12 @@ fn laplacian(side: usize) -> CsMat<f64> {
     for row in 0..side * side {
         entries.add_triplet(row, row, 4.0);
         let (i, j) = (row / side, row % side);
-        let neighbours = [(i > 0, row.wrapping_sub(side)), (i + 1 < side, row + side), (j > 0, row.wrapping_sub(1)), (j + 1 < side, row + 1)];
+        let neighbours = [
+            (i > 0, row.wrapping_sub(side)),
+            (i + 1 < side, row + side),
+            (j > 0, row.wrapping_sub(1)),
+            (j + 1 < side, row + 1),
+        ];
         for (_, column) in neighbours.into_iter().filter(|(inside, _)| *inside) {
             entries.add_triplet(row, column, -1.0);
         }

@@ -72,12 +72,12 @@ impl<S: Scalar> TryFrom<Array2<S>> for Dense<S> {
 }
 
 impl<S: Scalar> From<Dense<S>> for Array2<S> {
-    /// Keeps the memory where there are no gaps between rows.
     fn from(dense: Dense<S>) -> Self {
         let (rows, cols) = dense.shape();
         if dense.leading_dimension() == cols {
-            // A dense matrix without gaps has as many elements as its shape says.
-            return Array2::from_shape_vec((rows, cols), dense.into_data()).unwrap_or_default();
+            let mut data = dense.into_data().into_iter();
+            // Without gaps there are as many elements as the shape says, row after row: none is missing.
+            return Array2::from_shape_simple_fn((rows, cols), || data.next().unwrap_or(S::ZERO));
         }
         let view = dense.view();
         Array2::from_shape_fn((rows, cols), |(row, col)| view.row(row)[col])

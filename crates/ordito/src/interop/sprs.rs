@@ -22,7 +22,7 @@
 
 use super::from_columns;
 use crate::Scalar;
-use crate::matrix::{Csr, CsrView, FormatError, Index};
+use crate::matrix::{Csr, CsrView, Duplicates, FormatError, Index};
 use sprs::{CsMatBase, CsMatI, SpIndex};
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -72,11 +72,25 @@ where
 }
 
 impl<S: Scalar> From<Csr<S>> for CsMatI<S, usize, usize> {
-    /// Indices become `usize`. Columns that are not sorted are sorted, as `sprs` wants them.
+    /// Indices become `usize`. Columns come out sorted and entries at the same place summed, as `sprs` wants them.
     fn from(a: Csr<S>) -> Self {
+        let rises = |row: usize| a.row(row).map(|(column, _)| column).is_sorted_by(|one, next| one < next);
+        let a = if (0..a.rows()).all(rises) { a } else { Csr::from_owned_coo(a.into_coo(), Duplicates::Sum) };
         let shape = a.shape();
         let (offsets, columns, values) = a.into_parts();
-        let columns = columns.into_iter().map(|column| column as usize).collect();
-        CsMatI::new_from_unsorted(shape, offsets, columns, values).unwrap_or_else(|_| CsMatI::zero(shape)) // only arrays that are no CSR are refused
+        CsMatI::new(shape, offsets, columns.into_iter().map(|column| column as usize).collect(), values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_at_the_same_place_are_summed_not_lost() {
+        let a = Csr::from_parts(2, 3, vec![0, 3, 4], vec![2, 0, 2, 1], vec![1.0, 5.0, 2.0, 7.0]).unwrap();
+        let found = CsMatI::from(a);
+        assert_eq!((found.get(0, 2), found.get(0, 0), found.get(1, 1)), (Some(&3.0), Some(&5.0), Some(&7.0)));
+        assert_eq!(found.nnz(), 3);
     }
 }
