@@ -3,16 +3,17 @@
 use ordito::op::RunError;
 use ordito::refusal::Refusal;
 
-/// The option that raises a limit, to be put behind the sentence; nothing where there is none.
+/// What helps, to be put behind the sentence; nothing where there is nothing.
 pub(crate) fn of(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Memory { .. } => " (--memory-limit)",
         Refusal::Work { .. } => " (--work-limit)",
+        Refusal::UnknownVariant { .. } => "; `ordito list` shows them all",
         _ => "",
     }
 }
 
-/// The same for an error that a refusal is behind.
+/// What helps against an error that a refusal is behind.
 pub(crate) fn of_error(error: &anyhow::Error) -> &'static str {
     let refusal = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<RunError>() {
         Some(RunError::Refused(refusal)) => Some(of(refusal)),

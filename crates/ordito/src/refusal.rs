@@ -84,7 +84,7 @@ pub enum Refusal {
     #[error("runs on a GPU; this machine was set up for the CPU only")]
     NoDevice,
     /// No variant has this name.
-    #[error("there is no variant `{name}`; `ordito list` shows them all")]
+    #[error("there is no variant `{name}`")]
     UnknownVariant {
         /// What was asked for.
         name: String,

@@ -1,4 +1,4 @@
-//! C = αAB + βC: A dense N×M, B dense M×P, C dense N×P, all row-major with leading dimensions.
+//! C = αAB + βC: A dense m×k, B dense k×n, C dense m×n, all row-major with leading dimensions.
 
 use crate::Scalar;
 use crate::device::{DeviceView, DeviceViewMut};

@@ -13,12 +13,12 @@ use std::borrow::Cow;
 ///
 /// ```
 /// use ordito::CsrView;
-/// let (offsets, columns, values) = ([0_i64, 1, 2], [0_i32, 1], [1.0, 5.0]); // as SciPy has them
+/// let (offsets, columns, values) = ([0_i64, 1, 2], [0_i32, 1], [1.0, 5.0]);
 /// let a = CsrView::from_parts(2, 2, &offsets, &columns, &values)?;
 /// assert_eq!(a.converted_bytes(), 0);
 /// assert_eq!(a.row(1).collect::<Vec<_>>(), [(1, 5.0)]);
 ///
-/// let offsets = [0_u32, 1, 2]; // become usize: three times eight bytes
+/// let offsets = [0_i32, 1, 2]; // as SciPy has them: become usize, three times eight bytes
 /// let a = CsrView::from_parts(2, 2, &offsets, &columns, &values)?;
 /// assert_eq!(a.converted_bytes(), 24);
 ///

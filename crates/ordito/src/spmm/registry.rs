@@ -149,7 +149,7 @@ impl<S: Scalar> Op for Spmm<S> {
         let steps = nonzeros.saturating_mul(k);
         Cost {
             flops: steps.saturating_mul(2),
-            // As PERFORMANCE counts them: 32-bit columns and row starts, each operand once.
+            // As docs/timing.md counts them: 32-bit columns and row starts, each operand once.
             least_bytes: nonzeros * (4 + scalar_bytes)
                 + 4 * (m + 1)
                 + (m + n).saturating_mul(k).saturating_mul(scalar_bytes),

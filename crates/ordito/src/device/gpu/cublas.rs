@@ -31,7 +31,7 @@ pub struct Cublas {
     _workspace: DeviceMemory,
 }
 
-/// The sizes of C (n×p) = A (n×m) · B (m×p).
+/// The sizes of C (m×n) = A (m×k) · B (k×n).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GemmShape {
     /// Rows of A and C.
