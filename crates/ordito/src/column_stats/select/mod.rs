@@ -38,7 +38,8 @@ fn on_cpu(threads: usize, shape: Shape, bytes: u64) -> Choice {
     Choice { variant: dense_threads_blocks::DESCRIPTION.name, reason }
 }
 
-#[cfg(all(test, any(feature = "cuda", feature = "emulator")))]
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+#[cfg(test)]
 mod tests {
     use super::on_device::on_device;
     use super::*;
