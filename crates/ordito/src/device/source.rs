@@ -157,7 +157,7 @@ mod tests {
     fn headers_lie_beside_the_kernel() {
         let with = |name| KernelSource::new("k", "k.cu", "").include(name, "").check_headers();
         assert_eq!(with("a..b.cuh"), Ok(()));
-        for name in ["..", "../a.cuh", "/tmp/a.cuh", "a\\b.cuh"] {
+        for name in ["..", "../a.cuh", "/a.cuh", "a\\b.cuh"] {
             assert!(with(name).unwrap_err().to_string().contains("has a folder in it"), "{name}");
         }
     }

@@ -74,11 +74,6 @@ impl<S: Scalar> TryFrom<Array2<S>> for Dense<S> {
 impl<S: Scalar> From<Dense<S>> for Array2<S> {
     fn from(dense: Dense<S>) -> Self {
         let (rows, cols) = dense.shape();
-        if dense.leading_dimension() == cols {
-            let mut data = dense.into_data().into_iter();
-            // Without gaps there are as many elements as the shape says, row after row: none is missing.
-            return Array2::from_shape_simple_fn((rows, cols), || data.next().unwrap_or(S::ZERO));
-        }
         let view = dense.view();
         Array2::from_shape_fn((rows, cols), |(row, col)| view.row(row)[col])
     }

@@ -236,7 +236,7 @@ pub(crate) trait ForSpan<S> {
 /// Cuts `k` columns into spans, without touching a column beyond: whole registers where they fit, at most `most` of them; for
 /// the rest the narrowest register that holds it. (`most`: a kernel that does several rows at once has fewer to spare, `MOST` is
 /// what it never exceeds.) Conditions that are known when compiling stand in `const` blocks: what they rule out is not even
-/// made, which halves the time that the kernels of AVX2 and the portable ones take to compile.
+/// made (sums of groups: 84 thousand lines for LLVM instead of 147, by `cargo llvm-lines`).
 ///
 /// # Safety
 /// As for [`Lanes`]; the work must be good for `k` columns.
