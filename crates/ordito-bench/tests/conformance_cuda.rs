@@ -66,7 +66,7 @@ fn bench<O: Op>(accelerator: Accelerator, cases: fn(Accelerator, bool) -> usize)
     let (machine, wide) = (with(limits), with(Limits { narrow_offsets: 0, ..limits }));
     let (name, required, part) = match accelerator {
         Accelerator::Emulator => ("emulator", "ORDITO_REQUIRE_EMULATOR", !is_set("ORDITO_EMULATOR_FULL")),
-        Accelerator::Cuda(_) | Accelerator::None => ("GPU", "ORDITO_REQUIRE_GPU", false),
+        _ => ("GPU", "ORDITO_REQUIRE_GPU", false),
     };
     if let Err(refusal) = machine.device() {
         assert!(!is_set(required), "{required}=1, but: {refusal}");

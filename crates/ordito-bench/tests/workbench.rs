@@ -92,7 +92,7 @@ impl Op for Doubling {
         &LIST
     }
     fn choose(_: &Machine, _: &usize) -> Choice {
-        Choice { variant: "right", reason: "the others are not".into() }
+        Choice::new(VARIANTS[0].describe(), "the others are not")
     }
     fn cost(subject: &usize) -> Cost {
         Cost { flops: *subject as u64, least_bytes: 16 * *subject as u64, ..Cost::default() }

@@ -209,7 +209,7 @@ impl<'a> Session<'a> {
             let place = match machine.accelerator() {
                 Accelerator::None => units::threads(machine.threads() as u64),
                 Accelerator::Cuda(number) => format!("GPU {number}"),
-                Accelerator::Emulator => "emulator".into(),
+                _ => "emulator".into(),
             };
             self.say(&format!("{input}{k} {dtype} {place} · {variant} · {stage}"));
         };

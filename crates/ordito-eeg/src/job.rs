@@ -88,8 +88,8 @@ impl<'a, S: Scalar> Job<'a, S> {
         }
         match self.machine.accelerator() {
             Accelerator::None => None,
-            Accelerator::Cuda(_) => Some("--on cuda"),
             Accelerator::Emulator => Some("--on emulator"),
+            _ => Some("--on cuda"),
         }
     }
 

@@ -78,7 +78,7 @@ impl<S: Scalar> Op for Convert<S> {
                 format!("{nonzeros} entries in any order, over {threads} threads; columns come out sorted");
             (&counting_csr::THREADS.description, reason)
         };
-        Choice { variant: variant.name, reason }
+        Choice::new(variant, reason)
     }
 
     fn cost(subject: &Arc<Coo<S>>) -> Cost {

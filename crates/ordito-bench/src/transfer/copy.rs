@@ -3,8 +3,8 @@
 //! Loses when small: below about 100 kB the call costs more than the bytes.
 
 use crate::transfer::{Arrived, Transfer};
+use ordito::device::Buffer;
 use ordito::device::gpu::PinnedBuffer;
-use ordito::device::{Buffer, Device};
 use ordito::machine::Machine;
 use ordito::op::{Description, Place, Prepared, RunError, SourceFile, Variant};
 use ordito::refusal::Refusal;
@@ -21,14 +21,14 @@ enum Host {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
+enum Direction {
     Upload,
     Download,
 }
 
 pub(crate) struct Copy {
     host: Host,
-    pub(crate) direction: Direction,
+    direction: Direction,
     pub(crate) description: Description,
 }
 
@@ -86,10 +86,10 @@ impl Variant<Transfer> for Copy {
     ) -> Result<Box<dyn Prepared<Transfer>>, Refusal> {
         let device = machine.device()?;
         machine.check_memory(format!("{bytes} bytes on the host"), Some(bytes as u64))?;
-        let host = match (self.host, &device) {
+        let host = match (self.host, device.gpu()) {
             (Host::Pageable, _) => Memory::Pageable(vec![0; bytes]),
-            (Host::Pinned, Device::Cuda(gpu)) => Memory::Pinned(gpu.pinned(bytes)?),
-            (Host::Pinned, Device::Emulator(_)) => {
+            (Host::Pinned, Some(gpu)) => Memory::Pinned(gpu.pinned(bytes)?),
+            (Host::Pinned, None) => {
                 return Err(Refusal::NotEmulated("the emulator's memory is the host's".into()));
             }
         };

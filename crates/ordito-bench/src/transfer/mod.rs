@@ -5,9 +5,7 @@
 mod copy;
 
 use crate::check::Save;
-use crate::transfer::copy::{
-    Copy, Direction, PAGEABLE_DOWNLOAD, PAGEABLE_UPLOAD, PINNED_DOWNLOAD, PINNED_UPLOAD,
-};
+use crate::transfer::copy::{Copy, PAGEABLE_DOWNLOAD, PAGEABLE_UPLOAD, PINNED_DOWNLOAD, PINNED_UPLOAD};
 use ordito::files::{WriteError, write_atomically};
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, Variant};
@@ -38,13 +36,12 @@ impl Op for Transfer {
 
     fn choose(machine: &Machine, _: &usize) -> Choice {
         if machine.accelerator() == Accelerator::Emulator {
-            let reason = "the emulator pins no memory".into();
-            return Choice { variant: PAGEABLE_UPLOAD.description.name, reason };
+            return Choice::new(&PAGEABLE_UPLOAD.description, "the emulator pins no memory");
         }
-        Choice {
-            variant: PINNED_UPLOAD.description.name,
-            reason: "pinned memory needs no staging copy; operands go up before anything comes down".into(),
-        }
+        Choice::new(
+            &PINNED_UPLOAD.description,
+            "pinned memory needs no staging copy; operands go up before anything comes down",
+        )
     }
 
     fn cost(&bytes: &usize) -> Cost {
@@ -65,10 +62,10 @@ impl Save for Transfer {
 }
 
 /// Does the variant of that name take bytes to the device?
-pub(crate) fn is_upload(variant: &str) -> bool {
-    let copies: [&Copy; 4] = [&PAGEABLE_UPLOAD, &PINNED_UPLOAD, &PAGEABLE_DOWNLOAD, &PINNED_DOWNLOAD];
-    let copy = copies.into_iter().find(|copy| copy.description.name == variant);
-    copy.is_some_and(|copy| copy.direction == Direction::Upload)
+pub(crate) fn is_upload(name: &str) -> bool {
+    let uploads: [&Copy; 2] = [&PAGEABLE_UPLOAD, &PINNED_UPLOAD];
+    Transfer::variant(name)
+        .is_some_and(|variant| uploads.iter().any(|upload| upload.description == *variant.describe()))
 }
 
 impl Observed for Arrived {

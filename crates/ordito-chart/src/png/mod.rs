@@ -1,6 +1,7 @@
 //! A figure as pixels. The fonts are our own, so the same picture comes out everywhere.
 
 mod canvas;
+mod file;
 mod letters;
 
 use crate::outline::tenths;
@@ -33,7 +34,7 @@ pub enum PngError {
     },
     /// The encoder gave up.
     #[error("the PNG file cannot be made: {0}")]
-    Encode(String),
+    Encode(#[from] std::io::Error),
 }
 
 /// The PNG file of a figure: what its SVG file shows, with two pixels for every unit.
@@ -43,7 +44,8 @@ pub fn encode(figure: &Figure) -> Result<Vec<u8>, PngError> {
 
 /// The PNG file of a sheet.
 pub(crate) fn encode_sheet(sheet: &Sheet) -> Result<Vec<u8>, PngError> {
-    draw(sheet)?.encode_png().map_err(|error| PngError::Encode(error.to_string()))
+    let pixels = draw(sheet)?;
+    Ok(file::file(pixels.width(), pixels.height(), pixels.data())?)
 }
 
 fn draw(sheet: &Sheet) -> Result<Pixmap, PngError> {

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 /// A GPU or the emulator. In a build without either there is none.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Device {
     /// An NVIDIA GPU.
     #[cfg(feature = "cuda")]

@@ -44,7 +44,7 @@ impl<S: Scalar> Plan<S> {
     pub fn with_variant(name: &str, shape: Shape, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         let variant =
             Gemm::<S>::variant(name).ok_or_else(|| Refusal::UnknownVariant { name: name.to_string() })?;
-        let choice = Choice { variant: variant.name(), reason: "asked for by name".into() };
+        let choice = Choice::new(variant.describe(), "asked for by name");
         Plan::build(shape, choice, machine)
     }
 

@@ -31,6 +31,7 @@ pub struct Loaded<S> {
 
 /// Where a matrix came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// A Matrix Market file.
     File {

@@ -71,6 +71,7 @@ pub struct Machine {
 /// # Ok::<(), ordito::Refusal>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Accelerator {
     /// Nothing: they refuse.
     #[default]

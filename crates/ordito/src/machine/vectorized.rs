@@ -3,7 +3,8 @@
 use crate::Scalar;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
-use crate::simd::{Portable, Vectors};
+use crate::simd::{Portable, Vectors, Work};
+use std::marker::PhantomData;
 
 /// A kernel that is written once, over the registers of an instruction set.
 pub(crate) trait Vectorized<S: Scalar> {
@@ -16,31 +17,38 @@ pub(crate) trait Vectorized<S: Scalar> {
 
 impl Machine {
     /// Runs the kernel with the instructions of this machine's level.
-    #[inline]
     pub(crate) fn vectorized<S: Scalar>(&self, kernel: impl Vectorized<S>) {
         match self.cpu().simd {
             // SAFETY: a machine's level never exceeds `SimdLevel::supported`, which asks the CPU for each of these sets.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { avx512(kernel) },
+            SimdLevel::Avx512 => unsafe { with::<S, S::Avx512>(kernel) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { avx2(kernel) },
+            SimdLevel::Avx2 => unsafe { with::<S, S::Avx2>(kernel) },
             // SAFETY: every CPU has the portable ones.
-            _ => unsafe { kernel.run::<Portable>() },
+            _ => unsafe { with::<S, Portable>(kernel) },
         }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2")]
-fn avx512<S: Scalar>(kernel: impl Vectorized<S>) {
-    // SAFETY: compiled for it, see the attribute; callers have asked the CPU.
-    unsafe { kernel.run::<S::Avx512>() }
+/// # Safety
+/// The CPU has the instruction set.
+unsafe fn with<S: Scalar, V: Vectors<S>>(kernel: impl Vectorized<S>) {
+    // SAFETY: the caller's promise.
+    unsafe { V::run(OnSet { kernel, scalar: PhantomData, set: PhantomData::<V> }) }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2")]
-fn avx2<S: Scalar>(kernel: impl Vectorized<S>) {
-    // SAFETY: as above.
-    unsafe { kernel.run::<S::Avx2>() }
+/// A kernel with the registers of a set.
+struct OnSet<S, V, K> {
+    kernel: K,
+    scalar: PhantomData<S>,
+    set: PhantomData<V>,
+}
+
+impl<S: Scalar, V: Vectors<S>, K: Vectorized<S>> Work for OnSet<S, V, K> {
+    #[inline(always)]
+    unsafe fn run(self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.kernel.run::<V>() }
+    }
 }

@@ -6,6 +6,7 @@ use crate::matrix::{FormatError, check_dimensions};
 
 /// What to do with several entries at the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Duplicates {
     /// Add them up in the order in which they stand: one entry remains.
     #[default]

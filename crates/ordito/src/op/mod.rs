@@ -137,6 +137,7 @@ pub trait Prepared<O: Op>: Send {
 
 /// What a product on a device consists of; the copies are never part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Phases {
     /// Host to device: what depends on the inputs (X, and Y where it is read), not the subject.
     pub upload_ns: Option<f64>,
@@ -204,11 +205,20 @@ pub fn check_padded<S: Scalar>(machine: &Machine, rows: usize, width: usize) -> 
 
 /// A decision that can be printed and tested without running anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Choice {
     /// Name of the variant.
     pub variant: &'static str,
     /// Why this one.
     pub reason: String,
+}
+
+impl Choice {
+    /// That variant, for that reason.
+    #[doc(hidden)]
+    pub fn new(variant: &Description, reason: impl Into<String>) -> Self {
+        Choice { variant: variant.name, reason: reason.into() }
+    }
 }
 
 /// What an operation costs at least, on any machine.

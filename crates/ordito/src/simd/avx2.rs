@@ -1,6 +1,6 @@
 //! AVX2 with FMA: 256-bit registers; masks are vectors whose sign bits count.
 
-use crate::simd::{Gather, Lanes, Vectors};
+use crate::simd::{Gather, Lanes, Vectors, Work};
 use std::arch::x86_64::*;
 
 /// 256-bit registers with fused multiply-add: AVX2, FMA, BMI1 and BMI2.
@@ -12,12 +12,26 @@ impl Vectors<f64> for Avx2 {
     type Half = F64x4;
     type Narrow = F64x2;
     const REGISTERS: usize = 16;
+
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+    #[inline(never)]
+    unsafe fn run(work: impl Work) {
+        // SAFETY: the caller's promise; compiled for the set.
+        unsafe { work.run() }
+    }
 }
 impl Vectors<f32> for Avx2 {
     type Wide = F32x8;
     type Half = F32x8;
     type Narrow = F32x4;
     const REGISTERS: usize = 16;
+
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
+    #[inline(never)]
+    unsafe fn run(work: impl Work) {
+        // SAFETY: the caller's promise; compiled for the set.
+        unsafe { work.run() }
+    }
 }
 
 /// Eight times all bits set, eight times none: a mask of the first n is what begins n numbers before the middle.

@@ -1,8 +1,8 @@
 //! Registers that hold several numbers, the same on every instruction set, so that a kernel is written once.
 //!
 //! A kernel is generic over [`Vectors`], an instruction set: its registers of three widths. Everything here is
-//! `#[inline(always)]` and must end up in a function that is compiled for that set: `Machine::vectorized` calls a kernel
-//! in the three ways there are, and is the only place that has to know.
+//! `#[inline(always)]` and must end up in a function that is compiled for that set: [`Vectors::run`] is one, and the only place
+//! that has to know.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
@@ -32,6 +32,22 @@ pub trait Vectors<S>: 'static {
     type Narrow: Lanes<S>;
     /// How many there are: sums beyond that go through memory.
     const REGISTERS: usize;
+
+    /// Does the work in a function of its own, compiled for this set. (A kernel that is one function for all its spans of
+    /// columns takes LLVM several times as long as its parts.)
+    ///
+    /// # Safety
+    /// The CPU has the set; what the work itself asks for.
+    unsafe fn run(work: impl Work);
+}
+
+/// What is done with the registers of an instruction set.
+pub trait Work {
+    /// Does it. Implementations are `#[inline(always)]`, so that they are compiled for the set.
+    ///
+    /// # Safety
+    /// Runs inside a function compiled for the set, on a CPU that has it.
+    unsafe fn run(self);
 }
 
 /// A register of numbers.

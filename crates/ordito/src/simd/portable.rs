@@ -1,6 +1,6 @@
 //! Registers as arrays: the compiler makes of them what every CPU of the architecture has (SSE2, NEON).
 
-use crate::simd::{Gather, Lanes, Number, Vectors};
+use crate::simd::{Gather, Lanes, Number, Vectors, Work};
 
 /// No instructions beyond those that every CPU of the architecture has.
 #[derive(Debug)]
@@ -11,6 +11,12 @@ impl<S: Number> Vectors<S> for Portable {
     type Half = Array<S, 4>;
     type Narrow = Array<S, 2>;
     const REGISTERS: usize = 4; // 16 of two f64: four times eight
+
+    #[inline(never)]
+    unsafe fn run(work: impl Work) {
+        // SAFETY: the caller's promise; every CPU has the set.
+        unsafe { work.run() }
+    }
 }
 
 /// `N` numbers.

@@ -32,10 +32,10 @@ fn on_cpu(threads: usize, shape: Shape, bytes: u64) -> Choice {
         } else {
             format!("{} are too few to wake a second thread", units::bytes(bytes))
         };
-        return Choice { variant: dense_serial_blocks::DESCRIPTION.name, reason: format!("{shape}: {why}") };
+        return Choice::new(&dense_serial_blocks::DESCRIPTION, format!("{shape}: {why}"));
     }
     let reason = format!("{shape}: {} are shared out to {threads} threads", units::bytes(bytes));
-    Choice { variant: dense_threads_blocks::DESCRIPTION.name, reason }
+    Choice::new(&dense_threads_blocks::DESCRIPTION, reason)
 }
 
 #[cfg(any(feature = "cuda", feature = "emulator"))]

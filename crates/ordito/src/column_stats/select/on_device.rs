@@ -19,5 +19,5 @@ pub(super) fn on_device(limits: &DeviceLimits, shape: Shape, bytes: u64) -> Choi
     } else {
         (&NARROW, "fits the last-level cache: many narrow strips, one element per load")
     };
-    Choice { variant: strips.description.name, reason: format!("{shape}: {why}") }
+    Choice::new(&strips.description, format!("{shape}: {why}"))
 }

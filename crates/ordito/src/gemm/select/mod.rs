@@ -27,7 +27,7 @@ fn on_cpu(machine: &Machine, shape: Shape) -> Choice {
     } else {
         format!("{threads} threads: packed panels and vector instructions")
     };
-    Choice { variant: dense_threads_packed::DESCRIPTION.name, reason }
+    Choice::new(&dense_threads_packed::DESCRIPTION, reason)
 }
 
 #[cfg(test)]

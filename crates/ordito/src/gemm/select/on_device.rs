@@ -102,7 +102,7 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
         ((32, 32), "small ones keep more multiprocessors busy")
     };
     let reason = format!("{shape}: f64 on tensor cores in tiles of {rows}×{cols}: {why}");
-    Choice { variant: with_tiles(&TENSOR_F64, rows, cols).name, reason }
+    Choice::new(with_tiles(&TENSOR_F64, rows, cols), reason)
 }
 
 /// Tensor cores by three products in TF32, but for what is too small or too flat for them.
@@ -138,7 +138,7 @@ fn f32_on_device(limits: &DeviceLimits, emulated: bool, shape: Shape) -> Choice 
             "three TF32 products in small tiles, which keep more multiprocessors busy",
         )
     };
-    Choice { variant: variant.name, reason: format!("{shape}: {why}") }
+    Choice::new(variant, format!("{shape}: {why}"))
 }
 
 #[cfg(test)]

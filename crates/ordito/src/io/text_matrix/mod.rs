@@ -43,6 +43,7 @@ use std::path::Path;
 
 /// What becomes of `inf` and `nan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum NonFinite {
     /// They are errors that say where they are.
     #[default]

@@ -21,6 +21,7 @@ const SEED: u64 = 1;
 
 /// A plan held against one that multiplies plain CSR.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct BreakEven {
     /// The variant of the plan.
     pub variant: &'static str,

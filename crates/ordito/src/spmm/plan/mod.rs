@@ -145,7 +145,7 @@ impl<S: Scalar> Plan<S> {
             Ok(plan) if !measured => plan.unless_it_does_not_pay(),
             Err(refusal) if !is_plain::<S>(machine, name) => {
                 let reason = format!("{name} refuses: {refusal}");
-                let plain = Choice { variant: plain_variant(machine).name, reason };
+                let plain = Choice::new(plain_variant(machine), reason);
                 // If this refuses too, the first refusal says more.
                 Plan::build(subject, plain, machine).map_err(|_| refusal)
             }
@@ -160,7 +160,7 @@ impl<S: Scalar> Plan<S> {
         let reason = format!("{reason} ({} would not pay: {why})", self.choice.variant);
         let Plan { machine, subject, product, prepare_ns, .. } = self;
         drop(product); // before another copy of A is made
-        let plain = Choice { variant: plain_variant(&machine).name, reason: reason.clone() };
+        let plain = Choice::new(plain_variant(&machine), reason.as_str());
         let next = Plan::build(subject.clone(), Choice { variant, reason }, &machine)
             .or_else(|_| Plan::build(subject, plain, &machine))?;
         // What was prepared in vain was spent, too.
@@ -176,7 +176,7 @@ impl<S: Scalar> Plan<S> {
     ) -> Result<Self, Refusal> {
         let variant =
             Spmm::<S>::variant(name).ok_or_else(|| Refusal::UnknownVariant { name: name.to_string() })?;
-        let choice = Choice { variant: variant.name(), reason: "asked for by name".into() };
+        let choice = Choice::new(variant.describe(), "asked for by name");
         Plan::build(Subject { a: a.into(), triplets: None, k }, choice, machine)
     }
 

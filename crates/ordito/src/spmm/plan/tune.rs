@@ -46,6 +46,7 @@ impl<S: Scalar> Plan<S> {
     fn measured(a: Arc<Csr<S>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
         let subject = Subject { a, triplets: None, k };
         let unmeasured = choose(machine, &subject);
+        let would_be = Spmm::<S>::variant(unmeasured.variant).map(|variant| variant.describe());
         let x = random_dense(subject.a.cols(), k, SEED)
             .map_err(|error| Refusal::Unsupported(error.to_string()))?;
         let inputs = Inputs::product(Arc::new(x));
@@ -63,7 +64,7 @@ impl<S: Scalar> Plan<S> {
                 Err(error) => return Err(Refusal::Device(error.to_string())),
             };
             measured += 1;
-            if variant.name() == unmeasured.variant {
+            if Some(variant.describe()) == would_be {
                 instead_of_ns = Some(ns);
             }
             if best.is_none_or(|(_, least)| ns < least) {

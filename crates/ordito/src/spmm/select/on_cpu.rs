@@ -110,7 +110,7 @@ fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Descript
         }
         threads => format!("{threads} threads"),
     };
-    Choice { variant: variant.name, reason: format!("{why}; {threads}") }
+    Choice::new(variant, format!("{why}; {threads}"))
 }
 
 fn mean_length<S: Scalar>(a: &Csr<S>) -> f64 {

@@ -52,10 +52,7 @@ const PADDED: f64 = 1.25;
 fn by_shape(limits: &DeviceLimits, shape: Shape, k: usize, scalar_bytes: usize) -> Choice {
     let Shape { rows, nonzeros, mean, longest, padded, reuse, gathered } = shape;
     let about = format!("rows of {mean:.1} nonzeros on average and {longest} at most, {k} columns");
-    let choice = |variant: &Description, why: &str| Choice {
-        variant: variant.name,
-        reason: format!("{about}: {why}"),
-    };
+    let choice = |variant: &Description, why: &str| Choice::new(variant, format!("{about}: {why}"));
     let (loads, is_f64) = (k.saturating_mul(scalar_bytes).div_ceil(LOAD), scalar_bytes == 8);
     let skewed = longest >= LONG_ROW && longest as f64 > SKEWED * mean.max(1.0);
     let (small, large) = (nonzeros < SMALL, nonzeros >= LARGE);

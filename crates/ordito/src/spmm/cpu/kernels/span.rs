@@ -3,8 +3,9 @@
 // Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
 #![allow(clippy::needless_range_loop)]
 
-use crate::simd::{Lanes, Vectors};
+use crate::simd::{Lanes, Vectors, Work};
 use crate::spmm::cpu::kernels::epilogue::Slot;
+use std::marker::PhantomData;
 
 /// How many columns, in which registers.
 ///
@@ -63,10 +64,10 @@ impl<S: Copy, P: Span<S>> Slot<S> for SpanOfY<P, S> {
 
 /// `N` whole registers.
 #[derive(Clone, Copy)]
-pub(crate) struct Whole<L, const N: usize>(std::marker::PhantomData<L>);
+pub(crate) struct Whole<L, const N: usize>(PhantomData<L>);
 
 impl<L, const N: usize> Whole<L, N> {
-    pub(crate) const NEW: Self = Whole(std::marker::PhantomData);
+    pub(crate) const NEW: Self = Whole(PhantomData);
 }
 
 #[allow(clippy::undocumented_unsafe_blocks)] // each is the promise that `Span` asks its callers for
@@ -176,12 +177,12 @@ impl<S: Copy, L: Lanes<S>> Span<S> for Part<S, L> {
 
 /// One whole register `L`, then the columns of `B`.
 #[derive(Clone, Copy)]
-pub(crate) struct Then<L, B>(std::marker::PhantomData<L>, B);
+pub(crate) struct Then<L, B>(PhantomData<L>, B);
 
 impl<L, B> Then<L, B> {
     #[inline(always)]
     pub(crate) fn new(rest: B) -> Self {
-        Then(std::marker::PhantomData, rest)
+        Then(PhantomData, rest)
     }
 }
 
@@ -233,6 +234,35 @@ pub(crate) trait ForSpan<S> {
     unsafe fn with<P: Span<S>, const CHAINS: usize>(&self, span: P, first: usize);
 }
 
+/// Each span in a function of its own.
+///
+/// # Safety
+/// As for [`ForSpan`].
+#[inline(always)]
+unsafe fn apart<S, V: Vectors<S>, W: ForSpan<S>, P: Span<S>, const CHAINS: usize>(
+    work: &W,
+    span: P,
+    first: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { V::run(OneSpan::<S, W, P, CHAINS> { work, span, first, scalar: PhantomData }) }
+}
+
+struct OneSpan<'a, S, W, P, const CHAINS: usize> {
+    work: &'a W,
+    span: P,
+    first: usize,
+    scalar: PhantomData<S>,
+}
+
+impl<S, W: ForSpan<S>, P: Span<S>, const CHAINS: usize> Work for OneSpan<'_, S, W, P, CHAINS> {
+    #[inline(always)]
+    unsafe fn run(self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.work.with::<P, CHAINS>(self.span, self.first) }
+    }
+}
+
 /// Cuts `k` columns into spans, without touching a column beyond: whole registers where they fit, at most `most` of them; for
 /// the rest the narrowest register that holds it. (`most`: a kernel that does several rows at once has fewer to spare, `MOST` is
 /// what it never exceeds.) Conditions that are known when compiling stand in `const` blocks: what they rule out is not even
@@ -253,42 +283,46 @@ pub(crate) unsafe fn in_spans<S: Copy, V: Vectors<S>, const MOST: usize>(
         while first < k {
             let left = k - first;
             if const { MOST >= 8 && V::REGISTERS >= 16 } && most >= 8 && left >= 8 * wide {
-                work.with::<_, 1>(Whole::<V::Wide, 8>::NEW, first);
+                apart::<S, V, _, _, 1>(work, Whole::<V::Wide, 8>::NEW, first);
                 first += 8 * wide;
             } else if const { MOST >= 4 && V::REGISTERS >= 8 } && most >= 4 && left >= 4 * wide {
-                work.with::<_, 2>(Whole::<V::Wide, 4>::NEW, first);
+                apart::<S, V, _, _, 2>(work, Whole::<V::Wide, 4>::NEW, first);
                 first += 4 * wide;
             } else if const { V::REGISTERS >= 8 } && left >= 2 * wide {
-                work.with::<_, 4>(Whole::<V::Wide, 2>::NEW, first);
+                apart::<S, V, _, _, 4>(work, Whole::<V::Wide, 2>::NEW, first);
                 first += 2 * wide;
             } else if const { V::Half::COUNT < V::Wide::COUNT } && left == wide + half {
                 // K = 12 in f64: a masked register would reach into one cache line more.
-                work.with::<_, 4>(Then::<V::Wide, _>::new(Whole::<V::Half, 1>::NEW), first);
+                apart::<S, V, _, _, 4>(work, Then::<V::Wide, _>::new(Whole::<V::Half, 1>::NEW), first);
                 first += left;
             } else if const { V::REGISTERS >= 8 } && left > wide {
-                work.with::<_, 4>(Then::<V::Wide, _>::new(Part::<S, V::Wide>::of(left - wide)), first);
+                apart::<S, V, _, _, 4>(
+                    work,
+                    Then::<V::Wide, _>::new(Part::<S, V::Wide>::of(left - wide)),
+                    first,
+                );
                 first += left;
             } else if left >= wide {
-                work.with::<_, 4>(Whole::<V::Wide, 1>::NEW, first);
+                apart::<S, V, _, _, 4>(work, Whole::<V::Wide, 1>::NEW, first);
                 first += wide;
             } else if const { V::Half::COUNT < V::Wide::COUNT } && left == half + narrow {
                 // K = 12 in f32: the same, three of four times.
-                work.with::<_, 4>(Then::<V::Half, _>::new(Whole::<V::Narrow, 1>::NEW), first);
+                apart::<S, V, _, _, 4>(work, Then::<V::Half, _>::new(Whole::<V::Narrow, 1>::NEW), first);
                 first += left;
             } else if const { V::Half::COUNT < V::Wide::COUNT } && left > half {
-                work.with::<_, 4>(Part::<S, V::Wide>::of(left), first);
+                apart::<S, V, _, _, 4>(work, Part::<S, V::Wide>::of(left), first);
                 first += left;
             } else if left == half {
-                work.with::<_, 4>(Whole::<V::Half, 1>::NEW, first);
+                apart::<S, V, _, _, 4>(work, Whole::<V::Half, 1>::NEW, first);
                 first += left;
             } else if left > narrow {
-                work.with::<_, 4>(Part::<S, V::Half>::of(left), first);
+                apart::<S, V, _, _, 4>(work, Part::<S, V::Half>::of(left), first);
                 first += left;
             } else if left == narrow {
-                work.with::<_, 4>(Whole::<V::Narrow, 1>::NEW, first);
+                apart::<S, V, _, _, 4>(work, Whole::<V::Narrow, 1>::NEW, first);
                 first += left;
             } else {
-                work.with::<_, 4>(Part::<S, V::Narrow>::of(left), first);
+                apart::<S, V, _, _, 4>(work, Part::<S, V::Narrow>::of(left), first);
                 first += left;
             }
         }
