@@ -1,7 +1,7 @@
 //! Rectangles, and what of a line lies in one.
 
 /// A place in a picture: x to the right, y downwards.
-pub(crate) type Place = (f64, f64);
+pub(crate) type Spot = (f64, f64);
 
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,12 +24,12 @@ impl Frame {
     }
 
     /// The place at a share of its width, from the left, and of its height, from the bottom.
-    pub(crate) fn place(&self, across: f64, up: f64) -> Place {
+    pub(crate) fn place(&self, across: f64, up: f64) -> Spot {
         (self.left + across * self.width(), self.bottom - up * self.height())
     }
 
     /// Is a place inside?
-    pub(crate) fn holds(&self, (x, y): Place) -> bool {
+    pub(crate) fn holds(&self, (x, y): Spot) -> bool {
         x >= self.left && x <= self.right && y >= self.top && y <= self.bottom
     }
 
@@ -47,7 +47,7 @@ impl Frame {
     }
 
     /// The part of a line that is inside (Liang and Barsky).
-    pub(crate) fn clip(&self, from: Place, to: Place) -> Option<(Place, Place)> {
+    pub(crate) fn clip(&self, from: Spot, to: Spot) -> Option<(Spot, Spot)> {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let (mut enters, mut leaves) = (0.0f64, 1.0f64);
         // For every edge: how fast the line leaves through it, and how far it has to go.

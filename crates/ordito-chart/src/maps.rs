@@ -1,7 +1,7 @@
 //! Fields over one outline, side by side, shaded on a common scale.
 
 use crate::drawing::{Drawing, nothing};
-use crate::frame::{Frame, Place};
+use crate::frame::{Frame, Spot};
 use crate::outline::{polygon, polyline, rectangle};
 use crate::pen::{Anchor, Element, Lettering, Medium, Pen, Stroke};
 use crate::shades;
@@ -66,7 +66,7 @@ fn one(pen: &mut Pen, maps: &Maps, map: &Map, area: &Frame, most: f64) {
 /// Cells have corners: what lies beyond the first line is painted over. (A clip path would need a name of its own.)
 fn mask(pen: &mut Pen, maps: &Maps, area: &Frame) {
     let Some(bound) = maps.outline.first() else { return };
-    let places: Vec<Place> = bound.iter().map(|&(x, y)| area.place(x, 1.0 - y)).collect();
+    let places: Vec<Spot> = bound.iter().map(|&(x, y)| area.place(x, 1.0 - y)).collect();
     let around = rectangle(area.left, area.top, area.width(), area.height());
     pen.draw(Element::Mask(around.and(polygon(places))));
 }

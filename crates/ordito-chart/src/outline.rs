@@ -1,19 +1,19 @@
 //! Outlines of what is drawn, as data: one writer makes the path of an SVG file of them, another one pixels.
 
-use crate::frame::Place;
+use crate::frame::Spot;
 use crate::palette::{Mark, corners, reach};
 
 /// A part of an outline.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece {
     /// From place to place.
-    Open(Vec<Place>),
+    Open(Vec<Spot>),
     /// The same and back to the first.
-    Closed(Vec<Place>),
+    Closed(Vec<Spot>),
     /// Along the axes.
     Rectangle { left: f64, top: f64, width: f64, height: f64 },
     /// A mark around a place, as large as its radius says.
-    Mark(Mark, Place, f64),
+    Mark(Mark, Spot, f64),
 }
 
 /// One piece after the other.
@@ -21,12 +21,12 @@ pub(crate) enum Piece {
 pub(crate) struct Outline(pub(crate) Vec<Piece>);
 
 /// A line through places.
-pub(crate) fn polyline(places: Vec<Place>) -> Outline {
+pub(crate) fn polyline(places: Vec<Spot>) -> Outline {
     Outline(vec![Piece::Open(places)])
 }
 
 /// The area that a line through places surrounds.
-pub(crate) fn polygon(places: Vec<Place>) -> Outline {
+pub(crate) fn polygon(places: Vec<Spot>) -> Outline {
     Outline(vec![Piece::Closed(places)])
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn rectangle(left: f64, top: f64, width: f64, height: f64) -> Outline
 }
 
 /// A mark around a place.
-pub(crate) fn mark(mark: Mark, place: Place, radius: f64) -> Outline {
+pub(crate) fn mark(mark: Mark, place: Spot, radius: f64) -> Outline {
     Outline(vec![Piece::Mark(mark, place, radius)])
 }
 
@@ -55,7 +55,7 @@ impl Outline {
 
 impl Piece {
     fn steps(&self) -> String {
-        let through = |places: &[Place]| {
+        let through = |places: &[Spot]| {
             let steps: Vec<String> = places.iter().map(|&(x, y)| format!("{} {}", px(x), px(y))).collect();
             if steps.is_empty() { String::new() } else { format!("M{}", steps.join("L")) }
         };
@@ -71,7 +71,7 @@ impl Piece {
             }
             &Piece::Mark(mark, (x, y), radius) => {
                 let r = reach(mark, radius);
-                let corner = |(dx, dy): &Place| format!("{:.1} {:.1}", x + r * dx, y + r * dy);
+                let corner = |(dx, dy): &Spot| format!("{:.1} {:.1}", x + r * dx, y + r * dy);
                 let corners: Vec<String> = corners(mark).iter().map(corner).collect();
                 format!("M{}z", corners.join("L"))
             }

@@ -1,7 +1,7 @@
 //! How series are told apart: by colour first, then by the shape of their marks and the dashes of their lines, so that a
 //! reader who sees no colours, and a figure of thirty series, can do without.
 
-use crate::frame::Place;
+use crate::frame::Spot;
 use crate::ink::Colour;
 
 /// Colours on white, after Okabe and Ito; those too pale for thin lines are darker here. `chart.css` has the same.
@@ -67,7 +67,7 @@ pub(crate) fn reach(mark: Mark, radius: f64) -> f64 {
 }
 
 /// Corners of a mark around (0, 0), in units of its reach; a circle has none.
-pub(crate) fn corners(mark: Mark) -> &'static [Place] {
+pub(crate) fn corners(mark: Mark) -> &'static [Spot] {
     match mark {
         Mark::Circle => &[],
         Mark::Square => &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],

@@ -1,7 +1,7 @@
 //! Small plots with common axes, each at its place.
 
 use crate::drawing::{Drawing, nothing};
-use crate::frame::{Frame, Place};
+use crate::frame::{Frame, Spot};
 use crate::outline::polyline;
 use crate::palette::look;
 use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke};
@@ -39,7 +39,7 @@ pub(crate) fn draw(panels: &Panels, medium: Medium) -> Drawing {
 
 fn one(pen: &mut Pen, panels: &Panels, panel: &Panel, area: &Frame) {
     let share = |value: f64, (from, to): (f64, f64)| (value - from) / (to - from);
-    let place = |&(x, y): &(f64, f64)| -> Option<Place> {
+    let place = |&(x, y): &(f64, f64)| -> Option<Spot> {
         let (across, up) = (share(x, panels.x), share(y, panels.y));
         (across.is_finite() && up.is_finite()).then(|| area.place(across.clamp(0.0, 1.0), up.clamp(0.0, 1.0)))
     };
@@ -56,10 +56,10 @@ fn one(pen: &mut Pen, panels: &Panels, panel: &Panel, area: &Frame) {
     for (number, curve) in panel.curves.iter().enumerate() {
         let look = look(number);
         pen.begin_series(number, look);
-        let places: Vec<Option<Place>> = curve.iter().map(place).collect();
+        let places: Vec<Option<Spot>> = curve.iter().map(place).collect();
         for run in places.split(Option::is_none) {
-            let run: Vec<((), Place)> = run.iter().flatten().map(|&place| ((), place)).collect();
-            let seen: Vec<Place> = thinned(&run).into_iter().map(|(_, place)| place).collect();
+            let run: Vec<((), Spot)> = run.iter().flatten().map(|&place| ((), place)).collect();
+            let seen: Vec<Spot> = thinned(&run).into_iter().map(|(_, place)| place).collect();
             if seen.len() > 1 {
                 pen.shape(Shape::Thin, look, polyline(seen), "");
             }

@@ -1,7 +1,7 @@
 //! A picture as a list of what is drawn, each by its kind. What a kind looks like is known to the style sheet in the page
 //! and to `ink` on paper; `svg` and `png` make files of the list.
 
-use crate::frame::{Frame, Place};
+use crate::frame::{Frame, Spot};
 use crate::outline::Outline;
 use crate::palette::Look;
 
@@ -103,11 +103,11 @@ impl Medium {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Element {
     /// A straight line that is no data.
-    Line(Stroke, Place, Place),
+    Line(Stroke, Spot, Spot),
     /// An outline that is no data.
     Path(Stroke, Outline),
     /// A text; the place is its baseline's.
-    Text { lettering: Lettering, anchor: Anchor, place: Place, text: String },
+    Text { lettering: Lettering, anchor: Anchor, place: Spot, text: String },
     /// Where data lie, for the script of the page, which has to find a value's place: the rectangle, and the values at its
     /// left and right.
     Area(Frame, (f64, f64)),
@@ -124,7 +124,7 @@ pub(crate) enum Element {
     /// Paper over what was drawn before, except in the holes of the outline.
     Mask(Outline),
     /// A small full circle.
-    Dot { place: Place, radius: f64, told: String },
+    Dot { place: Spot, radius: f64, told: String },
 }
 
 /// Cells of one hue in a field.
@@ -132,7 +132,7 @@ pub(crate) enum Element {
 pub(crate) struct Cells {
     pub(crate) hue: Look,
     /// The upper left corner of the field.
-    pub(crate) corner: Place,
+    pub(crate) corner: Spot,
     /// Width and height of a cell.
     pub(crate) size: (f64, f64),
     /// How strong a shade is, and where it is.
@@ -173,7 +173,7 @@ impl Pen {
     }
 
     /// A line that is no data.
-    pub(crate) fn line(&mut self, stroke: Stroke, from: Place, to: Place) {
+    pub(crate) fn line(&mut self, stroke: Stroke, from: Spot, to: Spot) {
         self.draw(Element::Line(stroke, from, to));
     }
 
@@ -183,7 +183,7 @@ impl Pen {
     }
 
     /// A text; the place is its baseline's.
-    pub(crate) fn text(&mut self, lettering: Lettering, anchor: Anchor, place: Place, text: &str) {
+    pub(crate) fn text(&mut self, lettering: Lettering, anchor: Anchor, place: Spot, text: &str) {
         self.draw(Element::Text { lettering, anchor, place, text: text.to_owned() });
     }
 

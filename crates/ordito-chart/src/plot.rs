@@ -1,7 +1,7 @@
 //! Points and lines over two axes.
 
 use crate::drawing::{Drawing, nothing};
-use crate::frame::{Frame, Place};
+use crate::frame::{Frame, Spot};
 use crate::outline::{mark, polygon, polyline};
 use crate::palette::{Look, look};
 use crate::pen::{Anchor, Lettering, Medium, Pen, Shape, Stroke};
@@ -38,7 +38,7 @@ pub(crate) fn draw(plot: &Plot, medium: Medium) -> Drawing {
     axes::draw(&mut pen, &field.area, (&field.x, &plot.x.label), (&field.y, &plot.y.label));
 
     let mut room = Room::new(field.area);
-    let guides: Vec<Vec<(Place, Place)>> = plot.guides.iter().map(|guide| field.guide(guide)).collect();
+    let guides: Vec<Vec<(Spot, Spot)>> = plot.guides.iter().map(|guide| field.guide(guide)).collect();
     for &(from, to) in guides.iter().flatten() {
         pen.line(Stroke::Guide, from, to);
         room.add_line(from, to);
@@ -54,7 +54,7 @@ pub(crate) fn draw(plot: &Plot, medium: Medium) -> Drawing {
         pen.end_series();
     }
     for (guide, segments) in plot.guides.iter().zip(&guides) {
-        let anchors: Vec<Place> =
+        let anchors: Vec<Spot> =
             segments.iter().rev().flat_map(|&(from, to)| along(from, to, 12.0)).collect();
         write(&mut pen, &mut room, Lettering::GuideLabel, &guide.label, &anchors, field.area.width());
     }
@@ -98,7 +98,7 @@ fn rulers(plot: &Plot, points: &[&Point]) -> (Ruler, Ruler) {
 }
 
 impl Field<'_> {
-    fn place(&self, point: &Point) -> Option<Place> {
+    fn place(&self, point: &Point) -> Option<Spot> {
         let (across, up) = (self.x.at(point.x)?, self.y.at(point.y)?);
         usable(self.plot, point).then(|| self.area.place(across, up))
     }
@@ -111,17 +111,17 @@ impl Field<'_> {
     }
 
     /// The parts of a guide inside the plot.
-    fn guide(&self, guide: &Guide) -> Vec<(Place, Place)> {
+    fn guide(&self, guide: &Guide) -> Vec<(Spot, Spot)> {
         let place = |&(x, y): &(f64, f64)| Some(self.area.place(self.x.at_or_end(x)?, self.y.at_or_end(y)?));
-        let places: Vec<Place> = guide.path.iter().filter_map(place).collect();
+        let places: Vec<Spot> = guide.path.iter().filter_map(place).collect();
         places.windows(2).filter_map(|ends| self.area.clip(*ends.first()?, *ends.get(1)?)).collect()
     }
 
     /// Points that follow one another without a gap: a line drawn across one that is missing would claim a value there.
-    fn runs<'s>(&self, series: &'s Series) -> Vec<Vec<(&'s Point, Place)>> {
+    fn runs<'s>(&self, series: &'s Series) -> Vec<Vec<(&'s Point, Spot)>> {
         let placed: Vec<_> = series.points.iter().map(|point| (point, self.place(point))).collect();
         let runs = placed.split(|(_, place)| place.is_none());
-        let run = |run: &[(&'s Point, Option<Place>)]| {
+        let run = |run: &[(&'s Point, Option<Spot>)]| {
             let run: Vec<_> = run.iter().filter_map(|(point, place)| Some((*point, (*place)?))).collect();
             match series.style {
                 Style::Curve | Style::Thin => thinned(&run),
@@ -157,7 +157,7 @@ impl Field<'_> {
                 Style::Dots => self.error_bars(pen, run, look),
                 Style::Line | Style::Curve | Style::Thin => {
                     self.band(pen, run, look);
-                    let places: Vec<Place> = run.iter().map(|(_, place)| *place).collect();
+                    let places: Vec<Spot> = run.iter().map(|(_, place)| *place).collect();
                     let (shape, name) = match (series.style, run.first()) {
                         (Style::Thin, Some((first, _))) => (Shape::Thin, &first.text),
                         _ => (Shape::Line, &series.name),
@@ -180,7 +180,7 @@ impl Field<'_> {
         }
     }
 
-    fn band(&self, pen: &mut Pen, run: &[(&Point, Place)], look: Look) {
+    fn band(&self, pen: &mut Pen, run: &[(&Point, Spot)], look: Look) {
         let with_range: Vec<(f64, (f64, f64))> =
             run.iter().filter_map(|(point, place)| Some((place.0, self.range(point)?))).collect();
         if with_range.len() == 1 {
@@ -188,12 +188,12 @@ impl Field<'_> {
         } else if with_range.len() > 1 {
             let there = with_range.iter().map(|&(x, (from, _))| (x, from));
             let back = with_range.iter().rev().map(|&(x, (_, to))| (x, to));
-            let around: Vec<Place> = there.chain(back).collect();
+            let around: Vec<Spot> = there.chain(back).collect();
             pen.shape(Shape::Band, look, polygon(around), "");
         }
     }
 
-    fn error_bars(&self, pen: &mut Pen, run: &[(&Point, Place)], look: Look) {
+    fn error_bars(&self, pen: &mut Pen, run: &[(&Point, Spot)], look: Look) {
         for &(point, (x, _)) in run {
             if let Some((from, to)) = self.range(point) {
                 let cap = |y: f64| polyline(vec![(x - CAP, y), (x + CAP, y)]);
@@ -205,7 +205,7 @@ impl Field<'_> {
 
     /// A series of a single dot bears its name where there is room for it.
     fn lone_name(&self, pen: &mut Pen, series: &Series, room: &mut Room) {
-        let places: Vec<Place> = series.points.iter().filter_map(|point| self.place(point)).collect();
+        let places: Vec<Spot> = series.points.iter().filter_map(|point| self.place(point)).collect();
         if series.style == Style::Dots && places.len() == 1 {
             write(pen, room, Lettering::PointLabel, &series.name, &places, self.area.width() / 2.5);
         }
@@ -213,7 +213,7 @@ impl Field<'_> {
 }
 
 /// Writes beside one of the anchors: names of points only where they lie on nothing, for the legend has them, too.
-fn write(pen: &mut Pen, room: &mut Room, lettering: Lettering, label: &str, anchors: &[Place], widest: f64) {
+fn write(pen: &mut Pen, room: &mut Room, lettering: Lettering, label: &str, anchors: &[Spot], widest: f64) {
     let letters = pen.medium.letters();
     let label = text::cut(label, letters, widest - 12.0);
     let size = (text::width(&label, letters), letters * 1.1);

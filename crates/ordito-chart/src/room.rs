@@ -1,6 +1,6 @@
 //! Where in a plot there is room for a few words.
 
-use crate::frame::{Frame, Place};
+use crate::frame::{Frame, Spot};
 
 /// How far words stay from what they name.
 const GAP: f64 = 4.0;
@@ -10,7 +10,7 @@ const SAMPLE: f64 = 4.0;
 /// A plot's area and what is drawn in it.
 pub(crate) struct Room {
     area: Frame,
-    drawn: Vec<Place>,
+    drawn: Vec<Spot>,
     words: Vec<Frame>,
 }
 
@@ -21,19 +21,19 @@ impl Room {
     }
 
     /// Something is drawn here.
-    pub(crate) fn add_mark(&mut self, (x, y): Place) {
+    pub(crate) fn add_mark(&mut self, (x, y): Spot) {
         // A mark is a few pixels wide.
         self.drawn.extend([(x, y), (x - GAP, y), (x + GAP, y), (x, y - GAP), (x, y + GAP)]);
     }
 
     /// A line is drawn here.
-    pub(crate) fn add_line(&mut self, from: Place, to: Place) {
+    pub(crate) fn add_line(&mut self, from: Spot, to: Spot) {
         self.drawn.extend(along(from, to, SAMPLE));
     }
 
     /// The best frame for words of this size beside one of `anchors`, the first of the best; `None` where they fit nowhere
     /// or, when `strict`, where they would lie on something. Strict words belong to a point: rather beside than above it.
-    pub(crate) fn take(&mut self, anchors: &[Place], size: (f64, f64), strict: bool) -> Option<Frame> {
+    pub(crate) fn take(&mut self, anchors: &[Spot], size: (f64, f64), strict: bool) -> Option<Frame> {
         let mut best: Option<(usize, Frame)> = None;
         for frame in anchors.iter().flat_map(|&anchor| around(anchor, size, strict)) {
             if !self.area.encloses(&frame) {
@@ -58,7 +58,7 @@ impl Room {
 }
 
 /// Places along a line, the last one first.
-pub(crate) fn along(from: Place, to: Place, distance: f64) -> Vec<Place> {
+pub(crate) fn along(from: Spot, to: Spot, distance: f64) -> Vec<Spot> {
     let (dx, dy) = (from.0 - to.0, from.1 - to.1);
     let steps = (dx.hypot(dy) / distance).clamp(1.0, 1000.0) as u32;
     let share = |step: u32| f64::from(step) / f64::from(steps);
@@ -66,7 +66,7 @@ pub(crate) fn along(from: Place, to: Place, distance: f64) -> Vec<Place> {
 }
 
 /// Frames above, below and on both sides of a place.
-fn around((x, y): Place, (width, height): (f64, f64), sides_first: bool) -> [Frame; 6] {
+fn around((x, y): Spot, (width, height): (f64, f64), sides_first: bool) -> [Frame; 6] {
     let frame = |left: f64, top: f64| Frame { left, top, right: left + width, bottom: top + height };
     let (above, below, middle) = (y - GAP - height, y + GAP, y - height / 2.0);
     let (before, after) = (x - GAP - width, x + GAP);

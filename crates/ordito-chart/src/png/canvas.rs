@@ -1,7 +1,7 @@
 //! Elements of a picture as pixels. What is only for the script and the readers of the page is passed over.
 
 use super::letters::Fonts;
-use crate::frame::Place;
+use crate::frame::Spot;
 use crate::ink;
 use crate::ink::{Colour, DARK, Edge, Ink, Inside, LEGEND, Letters, Line, WHITE};
 use crate::outline::{Outline, Piece, mark, polyline, tenths};
@@ -18,7 +18,7 @@ pub(super) struct Canvas {
     fonts: Fonts,
     scale: f32,
     /// Places are seen from here.
-    origin: Place,
+    origin: Spot,
 }
 
 impl Canvas {
@@ -95,7 +95,7 @@ impl Canvas {
         }
     }
 
-    fn text(&mut self, text: &str, letters: Letters, anchor: Anchor, (x, y): Place) {
+    fn text(&mut self, text: &str, letters: Letters, anchor: Anchor, (x, y): Spot) {
         let place = (tenths(x), tenths(y));
         let Some(path) = self.fonts.outline(text, letters.size as f32, anchor, place) else { return };
         let edge = |colour, width| Line { colour, width, strength: 1.0, round: false, dashes: &[] };

@@ -45,18 +45,34 @@ fn chunk(to: &mut Vec<u8>, name: &[u8; 4], content: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::read::ZlibDecoder;
+    use std::io::Read;
 
-    /// What others read in it.
+    /// Name and content of every chunk, whose lengths must fill the file.
+    fn chunks(mut bytes: &[u8]) -> Vec<(&[u8], &[u8])> {
+        let mut chunks = Vec::new();
+        while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
+            let (chunk, rest) = rest.split_at(4 + u32::from_be_bytes(*length) as usize);
+            chunks.push(chunk.split_at(4));
+            bytes = &rest[4..]; // the checksum
+        }
+        chunks
+    }
+
     #[test]
-    fn a_reader_finds_the_pixels() {
+    fn the_pixels_come_back() {
         let pixels: Vec<u8> = (0..5 * 3).flat_map(|i: u8| [i, 255 - i, i.wrapping_mul(17), 255]).collect();
         let bytes = file(5, 3, &pixels).unwrap();
-        let mut reader = png::Decoder::new(io::Cursor::new(&bytes)).read_info().unwrap();
-        let mut found = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut found).unwrap();
-        assert_eq!((info.width, info.height, info.color_type), (5, 3, png::ColorType::Rgb));
-        let sent: Vec<u8> = pixels.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
-        assert_eq!(found, sent);
-        reader.finish().unwrap(); // checksums of all chunks
+        let chunks = chunks(bytes.strip_prefix(SIGNATURE).unwrap());
+        assert_eq!(chunks.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [b"IHDR", b"IDAT", b"IEND"]);
+        assert_eq!(chunks[0].1, [0, 0, 0, 5, 0, 0, 0, 3, 8, 2, 0, 0, 0]);
+        let mut rows = Vec::new();
+        ZlibDecoder::new(chunks[1].1).read_to_end(&mut rows).unwrap();
+        let sent = pixels.chunks_exact(5 * 4).flat_map(|row| {
+            std::iter::once(0).chain(row.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied())
+        });
+        assert_eq!(rows, sent.collect::<Vec<u8>>());
+        // The end of every PNG file there is.
+        assert!(bytes.ends_with(b"\0\0\0\0IEND\xae\x42\x60\x82"));
     }
 }

@@ -1,7 +1,7 @@
 //! Text as outlines of letters, one behind the other. Pairs of letters are not moved closer and no letters are joined: names
 //! of figures are short, and where they end is what matters.
 
-use crate::frame::Place;
+use crate::frame::Spot;
 use crate::pen::Anchor;
 use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, FaceParsingError, GlyphId, OutlineBuilder};
@@ -43,7 +43,7 @@ impl Fonts {
     }
 
     /// All letters of a text whose baseline begins, has its middle or ends at a place; `None` where there is nothing to see.
-    pub(super) fn outline(&self, text: &str, size: f32, anchor: Anchor, (x, y): Place) -> Option<Path> {
+    pub(super) fn outline(&self, text: &str, size: f32, anchor: Anchor, (x, y): Spot) -> Option<Path> {
         // As SVG does, spaces that follow one another are one.
         let text = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let before = match anchor {

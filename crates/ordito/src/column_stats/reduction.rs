@@ -41,7 +41,7 @@ pub trait Reduction<S: Scalar>: Prepared<Columns<S>> {
     /// The statistics of `data`; gaps between rows are never read.
     fn apply(&mut self, data: DenseView<'_, S>) -> Result<Statistics, RunError>;
 
-    /// The same of a matrix that lies on the device, into a matrix there: rows of means, variances, least and greatest
+    /// Reduces a matrix that lies on the device, into a matrix there: rows of means, variances, least and greatest
     /// elements. Only enqueues.
     fn apply_on_device(
         &mut self,

@@ -103,7 +103,7 @@ impl<S: Scalar> DeviceDense<S> {
         with_host_copies(|copies| self.enqueue_write(copies, view))
     }
 
-    /// The same for a matrix of this shape, only enqueued where rows lie alike.
+    /// Uploads a matrix of this shape; only enqueued where rows lie alike.
     pub(crate) fn enqueue_write<'host>(
         &mut self,
         copies: &HostCopies<'host>,
@@ -135,7 +135,7 @@ impl<S: Scalar> DeviceDense<S> {
         self.read_rows(view)
     }
 
-    /// The same for a matrix of this shape, only enqueued where rows lie alike; gaps are then [brought](Self::brings_gaps)
+    /// Downloads into a matrix of this shape, only enqueued where rows lie alike; gaps are then [brought](Self::brings_gaps)
     /// too.
     pub(crate) fn enqueue_read<'host>(
         &self,

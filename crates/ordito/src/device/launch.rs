@@ -106,7 +106,7 @@ impl LaunchPlan {
         LaunchPlan::new(limits, [blocks, 1, 1], [threads_per_block, 1, 1], 0)
     }
 
-    /// The same with dynamic shared memory.
+    /// This launch with dynamic shared memory.
     pub fn with_shared(self, limits: &DeviceLimits, shared_bytes: u64) -> Result<Self, Refusal> {
         LaunchPlan::new(limits, self.grid.map(u64::from), self.block, shared_bytes)
     }

@@ -27,20 +27,20 @@ pub(crate) const CHUNK_BYTES: usize = 16;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceView<'a, S> {
-    place: Place<'a>,
+    place: Located<'a>,
     element: PhantomData<&'a [S]>,
 }
 
 /// A dense row-major matrix in the memory of a device, to read and write.
 #[derive(Debug)]
 pub struct DeviceViewMut<'a, S> {
-    place: Place<'a>,
+    place: Located<'a>,
     element: PhantomData<&'a mut [S]>,
 }
 
 /// Where it lies.
 #[derive(Debug, Clone, Copy)]
-struct Place<'a> {
+struct Located<'a> {
     address: u64,
     rows: usize,
     cols: usize,
@@ -58,7 +58,7 @@ enum Owner<'a> {
     Caller,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Located<'a> {
     fn memory(&self) -> Option<&'a Arc<dyn Memory>> {
         match self.owner {
             Owner::Buffer(memory) => Some(memory),
@@ -77,18 +77,18 @@ impl<'a> Place<'a> {
             let found = buffer.len();
             return Err(FormatError::Length { what: "the device's buffer", found, expected });
         }
-        Ok(Place::within(buffer, rows, cols, leading_dimension))
+        Ok(Located::within(buffer, rows, cols, leading_dimension))
     }
 
     fn within<S: Scalar>(buffer: &'a Buffer<S>, rows: usize, cols: usize, leading_dimension: usize) -> Self {
         let owner = Owner::Buffer(buffer.memory());
-        Place { address: buffer.address(), rows, cols, leading_dimension, extent: buffer.len(), owner }
+        Located { address: buffer.address(), rows, cols, leading_dimension, extent: buffer.len(), owner }
     }
 
     /// Memory that nobody here knows.
     fn raw(address: u64, rows: usize, cols: usize, leading_dimension: usize) -> Result<Self, FormatError> {
         let extent = span(rows, cols, leading_dimension)?;
-        Ok(Place { address, rows, cols, leading_dimension, extent, owner: Owner::Caller })
+        Ok(Located { address, rows, cols, leading_dimension, extent, owner: Owner::Caller })
     }
 
     fn arguments(&self) -> [Argument; 2] {
@@ -104,13 +104,13 @@ impl<'a, S: Scalar> DeviceView<'a, S> {
         cols: usize,
         leading_dimension: usize,
     ) -> Result<Self, FormatError> {
-        let place = Place::of(buffer, rows, cols, leading_dimension)?;
+        let place = Located::of(buffer, rows, cols, leading_dimension)?;
         Ok(DeviceView { place, element: PhantomData })
     }
 
     /// As [`new`](Self::new), of a buffer that was made for such a matrix.
     pub(crate) fn whole(buffer: &'a Buffer<S>, rows: usize, cols: usize, leading_dimension: usize) -> Self {
-        DeviceView { place: Place::within(buffer, rows, cols, leading_dimension), element: PhantomData }
+        DeviceView { place: Located::within(buffer, rows, cols, leading_dimension), element: PhantomData }
     }
 
     /// Memory of somebody else, such as CuPy's `array.data.ptr` or torch's `tensor.data_ptr()`.
@@ -126,7 +126,7 @@ impl<'a, S: Scalar> DeviceView<'a, S> {
         cols: usize,
         leading_dimension: usize,
     ) -> Result<Self, FormatError> {
-        let place = Place::raw(address, rows, cols, leading_dimension)?;
+        let place = Located::raw(address, rows, cols, leading_dimension)?;
         Ok(DeviceView { place, element: PhantomData })
     }
 
@@ -156,7 +156,7 @@ impl<'a, S: Scalar> DeviceView<'a, S> {
     }
     /// May rows be read 16 bytes at a time, also where that reaches beyond their end? What starts at a multiple of 16 bytes.
     pub(crate) fn has_whole_chunks(&self) -> bool {
-        let Place { rows, cols, leading_dimension, extent, .. } = self.place;
+        let Located { rows, cols, leading_dimension, extent, .. } = self.place;
         let chunk = CHUNK_BYTES / size_of::<S>();
         let last_end = rows.saturating_sub(1).saturating_mul(leading_dimension);
         let last_end = last_end.saturating_add(cols.next_multiple_of(chunk));
@@ -173,7 +173,7 @@ impl<'a, S: Scalar> DeviceViewMut<'a, S> {
         cols: usize,
         leading_dimension: usize,
     ) -> Result<Self, FormatError> {
-        let place = Place::of(buffer, rows, cols, leading_dimension)?;
+        let place = Located::of(buffer, rows, cols, leading_dimension)?;
         Ok(DeviceViewMut { place, element: PhantomData })
     }
 
@@ -184,7 +184,7 @@ impl<'a, S: Scalar> DeviceViewMut<'a, S> {
         cols: usize,
         leading_dimension: usize,
     ) -> Self {
-        DeviceViewMut { place: Place::within(buffer, rows, cols, leading_dimension), element: PhantomData }
+        DeviceViewMut { place: Located::within(buffer, rows, cols, leading_dimension), element: PhantomData }
     }
 
     /// Memory of somebody else.
@@ -197,7 +197,7 @@ impl<'a, S: Scalar> DeviceViewMut<'a, S> {
         cols: usize,
         leading_dimension: usize,
     ) -> Result<Self, FormatError> {
-        let place = Place::raw(address, rows, cols, leading_dimension)?;
+        let place = Located::raw(address, rows, cols, leading_dimension)?;
         Ok(DeviceViewMut { place, element: PhantomData })
     }
 
@@ -246,7 +246,7 @@ pub(crate) struct KeptMatrix<S> {
 
 impl<S: Scalar> KeptMatrix<S> {
     pub(crate) fn new(view: DeviceView<'_, S>) -> Self {
-        let Place { address, rows, cols, leading_dimension, extent, owner } = view.place;
+        let Located { address, rows, cols, leading_dimension, extent, owner } = view.place;
         let memory = match owner {
             Owner::Buffer(memory) => Some(memory.clone()),
             Owner::Caller => None,
@@ -255,10 +255,10 @@ impl<S: Scalar> KeptMatrix<S> {
         KeptMatrix { memory, address, shape, element: PhantomData }
     }
 
-    fn place(&self) -> Place<'_> {
+    fn place(&self) -> Located<'_> {
         let owner = self.memory.as_ref().map_or(Owner::Caller, Owner::Buffer);
         let [rows, cols, leading_dimension, extent] = self.shape;
-        Place { address: self.address, rows, cols, leading_dimension, extent, owner }
+        Located { address: self.address, rows, cols, leading_dimension, extent, owner }
     }
     pub(crate) fn view(&self) -> DeviceView<'_, S> {
         DeviceView { place: self.place(), element: PhantomData }

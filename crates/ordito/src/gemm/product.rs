@@ -81,7 +81,7 @@ pub trait Product<S: Scalar>: Prepared<Gemm<S>> {
         c: DenseViewMut<'_, S>,
     ) -> Result<(), RunError>;
 
-    /// The same on operands that lie on the device. Only enqueues.
+    /// C = αAB + βC on operands that lie on the device. Only enqueues.
     fn apply_on_device(
         &mut self,
         _alpha: S,

@@ -157,7 +157,7 @@ pub(super) fn quoted(text: &[u8]) -> String {
     }
 }
 
-/// The same with the quotes of code: how a single word of a file is shown.
+/// In the quotes of code: how a single word of a file is shown.
 pub(super) fn ticked(word: &[u8]) -> String {
     let quoted = quoted(word);
     let (inside, more) = match quoted.strip_suffix('…') {

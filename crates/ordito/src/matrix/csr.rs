@@ -152,7 +152,7 @@ impl<S: Scalar> Csr<S> {
         Csr::from_coo(&self.to_coo().transpose(), Duplicates::Keep)
     }
 
-    /// The same pattern with other numbers.
+    /// This pattern with other numbers.
     pub fn with_values(&self, values: Vec<S>) -> Result<Self, FormatError> {
         Csr::from_parts(self.rows, self.cols, self.offsets.clone(), self.columns.clone(), values)
     }

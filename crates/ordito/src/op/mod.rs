@@ -115,7 +115,7 @@ pub trait Prepared<O: Op>: Send {
     fn run(&mut self) -> Result<(), RunError>;
     /// The result of the last run.
     fn fetch(&mut self) -> Result<O::Output, RunError>;
-    /// The same in place of an earlier result, whose memory may be used again: memory that is fresh takes longer to touch
+    /// Computes in place of an earlier result, whose memory may be used again: memory that is fresh takes longer to touch
     /// than a result takes to copy.
     fn fetch_into(&mut self, output: &mut O::Output) -> Result<(), RunError> {
         *output = self.fetch()?;

@@ -27,7 +27,7 @@ impl<S: Scalar> Transposed<S> {
         Transposed::with_distance(device, what, rows, cols, rows)
     }
 
-    /// The same with columns `distance` elements apart, which are no fewer than the rows.
+    /// A transposed copy with columns `distance` elements apart, which are no fewer than the rows.
     pub(crate) fn with_distance(
         device: &Device,
         what: &str,

@@ -66,7 +66,7 @@ impl SimdLevel {
         Self::chosen().0
     }
 
-    /// The same, and why `ORDITO_SIMD` was not obeyed where it was not.
+    /// The level in use, and why `ORDITO_SIMD` was not obeyed where it was not.
     pub(crate) fn chosen() -> (Self, Option<&'static str>) {
         static CHOSEN: LazyLock<(SimdLevel, Option<String>)> = LazyLock::new(|| {
             choose_level(SimdLevel::supported(), std::env::var(SIMD_VARIABLE).ok().as_deref())

@@ -66,7 +66,7 @@ pub trait Lanes<S>: Copy {
     unsafe fn first(n: usize) -> Self::Mask;
     /// Zeros.
     unsafe fn zero() -> Self;
-    /// The same number everywhere.
+    /// One number in every lane.
     unsafe fn splat(value: S) -> Self;
     /// Numbers that stand side by side, anywhere.
     unsafe fn load(from: *const S) -> Self;
@@ -76,7 +76,7 @@ pub trait Lanes<S>: Copy {
     unsafe fn store(self, to: *mut S);
     /// Those that the mask names; the memory of the others is not touched.
     unsafe fn store_masked(self, to: *mut S, mask: Self::Mask);
-    /// Past the caches. `to` must be a multiple of the register's size, and [`fence`] must follow before others read.
+    /// A non-temporal store. `to` must be a multiple of the register's size, and [`fence`] must follow before others read.
     unsafe fn stream(self, to: *mut S);
     /// `self · factor + addend`; with one rounding where the instruction set has that.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
@@ -94,7 +94,7 @@ pub trait Lanes<S>: Copy {
 pub trait Gather<S>: Lanes<S> {
     /// `from[indices[lane]]` in every lane.
     unsafe fn gather(from: *const S, indices: *const u32) -> Self;
-    /// The same in the first `n` lanes, 0 in the others; no more than `n` indices are read.
+    /// `from[indices[lane]]` in the first `n` lanes, 0 in the others; no more than `n` indices are read.
     unsafe fn gather_first(from: *const S, indices: *const u32, n: usize) -> Self;
     /// All lanes added up, always in the same order.
     unsafe fn sum(self) -> S;
@@ -137,7 +137,7 @@ pub fn prefetch<T>(address: *const T) {
     let _ = address;
 }
 
-/// Copies past the caches, so that lines that are overwritten as a whole are not fetched before. Other threads may read it
+/// Copies by non-temporal stores, so that lines that are overwritten as a whole are not fetched before. Other threads may read it
 /// afterwards.
 pub fn copy_streaming<T: bytemuck::Pod>(from: &[T], to: &mut [MaybeUninit<T>]) {
     #[cfg(target_arch = "x86_64")]

@@ -65,7 +65,7 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
         Ok(())
     }
 
-    /// The same on operands that lie on the device. Only enqueues.
+    /// Y = αAX + βY on operands that lie on the device. Only enqueues.
     fn apply_on_device(
         &mut self,
         _alpha: S,

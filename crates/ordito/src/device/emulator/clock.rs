@@ -156,7 +156,7 @@ impl Clock {
         published > time && warp.into_iter().any(hears)
     }
 
-    /// The same for another block: it published, and then this block did an atomic and so could know.
+    /// Is what another block did known to this one? It published, and then this block did an atomic and so could know.
     pub(crate) fn ordered_across_blocks(&self, earlier_block: u32, time: u64) -> bool {
         self.published
             .get(&earlier_block)

@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_char, c_void};
 /// Where a thread is; as in `cuda_emulator.h`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Place {
+pub(crate) struct ThreadPosition {
     pub(crate) thread: [u32; 3],
     pub(crate) block: [u32; 3],
     pub(crate) block_size: [u32; 3],
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 #[repr(C, align(128))]
 pub(crate) struct Table {
     state: *mut State,
-    place: *const Place,
+    place: *const ThreadPosition,
     access: unsafe extern "C" fn(*mut State, usize, usize, u32, usize),
     collective: unsafe extern "C" fn(*mut State, u32, u32, u64, u32, usize) -> u64,
     barrier: unsafe extern "C" fn(*mut State, u32, u32, usize) -> u32,

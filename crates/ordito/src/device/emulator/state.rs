@@ -8,7 +8,7 @@ use crate::device::emulator::copies::Copies;
 use crate::device::emulator::explain::element;
 use crate::device::emulator::fault::{Fault, Shape};
 use crate::device::emulator::global_memory::{Reach, Who};
-use crate::device::emulator::hooks::Place;
+use crate::device::emulator::hooks::ThreadPosition;
 use crate::device::emulator::memory::{Region, Registry};
 use crate::device::emulator::scheduler::Fiber;
 use crate::device::emulator::shared_memory::{SharedShadow, Wrong};
@@ -44,7 +44,7 @@ impl Shared {
 /// A launch while it runs. Kernels and the scheduler reach it in turns, through its address.
 #[derive(Debug)]
 pub(crate) struct State {
-    pub(crate) place: Place,
+    pub(crate) place: ThreadPosition,
     pub(crate) shape: Shape,
     /// Numbers of the present block and thread.
     pub(crate) block_number: u32,
@@ -88,7 +88,7 @@ impl State {
             let shadow = SharedShadow::new(range.len());
             Shared { range, name, shadow }
         });
-        let place = Place {
+        let place = ThreadPosition {
             thread: [0; 3],
             block: [0; 3],
             block_size: shape.block,

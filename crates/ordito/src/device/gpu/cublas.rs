@@ -114,7 +114,7 @@ impl Cublas {
         self.multiply(alpha, &a, &b, beta, &c)
     }
 
-    /// The same of the first `terms` columns of A and rows of B. The shapes fit, and the matrices are of this GPU.
+    /// C = αAB + βC of the first `terms` columns of A and rows of B. The shapes fit, and the matrices are of this GPU.
     pub(crate) fn gemm_on_views<S: Scalar>(
         &self,
         terms: usize,

@@ -23,10 +23,10 @@ const BYTES_PER_THREAD: usize = 256 << 10;
 
 /// The ring: every copy begins with the first chunk and takes them in turn.
 #[derive(Debug)]
-pub(crate) struct Staging(Vec<Chunk>);
+pub(crate) struct Staging(Vec<StagingBuffer>);
 
 #[derive(Debug)]
-struct Chunk {
+struct StagingBuffer {
     bytes: PinnedBuffer<u8>,
     /// The GPU is done with it.
     passed: Event,
@@ -36,7 +36,7 @@ impl Staging {
     pub(crate) fn new(gpu: &Gpu) -> Result<Self, Refusal> {
         let chunk = |_| {
             let passed = Event::new(gpu).map_err(|error| Refusal::Device(error.to_string()))?;
-            Ok(Chunk { bytes: gpu.pinned(CHUNK_BYTES)?, passed })
+            Ok(StagingBuffer { bytes: gpu.pinned(CHUNK_BYTES)?, passed })
         };
         (0..CHUNKS).map(chunk).collect::<Result<_, Refusal>>().map(Staging)
     }

@@ -75,7 +75,7 @@ impl GpuFingerprint {
         }
     }
 
-    /// The same, with how the GPU is now.
+    /// With how the GPU is now, at the end.
     pub fn closed(&self) -> Self {
         GpuFingerprint { after: GpuState::now(&self.gpu), ..self.clone() }
     }

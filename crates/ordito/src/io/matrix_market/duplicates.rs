@@ -27,7 +27,7 @@ pub(super) fn sum<S: Scalar>(coo: Coo<S>) -> (Coo<S>, usize) {
     }
 }
 
-/// The same without anything that grows with the rows.
+/// Adds them up without anything that grows with the rows.
 fn sum_by_place<S: Scalar>(coo: &Coo<S>) -> Coo<S> {
     let mut entries: Vec<(u32, u32, S)> = coo.entries().collect();
     entries.sort_by_key(|&(row, col, _)| (row, col));

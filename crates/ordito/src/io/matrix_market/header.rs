@@ -146,7 +146,7 @@ impl Header {
         format!("the size line: {words}, as whole numbers of at most 64 bits")
     }
 
-    /// The same with the numbers of the size line.
+    /// This header with the numbers of the size line.
     fn sized(mut self, text: &[u8]) -> Result<Self, Fault> {
         let mut rest = text;
         let mut number = || unsigned(&mut rest).ok_or_else(|| Fault::Line(self.size_line()));

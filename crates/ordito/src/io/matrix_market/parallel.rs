@@ -87,7 +87,7 @@ impl<'a, S: Scalar> Body<'a, S> {
         for (chunk, &count) in chunks.iter().zip(counts) {
             let end = start + chunk.len();
             // What follows the chunk is seen too: digits are looked at eight at a time, whatever they are.
-            let chunk = Chunk {
+            let chunk = LineChunk {
                 text,
                 start,
                 end,
@@ -142,7 +142,7 @@ fn has_common_lines(header: &Header) -> bool {
 }
 
 /// Lines of a text that one thread reads.
-struct Chunk<'a> {
+struct LineChunk<'a> {
     text: &'a [u8],
     start: usize,
     end: usize,
@@ -153,7 +153,7 @@ struct Chunk<'a> {
     windows: Option<Windows>,
 }
 
-impl Chunk<'_> {
+impl LineChunk<'_> {
     /// Fills the room; `false` where that is not what the lines hold.
     fn read<S: Scalar>(&self, header: &Header, room: &mut Room<'_, S>) -> bool {
         let text = self.text;

@@ -26,7 +26,7 @@ pub(super) fn coordinate<S: Scalar>(
     Some((row, col, value, next_line(text, end)?))
 }
 
-/// The same of an array, whose lines name no place: that of the first element stands for it.
+/// A usual line of an array, which names no place: that of the first element stands for it.
 #[inline(always)]
 pub(super) fn element<S: Scalar>(text: &[u8], at: usize, field: Field) -> Option<(u32, u32, S, usize)> {
     let start = skip_blanks(text, at)?;

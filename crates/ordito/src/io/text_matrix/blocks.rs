@@ -3,7 +3,7 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
-use crate::io::text_matrix::grid::{Chunk, Fault, FaultKind, Grid};
+use crate::io::text_matrix::grid::{Fault, FaultKind, Grid, TextChunk};
 use crate::io::text_matrix::row::RowForm;
 use crate::matrix::DenseViewMut;
 use std::sync::{Mutex, PoisonError};
@@ -36,7 +36,7 @@ impl<S: Scalar> Spare<S> {
         form: &RowForm,
         work: impl Fn(TextBlock<'_, S>) -> T + Sync,
     ) -> Result<Vec<T>, Fault> {
-        let chunks: Vec<&Chunk<'_>> = grid.chunks.iter().filter(|chunk| chunk.rows > 0).collect();
+        let chunks: Vec<&TextChunk<'_>> = grid.chunks.iter().filter(|chunk| chunk.rows > 0).collect();
         // Each by itself: there are few of them, and whoever is done first takes the next.
         let results = parallel::map(chunks, |chunk| self.read(chunk, form, &work));
         // The first fault of the first chunk that has one.
@@ -50,7 +50,7 @@ impl<S: Scalar> Spare<S> {
 
     fn read<T>(
         &self,
-        chunk: &Chunk<'_>,
+        chunk: &TextChunk<'_>,
         form: &RowForm,
         work: impl Fn(TextBlock<'_, S>) -> T,
     ) -> Result<T, Fault> {

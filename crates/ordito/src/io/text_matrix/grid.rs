@@ -90,7 +90,7 @@ pub(super) fn line_kind(text: &[u8], at: usize) -> LineKind {
 /// Chunks, and where the rows of each belong.
 #[derive(Debug)]
 pub(super) struct Grid<'a> {
-    pub(super) chunks: Vec<Chunk<'a>>,
+    pub(super) chunks: Vec<TextChunk<'a>>,
     /// Rows of all chunks together.
     pub(super) rows: usize,
     /// Bytes of the file that they take.
@@ -101,7 +101,7 @@ pub(super) struct Grid<'a> {
 
 /// Whole lines that one thread reads.
 #[derive(Debug)]
-pub(super) struct Chunk<'a> {
+pub(super) struct TextChunk<'a> {
     pub(super) text: &'a [u8],
     /// What lies before it.
     pub(super) start: Progress,
@@ -144,7 +144,7 @@ impl<'a> Grid<'a> {
             if progress.empty_line.is_none() {
                 progress.empty_line = lines.empty_at_end.map(|line| start.lines + line);
             }
-            Chunk { text: &text[at..end], start, rows: lines.rows }
+            TextChunk { text: &text[at..end], start, rows: lines.rows }
         });
         let chunks = chunks.collect();
         Grid { chunks, rows: (progress.rows - first_row) as usize, place, empty_line }
@@ -176,7 +176,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-impl Chunk<'_> {
+impl TextChunk<'_> {
     /// Reads the first rows, as many as there are numbers for.
     pub(super) fn read<S: Scalar>(&self, form: &RowForm, numbers: &mut [S]) -> Result<(), Fault> {
         let (mut at, mut line) = (0, 0);

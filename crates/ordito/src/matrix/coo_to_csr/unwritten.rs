@@ -118,7 +118,7 @@ impl<T: Copy> Stretch<'_, T> {
         }
     }
 
-    /// The same past the caches.
+    /// Writes by non-temporal stores.
     pub(crate) fn append_streaming(&mut self, elements: &[T])
     where
         T: bytemuck::Pod,

@@ -45,7 +45,7 @@ pub trait AnyLanes<S>: Gather<S> {
     unsafe fn expand(from: *const S, lanes: u16) -> Self;
     /// `from[columns[lane]]` in every lane that the mask has, 0 in the others.
     unsafe fn gather_lanes(from: *const S, columns: *const u32, lanes: u16) -> Self;
-    /// The same by 16-bit columns.
+    /// `from[columns[lane]]` likewise, by 16-bit columns.
     unsafe fn gather_near(from: *const S, columns: *const u16, lanes: u16) -> Self;
     /// The lanes whose length is above `step`; there is a length for every lane.
     unsafe fn lanes_above(lengths: *const u16, step: u16) -> u16;

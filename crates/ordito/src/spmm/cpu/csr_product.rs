@@ -63,7 +63,7 @@ mod tests {
     use crate::spmm::product::{Spmm, Subject};
     use std::sync::Arc;
 
-    /// Rows and columns. Times 64 columns of 8 bytes: more than the 16 MiB from which on Y is written past the caches.
+    /// Rows and columns. Times 64 columns of 8 bytes: more than the 16 MiB from which on Y is written by non-temporal stores.
     const N: usize = 33_000;
 
     /// Three entries in every row, which jump about.

@@ -66,7 +66,7 @@ pub struct Plan<S: Scalar> {
     /// How long preparing took, without the compilation of kernels.
     pub(crate) prepare_ns: f64,
     pub(crate) product: Box<dyn Product<S>>,
-    /// The same in blocks of rows, where that was asked for and pays.
+    /// The product in blocks of rows, where that was asked for and pays.
     overlapped: Option<Overlapped<S>>,
     /// How long the last overlapped product took; `None` where the last one was none.
     overlapped_ns: Option<f64>,
@@ -288,7 +288,7 @@ impl<S: Scalar> Plan<S> {
         self.product.launches()
     }
 
-    /// The same pattern with new numbers, in the order of the CSR arrays.
+    /// New numbers for the pattern that it has, in the order of the CSR arrays.
     pub fn update_values(&mut self, values: Vec<S>) -> Result<(), UpdateError> {
         let a = Arc::new(self.subject.a.with_values(values)?);
         let subject = Subject { a, ..self.subject.clone() };

@@ -89,7 +89,7 @@ pub(crate) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choi
     choice(machine, subject, variant, &why)
 }
 
-/// The same without clusters of rows, which were tried in vain.
+/// The choice among variants that leave the rows in order: clusters were tried in vain.
 pub(crate) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
     let (rows, why) = by_structure(machine, subject);
     choice(machine, subject, rows.description(), &why)

@@ -206,7 +206,7 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
         }
     }
 
-    /// The same for three diagonals, the run of stencils: shorter than H rows, so no row of X belongs to all.
+    /// A run of three diagonals, as stencils have it: shorter than H rows, so no row of X belongs to all.
     #[inline(always)]
     unsafe fn add_run_of_three(&mut self, x: *const S, values: *const S) {
         let lanes = Vector::<S>::COUNT;

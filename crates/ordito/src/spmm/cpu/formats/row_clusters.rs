@@ -50,7 +50,7 @@ impl RowClusters {
         &self.order
     }
 
-    /// The same, to keep.
+    /// Which row stands in each place, to keep.
     pub(crate) fn into_order(self) -> Vec<u32> {
         self.order
     }

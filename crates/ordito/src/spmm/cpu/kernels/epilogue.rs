@@ -13,12 +13,12 @@ use crate::Scalar;
 pub(crate) trait Slot<S>: Copy {
     /// One sum for every number.
     type Numbers: Copy;
-    /// Can they be written past the caches?
+    /// Are there non-temporal stores for them?
     const STREAMS: bool = false;
 
     unsafe fn load(self) -> Self::Numbers;
     unsafe fn store(self, numbers: Self::Numbers);
-    /// Past the caches, where the address allows it.
+    /// By non-temporal stores, where the address allows them.
     #[inline(always)]
     unsafe fn stream(self, numbers: Self::Numbers) {
         // SAFETY: the caller's promise.
@@ -53,7 +53,7 @@ pub(crate) struct Epilogue<S> {
 enum Way {
     /// α = 1, β = 0. (Multiplying by 1 would give the same bits.)
     Plain,
-    /// The same past the caches.
+    /// Likewise α = 1, β = 0, by non-temporal stores.
     Stream,
     /// Whatever they are. (One more way, and every row would end with a jump through a table.)
     Combined,
@@ -70,7 +70,7 @@ impl<S: Scalar> Epilogue<S> {
         Epilogue::new(S::ONE, S::ZERO)
     }
 
-    /// Past the caches, where nothing is to be done to the sums.
+    /// By non-temporal stores, where nothing is to be done to the sums.
     pub(crate) fn streaming(self) -> Self {
         let way = if self.way == Way::Plain { Way::Stream } else { self.way };
         Epilogue { way, ..self }
@@ -128,7 +128,7 @@ impl<S: Scalar> Slot<S> for *mut S {
     }
 }
 
-/// The same for one number of which the caller has a reference.
+/// One number of Y of which the caller has a reference.
 #[inline(always)]
 pub(crate) fn update<S: Scalar>(y: &mut S, alpha: S, sum: S, beta: S) {
     // SAFETY: the number is there, and nobody else has it; it takes no vector instructions.

@@ -16,7 +16,7 @@ use crate::spmm::cpu::partition::PIECE;
 /// 1.30 with one, west2021 (3.6) 0.70 and 1.10, gemat1 (9.6) 0.58 and 0.80, cage10 (13) 0.79 and 0.94.
 pub(crate) const SHORT: usize = 24;
 
-/// Y beyond this goes past the caches: it would push out what is still needed, and be fetched before it is overwritten.
+/// Y beyond this is written by non-temporal stores: it would push out what is still needed, and be fetched before it is overwritten.
 /// Measured on stencil5 with K = 64 and 16: 1.3 times as fast. Below, whoever reads Y next finds it in the cache.
 const STREAM_ABOVE_BYTES: usize = 16 << 20;
 
@@ -51,12 +51,12 @@ impl<S: Scalar> Operands<S> {
         Operands { x, x_distance, y, y_distance, k, epilogue }
     }
 
-    /// The same X, for sums that are kept elsewhere: `y` has `k` numbers for each row.
+    /// These operands with sums that are kept elsewhere: `y` has `k` numbers for each row.
     pub(crate) fn unscaled_into(&self, y: *mut S) -> Self {
         Operands { y, y_distance: self.k, epilogue: Epilogue::plain(), ..*self }
     }
 
-    /// The same, its rows of Y counted from this one on.
+    /// These operands, with rows of Y counted from this one on.
     pub(crate) fn at_row(&self, row: usize) -> Self {
         Operands { y: self.y.wrapping_add(row * self.y_distance), ..*self }
     }

@@ -20,7 +20,7 @@ pub(crate) trait Span<S>: Copy {
     unsafe fn zero() -> Self::Numbers;
     unsafe fn load(self, from: *const S) -> Self::Numbers;
     unsafe fn store(self, to: *mut S, numbers: Self::Numbers);
-    /// Past the caches, where the address allows it.
+    /// By non-temporal stores, where the address allows them.
     unsafe fn stream(self, to: *mut S, numbers: Self::Numbers);
     /// `value · x + sums`.
     unsafe fn mul_add(value: S, x: Self::Numbers, sums: Self::Numbers) -> Self::Numbers;

@@ -26,7 +26,7 @@ pub(crate) struct Stretches<S> {
     pub(crate) operands: Operands<S>,
 }
 
-/// The same for an instruction set: how many rows have room for their sums depends on it.
+/// Stretches on an instruction set: how many rows have room for their sums depends on it.
 struct OnSet<S, V>(Stretches<S>, PhantomData<V>);
 
 impl<S: Scalar> Vectorized<S> for Stretches<S> {

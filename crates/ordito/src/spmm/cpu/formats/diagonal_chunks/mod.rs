@@ -157,7 +157,7 @@ impl<S: Scalar> DiagonalChunks<S> {
         }
     }
 
-    /// The same matrix by rows, columns rising inside those that were on diagonals.
+    /// The matrix by rows, columns rising inside those that were on diagonals.
     #[cfg(test)]
     pub(crate) fn to_csr(&self) -> Csr<S> {
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());

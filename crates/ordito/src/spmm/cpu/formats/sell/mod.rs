@@ -229,7 +229,7 @@ impl<S: Scalar> Sell<S> {
         (&self.piece_columns[entries.clone()], &self.piece_values[entries])
     }
 
-    /// The same matrix by rows.
+    /// The matrix by rows.
     #[cfg(test)]
     pub(crate) fn to_csr(&self) -> Result<Csr<S>, FormatError> {
         let mut rows = vec![Vec::new(); self.rows];
