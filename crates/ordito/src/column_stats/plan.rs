@@ -105,6 +105,7 @@ impl<S: Scalar> Plan<S> {
     }
 
     /// What a reduction launches on a device; nothing on the CPU.
+    #[doc(hidden)]
     pub fn launches(&self) -> Vec<LaunchReport> {
         self.reduction.launches()
     }

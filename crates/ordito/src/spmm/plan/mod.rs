@@ -284,6 +284,7 @@ impl<S: Scalar> Plan<S> {
     }
 
     /// What a product launches on a device; nothing on the CPU.
+    #[doc(hidden)]
     pub fn launches(&self) -> Vec<LaunchReport> {
         self.product.launches()
     }
