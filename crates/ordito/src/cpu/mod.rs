@@ -4,6 +4,7 @@ mod info;
 pub(crate) mod parallel;
 mod pin;
 mod pool;
+mod slot;
 mod team;
 mod thread_error;
 

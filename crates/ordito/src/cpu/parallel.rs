@@ -2,9 +2,9 @@
 //! iterator at every call would be compiled with all its plumbing for each of them: an eighth of all
 //! code that the compiler was given (`cargo llvm-lines`).
 
+use crate::cpu::slot::Slot;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Tasks that a thread may have to itself at the least, where there are many: whoever is done first takes the next.
 const TASKS_PER_THREAD: usize = 64;
@@ -21,31 +21,32 @@ pub(crate) fn for_each_index(count: usize, work: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// What `work` makes of every number below `count`, in their order; those that it makes nothing of are left out.
+fn filter_map_index<R: Send>(count: usize, work: &(dyn Fn(usize) -> Option<R> + Sync)) -> Vec<R> {
+    let results: Vec<Slot<R>> = (0..count).map(|_| Slot::empty()).collect();
+    for_each_index(count, &|index| {
+        if let Some(result) = work(index) {
+            results[index].put(result);
+        }
+    });
+    results.iter().filter_map(Slot::take).collect()
+}
+
 /// What `work` makes of every number below `count`, in their order.
 pub(crate) fn map_index<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    for_each_index(count, &|index| {
-        *results[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(work(index));
-    });
-    results.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+    filter_map_index(count, &|index| Some(work(index)))
 }
 
 /// Does every task.
 pub(crate) fn for_each<T: Send>(tasks: Vec<T>, work: impl Fn(T) + Sync) {
-    let slots: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
-    for_each_index(slots.len(), &|index| {
-        let task = slots[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-        task.into_iter().for_each(&work);
-    });
+    let slots = Slot::of_each(tasks);
+    for_each_index(slots.len(), &|index| slots[index].take().into_iter().for_each(&work));
 }
 
 /// What `work` makes of every task, in their order.
 pub(crate) fn map<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let slots: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
-    let results = map_index(slots.len(), |index| {
-        slots[index].lock().unwrap_or_else(PoisonError::into_inner).take().map(&work)
-    });
-    results.into_iter().flatten().collect()
+    let slots = Slot::of_each(tasks);
+    filter_map_index(slots.len(), &|index| slots[index].take().map(&work))
 }
 
 /// Does `holds` say yes to every task? After the first no, those that have not begun are not asked.
@@ -62,6 +63,7 @@ pub(crate) fn all<T: Send>(tasks: Vec<T>, holds: impl Fn(T) -> bool + Sync) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     #[test]
     fn every_task_is_done_once_and_results_keep_their_order() {

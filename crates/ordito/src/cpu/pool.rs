@@ -1,6 +1,7 @@
 //! The threads of the CPU variants: an explicit rayon pool, and a [`Team`] for kernels that cannot wait for it.
 
 use crate::cpu::pin::Cores;
+use crate::cpu::slot::Slot;
 use crate::cpu::team::Team;
 use crate::cpu::thread_error::ThreadError;
 use std::sync::OnceLock;
@@ -61,12 +62,25 @@ impl Pool {
 
     /// Runs `work` on a thread of the pool, where rayon's parallel iterators use all of it.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.workers.install(work)
+        let (mut work, mut result) = (Some(work), None);
+        self.enter(&mut || result = work.take().map(|work| work()));
+        result.expect("the pool has run it, or passed its panic on")
+    }
+
+    /// What rayon does is compiled once, for one kind of closure.
+    fn enter(&self, work: &mut (dyn FnMut() + Send)) {
+        self.workers.install(work);
     }
 
     /// Runs `work` once on every thread, with the thread's number; what each returned, in that order.
     pub fn broadcast<R: Send>(&self, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        self.workers.broadcast(|context| work(context.index()))
+        let results: Vec<Slot<R>> = (0..self.threads).map(|_| Slot::empty()).collect();
+        self.on_every_thread(&|thread| results[thread].put(work(thread)));
+        results.iter().filter_map(Slot::take).collect()
+    }
+
+    fn on_every_thread(&self, work: &(dyn Fn(usize) + Sync)) {
+        self.workers.broadcast(|context| work(context.index()));
     }
 
     /// Does each share of the work once and returns when all are done. The shares are fixed; which thread takes which
@@ -75,12 +89,12 @@ impl Pool {
         if shares.len() <= 1 || self.threads == 1 {
             return shares.into_iter().for_each(work); // no reason to wake anybody
         }
-        let work = &work;
-        self.workers.scope(|scope| {
-            for share in shares {
-                scope.spawn(move |_| work(share));
-            }
-        });
+        let shares = Slot::of_each(shares);
+        self.spawn(shares.len(), &|index| shares[index].take().into_iter().for_each(&work));
+    }
+
+    fn spawn(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.workers.scope(|scope| (0..count).for_each(|index| scope.spawn(move |_| work(index))));
     }
 }
 

@@ -90,15 +90,18 @@ pub trait Variant<O: Op>: Sync {
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
         match self.describe().place {
             Place::Serial | Place::Threads => Ok(()),
-            Place::Cuda => {
-                let (device, kernels) = (machine.device()?, self.kernels());
-                kernels.iter().try_for_each(|kernel| device.takes(kernel))?;
-                if kernels.is_empty() { Ok(()) } else { device.find_compiler() }
-            }
+            Place::Cuda => takes_all(machine, &|| self.kernels()),
         }
     }
     /// Converts, allocates, compiles: all that depends on the subject alone.
     fn prepare(&self, machine: &Arc<Machine>, subject: &O::Subject) -> Result<Box<O::Ready>, Refusal>;
+}
+
+/// Does the machine have a device that takes these kernels? (Compiled once, not for every variant.)
+fn takes_all(machine: &Machine, kernels: &dyn Fn() -> Vec<KernelSource>) -> Result<(), Refusal> {
+    let (device, kernels) = (machine.device()?, kernels());
+    kernels.iter().try_for_each(|kernel| device.takes(kernel))?;
+    if kernels.is_empty() { Ok(()) } else { device.find_compiler() }
 }
 
 /// Ready to run, as often as one likes. Owns what it needs.

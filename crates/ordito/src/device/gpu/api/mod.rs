@@ -10,7 +10,7 @@ pub(crate) mod cusparse;
 pub(crate) mod driver;
 pub(crate) mod nvrtc;
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
 /// What a function answers as long as its library has not been opened.
 trait NotOpened {
@@ -26,8 +26,15 @@ impl NotOpened for *const c_char {
 /// # Safety
 /// `F` is the type of a pointer to that function, and is not called after the library is closed.
 unsafe fn function<F: Copy>(library: &libloading::Library, name: &str) -> Option<F> {
-    // SAFETY: the caller's promise.
-    unsafe { library.get::<F>(name) }.ok().map(|symbol| *symbol)
+    const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
+    // SAFETY: the caller's promise; both are pointers.
+    address(library, name).map(|address| unsafe { std::mem::transmute_copy(&address) })
+}
+
+/// Where it begins. (Compiled once, not for every type of function.)
+fn address(library: &libloading::Library, name: &str) -> Option<*const c_void> {
+    // SAFETY: only the address is taken.
+    unsafe { library.get::<*const c_void>(name) }.ok().map(|symbol| *symbol)
 }
 
 /// Declares the functions of a library: those that it must have, then those that only newer versions have.
