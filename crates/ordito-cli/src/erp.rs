@@ -11,7 +11,7 @@ use ordito::machine::{Accelerator, Machine};
 use ordito::op::RunError;
 use ordito_chart::plots;
 use ordito_eeg::{
-    Analysis, Baseline, ErpError, GroupOrder, Groups, Inputs, Layout, Resources, STANDARD_RATE_HZ, Sensors,
+    Analysis, Baseline, ComputeOn, ErpError, GroupOrder, Groups, Inputs, Layout, STANDARD_RATE_HZ, Sensors,
     Settings, analyse, figures, json, page, sensors, summary, write_files,
 };
 use std::io;
@@ -186,7 +186,7 @@ fn compute<S: Scalar>(
     }
     let opening_ns = start.elapsed().as_nanos() as f64;
     let busy = console.busy(format!("averaging {}", target.display()));
-    let analysis = analyse::<S>(&inputs, &settings, &Resources { machine, spare_gpu });
+    let analysis = analyse::<S>(&inputs, &settings, &ComputeOn { machine, spare_gpu });
     drop(busy);
     let mut analysis = match analysis {
         // What failed while running is no fault of the arguments.

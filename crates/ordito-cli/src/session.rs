@@ -208,8 +208,7 @@ impl<'a> Session<'a> {
             });
             let place = match machine.accelerator() {
                 Accelerator::None => units::threads(machine.threads() as u64),
-                Accelerator::Cuda(number) => format!("GPU {number}"),
-                _ => "emulator".into(),
+                other => other.name(),
             };
             self.say(&format!("{input}{k} {dtype} {place} · {variant} · {stage}"));
         };

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// Where to compute.
 #[derive(Debug, Clone)]
-pub struct Resources {
+pub struct ComputeOn {
     /// What was asked for.
     pub machine: Arc<Machine>,
     /// A GPU that the permutation test may open if that pays; none where the place was named.
@@ -31,11 +31,11 @@ pub struct Resources {
 ///
 /// ```
 /// use ordito::Machine;
-/// use ordito_eeg::{Inputs, Resources, Sensors, Settings, analyse};
+/// use ordito_eeg::{Inputs, ComputeOn, Sensors, Settings, analyse};
 /// let path = std::env::temp_dir().join(format!("ordito-erp-example-{}.txt", std::process::id()));
 /// std::fs::write(&path, "1 2 3 4\n3 4 5 8\n")?; // two epochs of two sensors and two samples
 /// let settings = Settings { sensors: Sensors::Count(2), ..Settings::default() };
-/// let place = Resources { machine: Machine::all_cores()?, spare_gpu: None };
+/// let place = ComputeOn { machine: Machine::all_cores()?, spare_gpu: None };
 /// let analysis = analyse::<f64>(&Inputs { target: path.clone(), nontarget: vec![] }, &settings, &place)?;
 /// assert_eq!(analysis.conditions[0].mean, [2.0, 3.0, 4.0, 6.0]);
 /// assert_eq!(analysis.conditions[0].sem, [1.0, 1.0, 1.0, 2.0]);
@@ -45,7 +45,7 @@ pub struct Resources {
 pub fn analyse<S: Scalar>(
     inputs: &Inputs,
     settings: &Settings,
-    place: &Resources,
+    place: &ComputeOn,
 ) -> Result<Analysis, ErpError> {
     analyse_in_blocks::<S>(inputs, settings, place, TextOptions::default().block_bytes)
 }
@@ -54,7 +54,7 @@ pub fn analyse<S: Scalar>(
 fn analyse_in_blocks<S: Scalar>(
     inputs: &Inputs,
     settings: &Settings,
-    place: &Resources,
+    place: &ComputeOn,
     block_bytes: usize,
 ) -> Result<Analysis, ErpError> {
     check(inputs, settings, &place.machine)?;
@@ -135,7 +135,7 @@ fn permute<S: Scalar>(
     arrangement: &Arrangement,
     target: &mut Reduced<S>,
     nontarget: &Reduced<S>,
-    place: &Resources,
+    place: &ComputeOn,
 ) -> Result<Chosen, ErpError> {
     let whole = &mut target.statistics;
     whole.merge(&nontarget.statistics);
@@ -175,14 +175,14 @@ mod tests {
     const SEVEN_ROWS: usize = 7 * 4 * 82 * 25;
 
     /// Memory that holds the statistics, but not the epochs.
-    fn small_machine(memory_bytes: u64) -> Resources {
+    fn small_machine(memory_bytes: u64) -> ComputeOn {
         let cpu = CpuInfo::detect();
         let limits = Limits { memory_bytes, ..Limits::of(&cpu) };
-        Resources { machine: Machine::new(cpu, 2, limits).unwrap(), spare_gpu: None }
+        ComputeOn { machine: Machine::new(cpu, 2, limits).unwrap(), spare_gpu: None }
     }
 
-    fn whole_machine() -> Resources {
-        Resources { machine: Machine::with_threads(2).unwrap(), spare_gpu: None }
+    fn whole_machine() -> ComputeOn {
+        ComputeOn { machine: Machine::with_threads(2).unwrap(), spare_gpu: None }
     }
 
     /// Four sensors, 80 and 161 epochs, two of them spoilt.
@@ -229,7 +229,7 @@ mod tests {
     fn threads_do_not_change_a_bit_of_many_blocks() {
         let (_folder, inputs, settings) = written();
         let [one, five] = [1, 5].map(|threads| {
-            let place = Resources { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None };
+            let place = ComputeOn { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None };
             analyse_in_blocks::<f64>(&inputs, &settings, &place, SEVEN_ROWS).unwrap()
         });
         assert_eq!((one.conditions, one.groups, one.peaks), (five.conditions, five.groups, five.peaks));

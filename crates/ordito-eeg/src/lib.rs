@@ -58,7 +58,7 @@ mod testing;
 mod unit_check;
 mod write;
 
-pub use crate::analyse::{Resources, analyse};
+pub use crate::analyse::{ComputeOn, analyse};
 pub use crate::analysis::{Analysis, Chosen, Stages};
 pub use crate::condition::Condition;
 pub use crate::difference::Difference;

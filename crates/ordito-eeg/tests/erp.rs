@@ -7,7 +7,7 @@ use ordito::cpu::Pool;
 use ordito::machine::Machine;
 use ordito_eeg::demo::{COMPONENTS, Demo};
 use ordito_eeg::{
-    Analysis, Baseline, GroupOrder, Groups, Inputs, Layout, Recording, Resources, Sensors, Settings, Wave,
+    Analysis, Baseline, ComputeOn, GroupOrder, Groups, Inputs, Layout, Recording, Sensors, Settings, Wave,
     analyse,
 };
 use std::fs;
@@ -42,8 +42,8 @@ fn settings(demo: &Demo) -> Settings {
     }
 }
 
-fn place(threads: usize) -> Resources {
-    Resources { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None }
+fn place(threads: usize) -> ComputeOn {
+    ComputeOn { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None }
 }
 
 fn run<S: Scalar>(inputs: &Inputs, settings: &Settings) -> Analysis {

@@ -16,9 +16,20 @@ use std::path::Path;
 
 const KEEP: ReadOptions = ReadOptions { duplicates: Duplicates::Keep, max_bytes: u64::MAX, seed: 0 };
 
+/// Cases that each property is tried with at the least; many more where there is time (`ARBTEST_BUDGET_MS`, 100 by default).
+const LEAST_CASES: usize = 256;
+
 /// Checks `property` for many cases. The largest takes about 650 bytes; behind the last, all draws are the smallest.
-fn check(property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
-    arbtest(property).size_min(1024).size_max(1024).budget_ms(300);
+fn check(mut property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
+    let mut cases = 0;
+    while cases < LEAST_CASES {
+        arbtest(|u| {
+            cases += 1;
+            property(u)
+        })
+        .size_min(1024)
+        .size_max(1024);
+    }
 }
 
 /// Any bits but NaN, whose payload text does not carry.

@@ -161,13 +161,12 @@ mod tests {
                 (None, None) => true,
                 _ => false,
             };
-            assert!(close(merged.mean(), pushed.mean(), 1e6));
-            assert!(close(merged.variance(), pushed.variance(), 1e12));
+            assert!(close(merged.mean(), pushed.mean(), 1e6), "{left:?} {right:?}");
+            assert!(close(merged.variance(), pushed.variance(), 1e12), "{left:?} {right:?}");
             Ok(())
         })
         // The longest case takes 466 bytes; behind the last, all draws are zero.
         .size_min(512)
-        .size_max(512)
-        .budget_ms(150);
+        .size_max(512);
     }
 }

@@ -6,7 +6,7 @@ use flate2::{Compression, Crc};
 use std::io::{self, Write};
 
 const SIGNATURE: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
-/// Eight bits of red, green and blue; the only compression, filtering and order of rows there are.
+/// Eight bits of red, green and blue; the only compression and filtering there are; rows from top to bottom.
 const KIND: [u8; 5] = [8, 2, 0, 0, 0];
 /// In front of a row: its bytes are as they are.
 const UNFILTERED: u8 = 0;
@@ -72,7 +72,9 @@ mod tests {
             std::iter::once(0).chain(row.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied())
         });
         assert_eq!(rows, sent.collect::<Vec<u8>>());
-        // The end of every PNG file there is.
+        // As others write it: the header of one pixel, and the end of every file.
+        let one = file(1, 1, &[1, 2, 3, 255]).unwrap();
+        assert_eq!(one[12..33], *b"IHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90\x77\x53\xde");
         assert!(bytes.ends_with(b"\0\0\0\0IEND\xae\x42\x60\x82"));
     }
 }

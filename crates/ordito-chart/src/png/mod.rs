@@ -20,6 +20,7 @@ const MOST_PIXELS: f64 = 64e6;
 
 /// Why there is no PNG file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PngError {
     /// One of our own.
     #[error("the font of PNG files cannot be read: {0}")]
@@ -34,7 +35,7 @@ pub enum PngError {
     },
     /// The encoder gave up.
     #[error("the PNG file cannot be made: {0}")]
-    Encode(#[from] std::io::Error),
+    Encode(#[source] std::io::Error),
 }
 
 /// The PNG file of a figure: what its SVG file shows, with two pixels for every unit.
@@ -45,7 +46,7 @@ pub fn encode(figure: &Figure) -> Result<Vec<u8>, PngError> {
 /// The PNG file of a sheet.
 pub(crate) fn encode_sheet(sheet: &Sheet) -> Result<Vec<u8>, PngError> {
     let pixels = draw(sheet)?;
-    Ok(file::file(pixels.width(), pixels.height(), pixels.data())?)
+    file::file(pixels.width(), pixels.height(), pixels.data()).map_err(PngError::Encode)
 }
 
 fn draw(sheet: &Sheet) -> Result<Pixmap, PngError> {

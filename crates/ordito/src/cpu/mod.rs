@@ -1,10 +1,10 @@
 //! The processor of this computer: its facts, and threads on it. The ground floor: asked here and nowhere else.
 
+mod hand_over;
 mod info;
 pub(crate) mod parallel;
 mod pin;
 mod pool;
-mod slot;
 mod team;
 mod thread_error;
 

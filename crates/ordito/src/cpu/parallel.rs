@@ -2,7 +2,7 @@
 //! iterator at every call would be compiled with all its plumbing for each of them: an eighth of all
 //! code that the compiler was given (`cargo llvm-lines`).
 
-use crate::cpu::slot::Slot;
+use crate::cpu::hand_over::HandOver;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,13 +23,13 @@ pub(crate) fn for_each_index(count: usize, work: &(dyn Fn(usize) + Sync)) {
 
 /// What `work` makes of every number below `count`, in their order; those that it makes nothing of are left out.
 fn filter_map_index<R: Send>(count: usize, work: &(dyn Fn(usize) -> Option<R> + Sync)) -> Vec<R> {
-    let results: Vec<Slot<R>> = (0..count).map(|_| Slot::empty()).collect();
+    let results: Vec<HandOver<R>> = (0..count).map(|_| HandOver::empty()).collect();
     for_each_index(count, &|index| {
         if let Some(result) = work(index) {
             results[index].put(result);
         }
     });
-    results.iter().filter_map(Slot::take).collect()
+    results.iter().filter_map(HandOver::take).collect()
 }
 
 /// What `work` makes of every number below `count`, in their order.
@@ -39,13 +39,13 @@ pub(crate) fn map_index<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync)
 
 /// Does every task.
 pub(crate) fn for_each<T: Send>(tasks: Vec<T>, work: impl Fn(T) + Sync) {
-    let slots = Slot::of_each(tasks);
+    let slots = HandOver::of_each(tasks);
     for_each_index(slots.len(), &|index| slots[index].take().into_iter().for_each(&work));
 }
 
 /// What `work` makes of every task, in their order.
 pub(crate) fn map<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let slots = Slot::of_each(tasks);
+    let slots = HandOver::of_each(tasks);
     filter_map_index(slots.len(), &|index| slots[index].take().map(&work))
 }
 

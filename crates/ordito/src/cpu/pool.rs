@@ -1,7 +1,7 @@
 //! The threads of the CPU variants: an explicit rayon pool, and a [`Team`] for kernels that cannot wait for it.
 
+use crate::cpu::hand_over::HandOver;
 use crate::cpu::pin::Cores;
-use crate::cpu::slot::Slot;
 use crate::cpu::team::Team;
 use crate::cpu::thread_error::ThreadError;
 use std::sync::OnceLock;
@@ -74,9 +74,12 @@ impl Pool {
 
     /// Runs `work` once on every thread, with the thread's number; what each returned, in that order.
     pub fn broadcast<R: Send>(&self, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        let results: Vec<Slot<R>> = (0..self.threads).map(|_| Slot::empty()).collect();
+        let results: Vec<HandOver<R>> = (0..self.threads).map(|_| HandOver::empty()).collect();
         self.on_every_thread(&|thread| results[thread].put(work(thread)));
-        results.iter().filter_map(Slot::take).collect()
+        results
+            .iter()
+            .map(|slot| slot.take().expect("every thread has worked, or its panic was passed on"))
+            .collect()
     }
 
     fn on_every_thread(&self, work: &(dyn Fn(usize) + Sync)) {
@@ -89,7 +92,7 @@ impl Pool {
         if shares.len() <= 1 || self.threads == 1 {
             return shares.into_iter().for_each(work); // no reason to wake anybody
         }
-        let shares = Slot::of_each(shares);
+        let shares = HandOver::of_each(shares);
         self.spawn(shares.len(), &|index| shares[index].take().into_iter().for_each(&work));
     }
 
@@ -113,6 +116,32 @@ mod tests {
             });
             assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
             assert_eq!(pool.install(rayon::current_num_threads), threads);
+        }
+    }
+
+    #[test]
+    fn every_thread_is_asked_once() {
+        for threads in [1, 3] {
+            let pool = Pool::new(threads).unwrap();
+            assert_eq!(pool.broadcast(|thread| thread), (0..threads).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_panic_comes_back_and_leaves_the_pool_usable() {
+        let pool = Pool::new(2).unwrap();
+        let fails = || panic!("on purpose");
+        let ways: [&dyn Fn(); 3] = [&|| pool.install(fails), &|| drop(pool.broadcast(|_| fails())), &|| {
+            pool.run_shares(vec![1, 2, 3], |share| {
+                if share == 2 {
+                    fails()
+                }
+            })
+        }];
+        for way in ways {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(way));
+            assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"on purpose"));
+            assert_eq!(pool.install(|| 7), 7);
         }
     }
 

@@ -82,6 +82,17 @@ pub enum Accelerator {
     Emulator,
 }
 
+impl Accelerator {
+    /// For people: `CPU`, `GPU 0`, `emulator`.
+    pub fn name(self) -> String {
+        match self {
+            Accelerator::None => "CPU".into(),
+            Accelerator::Cuda(number) => format!("GPU {number}"),
+            Accelerator::Emulator => "emulator".into(),
+        }
+    }
+}
+
 static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(|| {
     let cpu = CpuInfo::detect();
     let (threads, limits) = (cpu.logical_cores, Limits::of(&cpu));

@@ -3,7 +3,7 @@
 use crate::Scalar;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
-use crate::simd::{Portable, Vectors, Work};
+use crate::simd::{OnRegisters, Portable, Vectors};
 use std::marker::PhantomData;
 
 /// A kernel that is written once, over the registers of an instruction set.
@@ -35,17 +35,17 @@ impl Machine {
 /// The CPU has the instruction set.
 unsafe fn with<S: Scalar, V: Vectors<S>>(kernel: impl Vectorized<S>) {
     // SAFETY: the caller's promise.
-    unsafe { V::run(OnSet { kernel, scalar: PhantomData, set: PhantomData::<V> }) }
+    unsafe { V::run(KernelOnSet { kernel, scalar: PhantomData, set: PhantomData::<V> }) }
 }
 
 /// A kernel with the registers of a set.
-struct OnSet<S, V, K> {
+struct KernelOnSet<S, V, K> {
     kernel: K,
     scalar: PhantomData<S>,
     set: PhantomData<V>,
 }
 
-impl<S: Scalar, V: Vectors<S>, K: Vectorized<S>> Work for OnSet<S, V, K> {
+impl<S: Scalar, V: Vectors<S>, K: Vectorized<S>> OnRegisters for KernelOnSet<S, V, K> {
     #[inline(always)]
     unsafe fn run(self) {
         // SAFETY: the caller's promise.

@@ -118,7 +118,7 @@ pub trait Prepared<O: Op>: Send {
     fn run(&mut self) -> Result<(), RunError>;
     /// The result of the last run.
     fn fetch(&mut self) -> Result<O::Output, RunError>;
-    /// Computes in place of an earlier result, whose memory may be used again: memory that is fresh takes longer to touch
+    /// The result of the last run, in place of an earlier one, whose memory may be used again: memory that is fresh takes longer to touch
     /// than a result takes to copy.
     fn fetch_into(&mut self, output: &mut O::Output) -> Result<(), RunError> {
         *output = self.fetch()?;
@@ -218,7 +218,6 @@ pub struct Choice {
 
 impl Choice {
     /// That variant, for that reason.
-    #[doc(hidden)]
     pub fn new(variant: &Description, reason: impl Into<String>) -> Self {
         Choice { variant: variant.name, reason: reason.into() }
     }

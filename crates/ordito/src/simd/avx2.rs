@@ -1,6 +1,6 @@
 //! AVX2 with FMA: 256-bit registers; masks are vectors whose sign bits count.
 
-use crate::simd::{Gather, Lanes, Vectors, Work};
+use crate::simd::{Gather, Lanes, OnRegisters, Vectors};
 use std::arch::x86_64::*;
 
 /// 256-bit registers with fused multiply-add: AVX2, FMA, BMI1 and BMI2.
@@ -15,7 +15,7 @@ impl Vectors<f64> for Avx2 {
 
     #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
     #[inline(never)]
-    unsafe fn run(work: impl Work) {
+    unsafe fn run(work: impl OnRegisters) {
         // SAFETY: the caller's promise; compiled for the set.
         unsafe { work.run() }
     }
@@ -28,7 +28,7 @@ impl Vectors<f32> for Avx2 {
 
     #[target_feature(enable = "avx2,fma,bmi1,bmi2")]
     #[inline(never)]
-    unsafe fn run(work: impl Work) {
+    unsafe fn run(work: impl OnRegisters) {
         // SAFETY: the caller's promise; compiled for the set.
         unsafe { work.run() }
     }

@@ -1,8 +1,8 @@
 //! Registers that hold several numbers, the same on every instruction set, so that a kernel is written once.
 //!
 //! A kernel is generic over [`Vectors`], an instruction set: its registers of three widths. Everything here is
-//! `#[inline(always)]` and must end up in a function that is compiled for that set: [`Vectors::run`] is one, and the only place
-//! that has to know.
+//! `#[inline(always)]` and must end up in a function that is compiled for that set: [`Vectors::run`] is one; kernels that
+//! are written for one set alone bring their own.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
@@ -38,11 +38,11 @@ pub trait Vectors<S>: 'static {
     ///
     /// # Safety
     /// The CPU has the set; what the work itself asks for.
-    unsafe fn run(work: impl Work);
+    unsafe fn run(work: impl OnRegisters);
 }
 
 /// What is done with the registers of an instruction set.
-pub trait Work {
+pub trait OnRegisters {
     /// Does it. Implementations are `#[inline(always)]`, so that they are compiled for the set.
     ///
     /// # Safety

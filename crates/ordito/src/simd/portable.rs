@@ -1,6 +1,6 @@
 //! Registers as arrays: the compiler makes of them what every CPU of the architecture has (SSE2, NEON).
 
-use crate::simd::{Gather, Lanes, Number, Vectors, Work};
+use crate::simd::{Gather, Lanes, Number, OnRegisters, Vectors};
 
 /// No instructions beyond those that every CPU of the architecture has.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ impl<S: Number> Vectors<S> for Portable {
     const REGISTERS: usize = 4; // 16 of two f64: four times eight
 
     #[inline(never)]
-    unsafe fn run(work: impl Work) {
+    unsafe fn run(work: impl OnRegisters) {
         // SAFETY: the caller's promise; every CPU has the set.
         unsafe { work.run() }
     }

@@ -40,7 +40,7 @@ typedef uint3 dim3;
 enum EmulatorAccess : unsigned { EMULATOR_READ, EMULATOR_WRITE, EMULATOR_ATOMIC, EMULATOR_FLOAT_ATOMIC, EMULATOR_UNALIGNED };
 
 // As in hooks.rs.
-struct ThreadPosition {
+struct EmulatorThreadPosition {
     uint3 thread, block, block_size, grid_size;
     unsigned lane;
     void* dynamic_shared;
@@ -48,7 +48,7 @@ struct ThreadPosition {
 // Aligned so that what follows it, the shared memory, begins where it seems to.
 struct alignas(128) EmulatorTable {
     void* state;
-    const ThreadPosition* place;
+    const EmulatorThreadPosition* place;
     void (*access)(void* state, const volatile void* address, unsigned long bytes, unsigned kind, const void* from);
     unsigned long long (*collective)(void* state, unsigned kind, unsigned mask, unsigned long long value,
                                      unsigned source, const void* from);

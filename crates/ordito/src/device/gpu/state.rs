@@ -75,7 +75,7 @@ impl GpuFingerprint {
         }
     }
 
-    /// With how the GPU is now, at the end.
+    /// This fingerprint, with the state of the GPU now as the one after.
     pub fn closed(&self) -> Self {
         GpuFingerprint { after: GpuState::now(&self.gpu), ..self.clone() }
     }

@@ -8,7 +8,7 @@ pub use any_lanes::AnyLanes;
 pub use registers::{F32x4, F32x8, F32x16, F64x2, F64x4, F64x8};
 pub(crate) use side_by_side::SideBySide;
 
-use crate::simd::{Number, Vectors, Work};
+use crate::simd::{Number, OnRegisters, Vectors};
 
 /// 512-bit registers, and narrower ones with the same masks: AVX-512 F, VL, DQ and BW.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Vectors<f64> for Avx512 {
 
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2")]
     #[inline(never)]
-    unsafe fn run(work: impl Work) {
+    unsafe fn run(work: impl OnRegisters) {
         // SAFETY: the caller's promise; compiled for the set.
         unsafe { work.run() }
     }
@@ -35,7 +35,7 @@ impl Vectors<f32> for Avx512 {
 
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2")]
     #[inline(never)]
-    unsafe fn run(work: impl Work) {
+    unsafe fn run(work: impl OnRegisters) {
         // SAFETY: the caller's promise; compiled for the set.
         unsafe { work.run() }
     }

@@ -26,7 +26,7 @@ const FETCH: f64 = 3.0;
 /// Clusters that promise less were no faster (soc-Epinions1, GL7d25, p2p-Gnutella31; CONT-300 at K = 8 and 12).
 const WORTHWHILE: f64 = 1.12;
 const WORTHWHILE_OF_SHORT_ROWS: f64 = 1.3;
-/// The gain of the best order there could be from which on one is grown.
+/// An order is grown only where the best one there could be would gain this much.
 const PROMISING: f64 = 1.25;
 
 /// A cache for rows of X.

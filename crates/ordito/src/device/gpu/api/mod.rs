@@ -27,14 +27,15 @@ impl NotOpened for *const c_char {
 /// `F` is the type of a pointer to that function, and is not called after the library is closed.
 unsafe fn function<F: Copy>(library: &libloading::Library, name: &str) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
-    // SAFETY: the caller's promise; both are pointers.
+    // SAFETY: the caller's promise; as large as a pointer, and not null.
     address(library, name).map(|address| unsafe { std::mem::transmute_copy(&address) })
 }
 
 /// Where it begins. (Compiled once, not for every type of function.)
 fn address(library: &libloading::Library, name: &str) -> Option<*const c_void> {
     // SAFETY: only the address is taken.
-    unsafe { library.get::<*const c_void>(name) }.ok().map(|symbol| *symbol)
+    let found = unsafe { library.get::<*const c_void>(name) }.ok().map(|symbol| *symbol);
+    found.filter(|address| !address.is_null())
 }
 
 /// Declares the functions of a library: those that it must have, then those that only newer versions have.

@@ -128,7 +128,7 @@ impl<S: Scalar> Slot<S> for *mut S {
     }
 }
 
-/// One number of Y of which the caller has a reference.
+/// `y = α · sum + β · y` for one number.
 #[inline(always)]
 pub(crate) fn update<S: Scalar>(y: &mut S, alpha: S, sum: S, beta: S) {
     // SAFETY: the number is there, and nobody else has it; it takes no vector instructions.

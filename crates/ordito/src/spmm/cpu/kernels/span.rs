@@ -3,7 +3,7 @@
 // Loops over indices: a closure would be a function of its own, which nobody compiles for the instruction set.
 #![allow(clippy::needless_range_loop)]
 
-use crate::simd::{Lanes, Vectors, Work};
+use crate::simd::{Lanes, OnRegisters, Vectors};
 use crate::spmm::cpu::kernels::epilogue::Slot;
 use std::marker::PhantomData;
 
@@ -248,6 +248,7 @@ unsafe fn apart<S, V: Vectors<S>, W: ForSpan<S>, P: Span<S>, const CHAINS: usize
     unsafe { V::run(OneSpan::<S, W, P, CHAINS> { work, span, first, scalar: PhantomData }) }
 }
 
+/// What is done for one span of columns.
 struct OneSpan<'a, S, W, P, const CHAINS: usize> {
     work: &'a W,
     span: P,
@@ -255,7 +256,7 @@ struct OneSpan<'a, S, W, P, const CHAINS: usize> {
     scalar: PhantomData<S>,
 }
 
-impl<S, W: ForSpan<S>, P: Span<S>, const CHAINS: usize> Work for OneSpan<'_, S, W, P, CHAINS> {
+impl<S, W: ForSpan<S>, P: Span<S>, const CHAINS: usize> OnRegisters for OneSpan<'_, S, W, P, CHAINS> {
     #[inline(always)]
     unsafe fn run(self) {
         // SAFETY: the caller's promise.

@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Something that one thread puts in and another takes out.
-pub(super) struct Slot<T>(Mutex<Option<T>>);
+pub(super) struct HandOver<T>(Mutex<Option<T>>);
 
-impl<T> Slot<T> {
+impl<T> HandOver<T> {
     pub(super) fn empty() -> Self {
-        Slot(Mutex::new(None))
+        HandOver(Mutex::new(None))
     }
     pub(super) fn put(&self, value: T) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
@@ -17,6 +17,6 @@ impl<T> Slot<T> {
     }
     /// A list of tasks, of which each is taken once.
     pub(super) fn of_each(tasks: Vec<T>) -> Vec<Self> {
-        tasks.into_iter().map(|task| Slot(Mutex::new(Some(task)))).collect()
+        tasks.into_iter().map(|task| HandOver(Mutex::new(Some(task)))).collect()
     }
 }
