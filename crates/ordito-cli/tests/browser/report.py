@@ -13,11 +13,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 from playwright.sync_api import sync_playwright
 
 LARGEST_BYTES = 6_000_000
+# Of the page's own thread: what it computes, not what it waits for while other programs run.
 LONGEST_LOAD_S = 2.0
 HOSTILE = [
     "<script>window.broken=1</script>",
@@ -61,10 +61,12 @@ class Browser:
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
-        start = time.monotonic()
+        protocol = context.new_cdp_session(page)
+        protocol.send("Performance.enable", {"timeDomain": "threadTicks"})
         page.goto(file.as_uri(), wait_until="load")
-        took = time.monotonic() - start
-        assert took < LONGEST_LOAD_S, f"{file.name}: {took:.1f} s to load"
+        measured = {metric["name"]: metric["value"] for metric in protocol.send("Performance.getMetrics")["metrics"]}
+        took = measured["TaskDuration"]
+        assert 0 < took < LONGEST_LOAD_S, f"{file.name}: {took:.1f} s to load"
         assert not said, f"{file.name}: the console says {said}"
         assert asked == [file.as_uri()], f"{file.name}: asks for {asked[1:]}"
         assert page.evaluate("window.broken") is None, f"{file.name}: a name was run as a script"
