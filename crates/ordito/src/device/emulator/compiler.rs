@@ -23,8 +23,11 @@ const FLAGS: &[&str] = &[
     "-fno-exceptions",
     "-fno-rtti",
     "-ffp-contract=off",
+    "-fstack-usage",
     "-w",
 ];
+/// Local variables of one function: more than that is refused. Recursion is another matter, and found when it happens.
+pub(crate) const LARGEST_FRAME: usize = 64 << 10;
 /// What calls the hooks of `cuda_emulator.h`. Divisions are checked since this machine, unlike a GPU, ends the
 /// program when it divides by zero.
 const CHECKS: &str =
@@ -155,8 +158,10 @@ impl Compiler {
         arguments.extend(source.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
         arguments.extend(["-I.", "-c", "kernel.cpp", "-o", "kernel.o"].map(String::from));
         run(arguments)?;
+        let frames = fs::read_to_string(folder.path().join("kernel.su")).map_err(failed)?;
+        check_frames(&frames).map_err(|log| Refusal::Compile { kernel: source.title(), log })?;
         let mut arguments = self.link_flags();
-        arguments.extend(["kernel.o", "-o", "kernel.so"].map(String::from));
+        arguments.extend(["kernel.o", "-o", "kernel.so", "-lm", "-lgcc"].map(String::from));
         run(arguments)?;
         fs::read(folder.path().join("kernel.so")).map_err(|_| Refusal::Compile {
             kernel: source.title(),
@@ -167,7 +172,11 @@ impl Compiler {
     fn compile_flags(&self) -> Vec<String> {
         let mut flags: Vec<&str> = FLAGS.to_vec();
         match self.checks {
-            Checks::Own => flags.extend([CHECKS, "-DEMULATOR_CHECKS"]),
+            Checks::Own => {
+                flags.extend([CHECKS, "-DEMULATOR_CHECKS"]);
+                // Not expanded where they stand: they would be accesses that no call comes before.
+                flags.extend(["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"]);
+            }
             Checks::AddressSanitizer => {
                 flags.extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
                 // Fibers leave frames behind that a sanitizer of stacks would take for faults.
@@ -183,7 +192,8 @@ impl Compiler {
     fn link_flags(&self) -> Vec<String> {
         let mut flags = vec!["-shared", "-nostartfiles"];
         match self.checks {
-            Checks::Own => flags.push("-Wl,-z,defs"),
+            // Of the C library nothing but mathematics, and what counts bits: what other functions touch would not be seen.
+            Checks::Own => flags.extend(["-Wl,-z,defs", "-nodefaultlibs"]),
             Checks::AddressSanitizer => flags.push("-fsanitize=address,undefined"),
         }
         flags.into_iter().map(String::from).collect()
@@ -203,6 +213,28 @@ fn unit(source: &KernelSource) -> String {
          EMULATOR_EXPORT void ordito_describe(EmulatorDescription* to) {{ emulator_describe({entry}, to); }}\n",
         file_name(source)
     )
+}
+
+/// Looks at what the compiler says of every function: `kernel.cpp:1:2:void f(int*)`, bytes, and whether that is known
+/// beforehand.
+fn check_frames(usage: &str) -> Result<(), String> {
+    for line in usage.lines() {
+        let mut fields = line.split('\t');
+        let (Some(function), Some(bytes), Some(kind)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        if kind == "dynamic" {
+            return Err(format!(
+                "{function}: local arrays whose size is computed, which the emulator does not run"
+            ));
+        }
+        if bytes.parse::<usize>().is_ok_and(|bytes| bytes > LARGEST_FRAME) {
+            return Err(format!(
+                "{function}: {bytes} bytes of local variables, the emulator allows {LARGEST_FRAME}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn log(output: &Output) -> String {
@@ -264,6 +296,25 @@ mod tests {
         let wrong = source("// a line\n__device__ inline u32 inner() { return nonsense; }\n");
         let Err(Refusal::Compile { log, .. }) = compiler().compile(&wrong) else { panic!("compiled") };
         assert!(log.contains("inner.cuh:2:") && log.contains("nonsense"), "{log}");
+    }
+
+    #[test]
+    fn frames_that_no_stack_has_room_for_are_refused() {
+        let usage = "k.cpp:1:2:void f()\t65536\tstatic\nk.cpp:3:4:void g(Big)\t368\tdynamic,bounded\n";
+        assert_eq!(check_frames(usage), Ok(()));
+        let why = check_frames("k.cpp:1:2:void f()\t65537\tstatic\n").unwrap_err();
+        assert_eq!(why, "k.cpp:1:2:void f(): 65537 bytes of local variables, the emulator allows 65536");
+        assert!(check_frames("k.cpp:1:2:void f(int)\t16\tdynamic\n").unwrap_err().contains("computed"));
+        let text = "#include \"ordito.cuh\"\nextern \"C\" __global__ void k(int* y) {\n    volatile int all[1 << 20];\n    all[y[0]] = 1;\n    y[0] = all[y[1]];\n}\n";
+        let refusal = compiler().compile(&KernelSource::new("k", "k.cu", text)).unwrap_err().to_string();
+        assert!(refusal.contains("k.cu:2:") && refusal.contains("bytes of local variables"), "{refusal}");
+    }
+
+    #[test]
+    fn functions_of_the_c_library_are_refused() {
+        let text = "extern \"C\" int puts(const char*);\nextern \"C\" __global__ void k(int* y) { y[0] = puts(\"\"); }\n";
+        let refusal = compiler().compile(&KernelSource::new("k", "k.cu", text)).unwrap_err().to_string();
+        assert!(refusal.contains("puts"), "{refusal}");
     }
 
     #[test]
