@@ -378,8 +378,8 @@ mod tests {
                     while !both_work() && start.elapsed() < 100 * SPIN {
                         thread::yield_now();
                     }
-                    if chunk == second {
-                        thread::sleep(SPIN);
+                    while chunk == second && both_work() && team.shared.panic.lock().unwrap().is_none() {
+                        thread::yield_now();
                     }
                     std::panic::panic_any(Bomb);
                 };
