@@ -1,6 +1,6 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
-use crate::device::source::KernelSource;
+use crate::device::source::{EMULATOR_HEADER_NAME, KernelSource, UNIT_NAME};
 use crate::files::Key;
 use crate::refusal::Refusal;
 use std::ffi::OsString;
@@ -139,10 +139,10 @@ impl Compiler {
             ))
         })?;
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
-        write(Path::new("cuda_emulator.h"), EMULATOR_HEADER)?;
+        write(Path::new(EMULATOR_HEADER_NAME), EMULATOR_HEADER)?;
         source.all_headers().try_for_each(|(name, text)| write(Path::new(name), text))?;
-        write(Path::new(file_name(source)), source.text)?;
-        write(Path::new("kernel.cpp"), &unit(source))?;
+        write(Path::new(source.file_name()), source.text)?;
+        write(Path::new(UNIT_NAME), &unit(source))?;
         let run = |arguments: Vec<String>| {
             let mut command = Command::new(&self.program);
             // The log is shown in messages and compared in tests: no translations.
@@ -156,17 +156,21 @@ impl Compiler {
         };
         let mut arguments = self.compile_flags();
         arguments.extend(source.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
-        arguments.extend(["-I.", "-c", "kernel.cpp", "-o", "kernel.o"].map(String::from));
+        arguments.extend(["-I.", "-c", UNIT_NAME, "-o", "kernel.o"].map(String::from));
         run(arguments)?;
         let frames = fs::read_to_string(folder.path().join("kernel.su")).map_err(failed)?;
         check_frames(&frames).map_err(|log| Refusal::Compile { kernel: source.title(), log })?;
         let mut arguments = self.link_flags();
         arguments.extend(["kernel.o", "-o", "kernel.so", "-lm", "-lgcc"].map(String::from));
         run(arguments)?;
-        fs::read(folder.path().join("kernel.so")).map_err(|_| Refusal::Compile {
-            kernel: source.title(),
-            log: format!("{} made no file; set CXX to a g++ or clang++", self.program.display()),
-        })
+        let refuse = |log: String| Refusal::Compile { kernel: source.title(), log };
+        let library = fs::read(folder.path().join("kernel.so")).map_err(|_| {
+            refuse(format!("{} made no file; set CXX to a g++ or clang++", self.program.display()))
+        })?;
+        if self.checks == Checks::Own && startup_bytes(&library) > OWN_STARTUP_BYTES {
+            return Err(refuse("it runs something when it is loaded, which CUDA does not have".into()));
+        }
+        Ok(library)
     }
 
     fn compile_flags(&self) -> Vec<String> {
@@ -200,19 +204,32 @@ impl Compiler {
     }
 }
 
-fn file_name(source: &KernelSource) -> &str {
-    source.file.rsplit('/').next().unwrap_or(source.file)
-}
-
 /// The kernel in a namespace without a name: what templates declare static in it stays out of other sections.
 fn unit(source: &KernelSource) -> String {
     let entry = source.entry;
     format!(
-        "#include \"cuda_emulator.h\"\nnamespace {{\n#include \"{}\"\n}}\n\
+        "#include \"{EMULATOR_HEADER_NAME}\"\nnamespace {{\n#include \"{}\"\n}}\n\
          EMULATOR_EXPORT void ordito_call(void** arguments) {{ emulator_call({entry}, arguments); }}\n\
          EMULATOR_EXPORT void ordito_describe(EmulatorDescription* to) {{ emulator_describe({entry}, to); }}\n",
-        file_name(source)
+        source.file_name()
     )
+}
+
+/// The functions that the checks of the compiler have called when a library is loaded: one, which does nothing.
+const OWN_STARTUP_BYTES: u64 = 8;
+
+/// Bytes of the lists of functions that a 64-bit ELF library has called when it is loaded and closed.
+fn startup_bytes(library: &[u8]) -> u64 {
+    const LISTS: std::ops::RangeInclusive<u32> = 14..=16; // of what comes first, last, and before all
+    let bytes = |at: usize, count: usize| {
+        let field = library.get(at..at.saturating_add(count)).unwrap_or_default();
+        field.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte))
+    };
+    let (table, entry_bytes, entries) =
+        (bytes(0x28, 8) as usize, bytes(0x3a, 2) as usize, bytes(0x3c, 2) as usize);
+    let sections = (0..entries).map(|entry| table.saturating_add(entry * entry_bytes));
+    let lists = sections.filter(|&at| LISTS.contains(&(bytes(at.saturating_add(4), 4) as u32)));
+    lists.map(|at| bytes(at.saturating_add(0x20), 8)).sum()
 }
 
 /// Looks at what the compiler says of every function: `kernel.cpp:1:2:void f(int*)`, bytes, and whether that is known
@@ -308,6 +325,21 @@ mod tests {
         let text = "#include \"ordito.cuh\"\nextern \"C\" __global__ void k(int* y) {\n    volatile int all[1 << 20];\n    all[y[0]] = 1;\n    y[0] = all[y[1]];\n}\n";
         let refusal = compiler().compile(&KernelSource::new("k", "k.cu", text)).unwrap_err().to_string();
         assert!(refusal.contains("k.cu:2:") && refusal.contains("bytes of local variables"), "{refusal}");
+    }
+
+    #[test]
+    fn what_would_run_when_it_is_loaded_is_refused() {
+        let kernel = "extern \"C\" __global__ void k(int* y) { y[0] = 1; }\n";
+        assert!(compiler().compile(&KernelSource::new("k", "k.cu", kernel)).is_ok());
+        for more in [
+            "__attribute__((constructor)) void first() { volatile int one = 1; }",
+            "__attribute__((destructor)) void last() { volatile int one = 1; }",
+            "struct First { First() { volatile int one = 1; } } first;",
+        ] {
+            let source = KernelSource::new("k", "k.cu", format!("{kernel}{more}\n").leak());
+            let refusal = compiler().compile(&source).unwrap_err().to_string();
+            assert!(refusal.contains("runs something when it is loaded"), "{more}: {refusal}");
+        }
     }
 
     #[test]

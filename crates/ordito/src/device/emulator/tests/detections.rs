@@ -141,6 +141,27 @@ fn recursion_that_fills_the_stack() {
 }
 
 #[test]
+fn plans_beyond_the_limits_of_the_device() {
+    if no_compiler() {
+        return;
+    }
+    let body = "extern \"C\" __global__ void k(int* y) { y[0] = 1; }";
+    let read = |block: &str, shared: u64| {
+        let text = format!(r#"{{"grid":[1,1,1],"block":{block},"dynamic_shared_bytes":{shared}}}"#);
+        serde_json::from_str::<LaunchPlan>(&text).unwrap()
+    };
+    for (block, shared, why) in [
+        ("[0,1,1]", 0, "threads in one direction of a block"),
+        ("[1048576,1,1]", 0, "1048576 threads per block, the limit is 1024"),
+        ("[1,1,1]", 1 << 30, "bytes of shared memory per block"),
+    ] {
+        let error = run(body, read(block, shared), &[0]).unwrap_err().to_string();
+        assert_says(&error, &["k failed: ", why]);
+    }
+    still_works();
+}
+
+#[test]
 fn misaligned_accesses() {
     if no_compiler() {
         return;
