@@ -107,7 +107,7 @@ fn what_a_row_does_not_have_does_not_reach_it_or_the_variant_says_so() {
         product.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
         assert!(y.view().row(5).iter().all(|y| y.is_nan()), "{}: row 5 has the NaN", description.name);
         let reached = (0..40).filter(|&row| row != 5).any(|row| y.view().row(row).iter().any(|y| y.is_nan()));
-        let says_so = description.about.contains("NaN there spreads");
+        let says_so = description.about.contains("padding spreads NaN");
         assert_eq!(reached, says_so, "{}: {}", description.name, description.about);
         if reached {
             assert!(!description.can_be_chosen, "{}", description.name);

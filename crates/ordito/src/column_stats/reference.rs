@@ -93,9 +93,8 @@ mod tests {
 
     #[test]
     fn large_numbers_have_a_mean() {
-        let reference = answers(2, 2, vec![1e308, 1e152, -1e308, -1e152]);
-        assert_eq!(reference.expected[..3], [0.0, 0.0, f64::INFINITY]);
-        assert!((reference.expected[3] / 2e304 - 1.0).abs() < 1e-15);
+        let reference = answers(4, 1, vec![1e308, 1e308, -1e308, -1e308]).expected;
+        assert_eq!(reference, [0.0, f64::INFINITY, -1e308, 1e308]);
         assert_eq!(answers(2, 1, vec![f64::INFINITY, 1.0]).expected[0], f64::INFINITY);
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn pad<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllPadded<
 
 pub(crate) const DESCRIPTION: Description = Description::new(
     "ell-padded-serial",
-    "padded ELLPACK, one thread, one element of Y after the other; multiplies padding by X's first row: NaN there spreads",
+    "padded ELLPACK, one thread, one element of Y after the other; padding spreads NaN of X's first row",
     Place::Serial,
     source_file!("spmm/cpu/ladder/ell_padded_serial.rs"),
 )

@@ -12,7 +12,7 @@ const LANES: u32 = 2;
 /// ELLPACK_kernel, padded.
 pub(crate) const PADDED_THREAD: Rung = rung(
     "ell-padded-cuda-thread-per-element",
-    "padded ELLPACK, one thread per element of Y (ELLPACK_kernel); multiplies padding by X's first row: NaN there spreads",
+    "padded ELLPACK, one thread per element of Y (ELLPACK_kernel); padding spreads NaN of X's first row",
     kernel_file!("ell_padded_thread", "ell_padded_cuda_thread.cu"),
     Storage::EllPadded,
     None,
@@ -30,7 +30,7 @@ pub(crate) const RAGGED_THREAD: Rung = rung(
 /// ELLPACK_Sub_warp, padded.
 pub(crate) const PADDED_LANES: Rung = rung(
     "ell-padded-cuda-lanes2-per-element",
-    "padded ELLPACK, 2 lanes per element of Y, reduction in shared memory (ELLPACK_Sub_warp); multiplies padding by X's first row: NaN there spreads",
+    "padded ELLPACK, 2 lanes per element of Y, reduction in shared memory (ELLPACK_Sub_warp); padding spreads NaN of X's first row",
     kernel_file!("ell_padded_lanes", "ell_padded_cuda_lanes.cu"),
     Storage::EllPadded,
     Some(LANES),
