@@ -2,7 +2,7 @@
 //! and the cells of a stripe from top to bottom, so that any number of threads, and any vector width, gives the same bits.
 //!
 //! What is rounded off a sum is kept beside it, once for every eight rows: a mean is as exact as one of pairwise sums, of any
-//! number of rows. Where a sum overflows and the statistics need not, the column is read once more, in smaller units.
+//! number of rows. Where a sum overflows and the statistics need not, the column is read once more, in larger units.
 
 use crate::Scalar;
 use crate::column_stats::reduction::Shape;
@@ -123,7 +123,7 @@ impl<S: Scalar> Cell<S> {
             let (sum, squares) = (self.sum[c] + rest, self.squares[c]);
             let offset = sum / count;
             let left = squares - sum * offset;
-            let mean = pivot(data.row(0)[col]) + offset;
+            let mean = mean(pivot(data.row(0)[col]), self.sum[c], rest, count);
             // Rounding may leave a little less than nothing.
             let variance = if left < 0.0 { 0.0 } else { left } / (count - 1.0);
             let finite = self.least[c].is_finite() && self.most[c].is_finite() && !squares.is_nan();
@@ -145,6 +145,17 @@ fn add_exactly(sum: &mut f64, rest: &mut f64, add: f64) {
     let added = next - *sum;
     *rest += (*sum - (next - added)) + (add - added);
     *sum = next;
+}
+
+/// pivot + (sum + rest) / count, rounded once: where the two nearly cancel, what division rounds off would be most of it.
+fn mean(pivot: f64, sum: f64, rest: f64, count: f64) -> f64 {
+    let offset = (sum + rest) / count;
+    if !offset.is_finite() {
+        return pivot + offset;
+    }
+    let (mut mean, mut left) = (pivot, ((-offset).mul_add(count, sum) + rest) / count);
+    add_exactly(&mut mean, &mut left, offset);
+    mean + left
 }
 
 /// The sum of a power of two of numbers, of halves of them.
@@ -314,15 +325,16 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_a_million_drifting_rows_is_exact_to_the_last_bits() {
-        // Whole multiples of 2⁻²⁰, so that integers say what the mean is: their sum has more bits than a number.
-        let (count, unit) = (1_000_000_i64, 2f64.powi(20));
-        let steps = |row: i64| row * 3_000_000_000 + row * 7919 % 1009 * 1_000_003 + row % 997;
+    fn the_mean_of_a_million_drifting_rows_is_exact_though_they_cancel() {
+        // From 512 down to −512, in whole multiples of 2⁻³⁰: integers say what the mean is, which is next to nothing.
+        let (count, unit) = (1_000_000_i64, 2f64.powi(30));
+        let steps = |row: i64| (1 << 39) - row * 1_099_511 - row * 7919 % 1009 * 1_000_003 % 65_537;
         let sum = (0..count).map(|row| i128::from(steps(row))).sum::<i128>();
         let mean = statistics((0..count).map(|row| steps(row) as f64 / unit).collect())[0];
-        let (found, expected) = ((mean * unit * unit) as i128, (sum << 20) / i128::from(count));
-        let error = (found - expected) as f64 / expected as f64;
-        assert!(error.abs() < f64::EPSILON, "off by {error:e}");
+        // In units of 2⁻⁷⁰.
+        let (found, expected) = ((mean * 2f64.powi(70)) as i128, (sum << 40) / i128::from(count));
+        let error = (found - expected) as f64 / 2f64.powi(70);
+        assert!(error.abs() < 1e-15, "{mean} is off by {error:e}");
     }
 
     #[test]
