@@ -244,3 +244,31 @@ fn recordings_are_read_as_the_standard_library_reads_them() {
         assert_eq!(rows, double.matrix.rows());
     }
 }
+
+#[test]
+fn a_file_that_is_shortened_while_it_is_read_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
+    // Comments are read in no time: more of them than is fetched ahead, and a row before each.
+    let line = format!("1 2\n#{}\n", "x".repeat(1 << 20));
+    fs::write(&path, line.repeat(100)).unwrap();
+    let mut blocks = 0;
+    let read = read_text_blocks(
+        &path,
+        &TextOptions::default(),
+        |_: TextBlock<'_, f64>| (),
+        |()| {
+            if blocks == 0 {
+                fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 20).unwrap();
+            }
+            blocks += 1;
+            Ok::<_, ReadError>(())
+        },
+    );
+    let error = read.unwrap_err().to_string();
+    assert!(
+        error.ends_with("text: the file was shortened, or its disk failed, while it was read"),
+        "{error}"
+    );
+    assert!(blocks > 0);
+}

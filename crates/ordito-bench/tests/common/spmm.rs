@@ -21,9 +21,13 @@ pub(crate) fn spmm_case<S: Scalar>(shape: &Shape, values: Values, k: usize) -> (
 /// α and β that take every path: 0, 1, and neither.
 pub(crate) const SCALINGS: [(f64, f64); 4] = [(1.0, 0.0), (-2.0, 1.0), (3.0, -1.0), (0.0, 2.0)];
 
-/// αAX + βY of integers, with NaN between the rows of X and Y.
+/// αAX + βY of integers, with NaN between the rows of X and Y; X is nothing but NaN where it may not be read.
 pub(crate) fn with_gaps<S: Scalar>(shape: &Shape, k: usize, (alpha, beta): (f64, f64)) -> Inputs<S> {
-    let x = Arc::new(dense::<S>(shape.cols, k, 3, Values::Integers, 1));
+    let mut x = dense::<S>(shape.cols, k, 3, Values::Integers, 1);
+    if alpha == 0.0 {
+        x.data_mut().fill(S::POISON);
+    }
+    let x = Arc::new(x);
     let y = Arc::new(dense::<S>(shape.rows, k, 2, Values::Integers, 2));
     Inputs { x, alpha: S::from_f64(alpha), beta: S::from_f64(beta), y: Some(y) }
 }

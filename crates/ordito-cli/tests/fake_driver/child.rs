@@ -154,6 +154,10 @@ fn launch() -> Result<String, Refusal> {
     let shared = plan.with_shared(device.limits(), 100_000)?;
     // SAFETY: kernels of the fake driver do nothing.
     let launch = |plan: &LaunchPlan, arguments: &[Argument]| unsafe { kernel.launch(plan, arguments) };
+    // What is wrong first says nothing about what is right: the driver is asked, not the first launch.
+    for count in [0, 10, 12, 65] {
+        launch(&plan, &vec![Argument::of(0_u64); count]).unwrap_err();
+    }
     launch(&plan, &[Argument::of(0_u64); 11]).unwrap();
     launch(&shared, &[Argument::of(0_u64); 11]).unwrap();
     let error = launch(&plan, &[Argument::of(0_u64), Argument::of(0_u32)]).unwrap_err();

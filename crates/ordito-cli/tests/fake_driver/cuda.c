@@ -106,11 +106,13 @@ int cuModuleLoadData(void** module, const void* image) {
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) { *function = &handle; return 0; }
 int cuFuncGetAttribute(int* value, int which, void* function) { *value = which == 4 ? 32 : 0; return 0; }
+#define PARAMETERS 11 // as csr_thread in f64
 int cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t* size) {
     *offset = 8 * index;
     *size = 8;
-    return index < 11 ? 0 : 1; // as csr_thread in f64
+    return index < PARAMETERS ? 0 : 1;
 }
+int cuFuncGetParamCount(void* function, size_t* count) { *count = PARAMETERS; return 0; }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
     *blocks = 4;
     return 0;

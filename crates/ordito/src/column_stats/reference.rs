@@ -25,24 +25,36 @@ pub(crate) fn oracle<S: Scalar>(data: DenseView<'_, S>) -> Reference {
             data.row(row).iter().enumerate().for_each(|(col, x)| take(col, x.to_f64()));
         }
     };
-    let mut mean = vec![0.0; cols];
     let mut min = vec![f64::INFINITY; cols];
     let mut max = vec![f64::NEG_INFINITY; cols];
     each(&mut |col, x| {
-        mean[col] += x;
         min[col] = if x < min[col] || x.is_nan() { x } else { min[col] };
         max[col] = if x > max[col] || x.is_nan() { x } else { max[col] };
     });
+    // Columns of numbers so large that their sums might overflow are added up in larger units.
+    let unit = |(min, max): (&f64, &f64)| match min.abs().max(max.abs()) {
+        largest if largest > 1e140 && largest.is_finite() => 2f64.powi(600),
+        _ => 1.0,
+    };
+    let units: Vec<f64> = min.iter().zip(&max).map(unit).collect();
+    let mut mean = vec![0.0; cols];
+    each(&mut |col, x| mean[col] += x / units[col]);
     mean.iter_mut().for_each(|mean| *mean /= n);
     // The second sum would be 0 without rounding: it corrects the first one.
     let (mut squares, mut rest) = (vec![0.0; cols], vec![0.0; cols]);
     each(&mut |col, x| {
-        let d = x - mean[col];
+        let d = x / units[col] - mean[col];
         squares[col] += d * d;
         rest[col] += d;
     });
-    let variance = squares.iter().zip(&rest).map(|(squares, rest)| (squares - rest * rest / n) / (n - 1.0));
+    let variance = squares.iter().zip(&rest).zip(&units).map(|((squares, rest), unit)| {
+        let variance = (squares - rest * rest / n) / (n - 1.0);
+        variance * unit * unit
+    });
     let variance: Vec<f64> = variance.collect();
+    for ((mean, rest), unit) in mean.iter_mut().zip(&rest).zip(&units) {
+        *mean = (*mean + if rest.is_finite() { rest / n } else { 0.0 }) * unit;
+    }
     if rows == 0 {
         min.fill(f64::NAN);
         max.fill(f64::NAN);
@@ -77,6 +89,13 @@ mod tests {
         assert_eq!(reference.expected, [3.0, 5.0, 7.0, 0.0, 1.0, 5.0, 6.0, 5.0]);
         assert_eq!(reference.magnitude, [12.0, 10.0, 37.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(reference.terms, [7, 17, 0, 0]);
+    }
+
+    #[test]
+    fn large_numbers_have_a_mean() {
+        let reference = answers(4, 1, vec![1e308, 1e308, -1e308, -1e308]).expected;
+        assert_eq!(reference, [0.0, f64::INFINITY, -1e308, 1e308]);
+        assert_eq!(answers(2, 1, vec![f64::INFINITY, 1.0]).expected[0], f64::INFINITY);
     }
 
     #[test]

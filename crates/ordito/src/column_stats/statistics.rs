@@ -65,19 +65,25 @@ impl Statistics {
         }
         let (mine, theirs) = (self.count as f64, other.count as f64);
         let total = mine + theirs;
-        let squares = |count: f64, variance: f64| if count < 2.0 { 0.0 } else { variance * (count - 1.0) };
+        // Weights first: a sum of squares may overflow where the variance does not.
+        let part = |count: f64, variance: f64| {
+            if count < 2.0 { 0.0 } else { variance * ((count - 1.0) / (total - 1.0)) }
+        };
         // The variance first: it needs the mean as it was.
         let means = self.mean.iter().zip(&other.mean);
         for ((variance, &their_variance), (mean, their_mean)) in
             self.variance.iter_mut().zip(&other.variance).zip(means)
         {
             let apart = their_mean - mean;
-            let between = apart * apart * (mine * theirs / total);
-            *variance =
-                (squares(mine, *variance) + squares(theirs, their_variance) + between) / (total - 1.0);
+            let between = apart * (apart * (mine * theirs / total / (total - 1.0)));
+            *variance = part(mine, *variance) + part(theirs, their_variance) + between;
         }
         for (mean, their_mean) in self.mean.iter_mut().zip(&other.mean) {
-            *mean += (their_mean - *mean) * (theirs / total);
+            let apart = their_mean - *mean;
+            *mean = match apart.is_finite() {
+                true => *mean + apart * (theirs / total),
+                false => *mean * (mine / total) + their_mean * (theirs / total),
+            };
         }
         for (min, &theirs) in self.min.iter_mut().zip(&other.min) {
             *min = if theirs < *min || theirs.is_nan() { theirs } else { *min };
@@ -148,6 +154,21 @@ mod tests {
             assert!((merged.mean[0] - whole.mean[0]).abs() < 1e-11, "cut at {cut}");
             assert!((merged.variance[0] - whole.variance[0]).abs() < 1e-9, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn parts_of_large_numbers_merge_without_overflow() {
+        let merged = |parts: &[&[f64]]| {
+            let mut all = Statistics::empty(1);
+            parts.iter().for_each(|part| all.merge(&of(part)));
+            (all.mean[0], all.variance[0])
+        };
+        assert_eq!(merged(&[&[1e308], &[-1e308]]), (0.0, f64::INFINITY));
+        assert_eq!(merged(&[&[f64::INFINITY], &[1.0]]).0, f64::INFINITY);
+        // 10⁶ times the same, and one that is 2·10¹⁵⁴ away: the variance is about 4·10³⁰².
+        let mut many = Statistics::from_rows(1_000_000, &[0.0, 0.0, 0.0, 0.0], 4);
+        many.merge(&of(&[2e154]));
+        assert!((many.variance[0] / 4e302 - 1.0).abs() < 1e-5, "{many:?}");
     }
 
     #[test]

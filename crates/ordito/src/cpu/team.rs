@@ -17,7 +17,7 @@ use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -120,9 +120,10 @@ impl Team {
         if shared.busy.compare_exchange(false, true, Acquire, Relaxed).is_err() {
             return alone();
         }
+        let turn = Turn(shared);
         self.fork_and_join(chunks, &work);
-        let panicked = shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
-        shared.busy.store(false, SeqCst);
+        let panicked = shared.first_panic().take();
+        drop(turn);
         if let Some(payload) = panicked {
             resume_unwind(payload);
         }
@@ -135,23 +136,64 @@ impl Team {
         }
         shared.chunks.store(chunks, Relaxed);
         // SAFETY: only the lifetime is changed. Workers follow the pointer only while they are inside this region, and this
-        // function does not return (nor unwind: `take_chunks` catches) before it is closed and they have left.
+        // function neither returns nor unwinds before it is closed and they have left: dropping `open` sees to both.
         let work = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync), Work>(work) };
         // SAFETY: this call has the team, no region is open and nobody is inside, so nobody else looks at the cell.
         unsafe { *shared.work.get() = Some(work) };
-        shared.region.0.fetch_add(1, SeqCst); // opens, and publishes what was written above
+        let open = OpenRegion::new(shared); // publishes what was written above
         for (worker, Apart(seat)) in self.workers.iter().zip(&shared.seats[1..]) {
             if seat.asleep.load(SeqCst) {
                 worker.thread().unpark();
             }
         }
         shared.take_chunks(0, work);
-        shared.region.0.fetch_add(1, SeqCst); // closes: whoever looks from now on does not enter
+        drop(open);
+    }
+}
+
+/// The team is one call's until this is dropped.
+struct Turn<'a>(&'a Shared);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.busy.store(false, SeqCst);
+    }
+}
+
+/// A region that workers may enter. Dropped, it is closed and nobody is inside any more, whatever happened meanwhile.
+struct OpenRegion<'a>(&'a Shared);
+
+impl<'a> OpenRegion<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.region.0.fetch_add(1, SeqCst);
+        OpenRegion(shared)
+    }
+}
+
+impl Drop for OpenRegion<'_> {
+    fn drop(&mut self) {
+        self.0.region.0.fetch_add(1, SeqCst); // whoever looks from now on does not enter
         let mut pauses = 0;
-        while shared.inside.0.load(SeqCst) != 0 {
+        while self.0.inside.0.load(SeqCst) != 0 {
             pauses += 1;
             if pauses < PATIENCE { std::hint::spin_loop() } else { thread::yield_now() }
         }
+    }
+}
+
+/// A worker that looks whether it may enter, or is inside. Dropped, it has left.
+struct Inside<'a>(&'a Shared);
+
+impl<'a> Inside<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.inside.0.fetch_add(1, SeqCst);
+        Inside(shared)
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.inside.0.fetch_sub(1, SeqCst);
     }
 }
 
@@ -162,7 +204,7 @@ impl Shared {
         while let Some(region) = self.next_region(seat, last) {
             // Says that it enters, then looks whether the region is still open; the caller closes it, then looks whether
             // somebody is inside. All four in one order (SeqCst): one of the two sees the other.
-            self.inside.0.fetch_add(1, SeqCst);
+            let inside = Inside::new(self);
             if self.region.0.load(SeqCst) == region {
                 // SAFETY: inside an open region: the cell was written before it opened and is not written while
                 // anybody is inside.
@@ -170,7 +212,7 @@ impl Shared {
                     self.take_chunks(seat, work);
                 }
             }
-            self.inside.0.fetch_sub(1, SeqCst);
+            drop(inside);
             last = region;
         }
     }
@@ -219,7 +261,23 @@ impl Shared {
             }
         };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(take_all)) {
-            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
+            self.keep_first(payload);
+        }
+    }
+
+    fn first_panic(&self) -> MutexGuard<'_, Option<Box<dyn Any + Send>>> {
+        self.panic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what the first panic said. What a later one said is dropped, which may panic too: nobody is told of that, and what
+    /// that one says is not dropped at all, or it would never end.
+    fn keep_first(&self, payload: Box<dyn Any + Send>) {
+        let surplus = {
+            let mut first = self.first_panic();
+            if first.is_none() { first.replace(payload) } else { Some(payload) }
+        };
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(surplus))) {
+            std::mem::forget(again);
         }
     }
 }
@@ -295,6 +353,46 @@ mod tests {
             let payload = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
             assert!(payload.downcast_ref::<String>().unwrap().contains("this one fails"));
             assert_eq!(counts(&team, 12), [1; 12]);
+        }
+    }
+
+    /// What a panic says, and panics itself when nobody listens.
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("dropped");
+        }
+    }
+
+    #[test]
+    fn a_panic_that_panics_when_it_is_dropped_lets_nobody_in_the_region_behind() {
+        let team = Team::new(2, |_| ());
+        for second in [0, 1] {
+            let met = (0..100).any(|_| {
+                let begun = AtomicUsize::new(0);
+                let both_work = || begun.load(SeqCst) == 2;
+                let work = |chunk: usize| {
+                    begun.fetch_add(1, SeqCst);
+                    let start = Instant::now();
+                    while !both_work() && start.elapsed() < 100 * SPIN {
+                        thread::yield_now();
+                    }
+                    while chunk == second && both_work() && team.shared.panic.lock().unwrap().is_none() {
+                        thread::yield_now();
+                    }
+                    std::panic::panic_any(Bomb);
+                };
+                let first = catch_unwind(AssertUnwindSafe(|| team.run(2, work))).unwrap_err();
+                assert!(first.is::<Bomb>());
+                std::mem::forget(first);
+                assert!(!team.shared.busy.load(SeqCst), "the team is nobody's");
+                assert_eq!(team.shared.inside.0.load(SeqCst), 0, "nobody is inside");
+                assert_eq!(team.shared.region.0.load(SeqCst) % 2, 0, "no region is open");
+                assert_eq!(counts(&team, 12), [1; 12]);
+                both_work()
+            });
+            assert!(met, "the threads never worked at the same time");
         }
     }
 

@@ -79,7 +79,7 @@ impl Device {
     #[doc(hidden)]
     pub fn kernel(&self, source: &KernelSource) -> Result<Kernel, Refusal> {
         let function = Spent::compiling(|| self.backend().compile(source))?;
-        Ok(Kernel::new(source.entry, function, self.limits().threads_per_multiprocessor))
+        Ok(Kernel::new(source.entry, function, self.limits().clone()))
     }
 
     /// Waits until everything that was put into its stream is done.

@@ -52,6 +52,11 @@ impl DeviceLimits {
 }
 
 /// How a kernel is started: blocks, threads of a block, dynamic shared memory. Within the device's limits.
+///
+/// ```compile_fail,E0451
+/// # use ordito::device::LaunchPlan;
+/// let beyond_all_limits = LaunchPlan { grid: [1, 1, 1], block: [1 << 20, 1, 1], shared_bytes: 0 };
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LaunchPlan {
@@ -109,6 +114,11 @@ impl LaunchPlan {
     /// This launch with dynamic shared memory.
     pub fn with_shared(self, limits: &DeviceLimits, shared_bytes: u64) -> Result<Self, Refusal> {
         LaunchPlan::new(limits, self.grid.map(u64::from), self.block, shared_bytes)
+    }
+
+    /// Is it within the limits of this device too?
+    pub(crate) fn check(&self, limits: &DeviceLimits) -> Result<(), Refusal> {
+        LaunchPlan::new(limits, self.grid.map(u64::from), self.block, self.shared_bytes.into()).map(drop)
     }
 
     /// Blocks in each direction, x first; a 0 means that there is nothing to do.

@@ -12,6 +12,10 @@ pub const PTX: (&str, &str) = ("ptx.cuh", include_str!("ptx.cuh"));
 /// Name and text of the header of what only [`SM_90A`] has.
 pub const WGMMA: (&str, &str) = ("wgmma.cuh", include_str!("wgmma.cuh"));
 
+/// What the emulator puts beside a kernel: the header before it, and the file that includes both.
+pub(crate) const EMULATOR_HEADER_NAME: &str = "cuda_emulator.h";
+pub(crate) const UNIT_NAME: &str = "kernel.cpp";
+
 /// What machine code is made for: `90` runs on compute capability 9.0, `90a` there and nowhere else, and may use
 /// instructions that later GPUs do not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,8 +76,8 @@ impl KernelSource {
         self
     }
 
-    /// With a header of this name. Names with folders are refused when it is compiled: the emulator's compiler reads headers from
-    /// files.
+    /// With a header of this name. Names with folders, and those of other files of a kernel, are refused when it is compiled: the
+    /// emulator's compiler reads headers from files.
     pub fn include(mut self, name: &'static str, text: &'static str) -> Self {
         self.headers.push((name, text));
         self
@@ -90,17 +94,33 @@ impl KernelSource {
         [(HEADER_NAME, HEADER)].into_iter().chain(self.headers.iter().copied())
     }
 
-    /// Refuses headers whose names lead elsewhere.
+    /// Refuses headers whose names lead elsewhere, or would take the place of another file.
     #[cfg(any(feature = "cuda", feature = "emulator"))]
     pub(crate) fn check_headers(&self) -> Result<(), Refusal> {
-        let leads_elsewhere = |name: &str| name == ".." || name.contains(['/', '\\']);
-        match self.headers.iter().find(|(name, _)| leads_elsewhere(name)) {
-            None => Ok(()),
-            Some((name, _)) => Err(Refusal::Compile {
-                kernel: self.title(),
-                log: format!("the name of the header `{name}` has a folder in it"),
-            }),
+        let refuse = |log: String| Err(Refusal::Compile { kernel: self.title(), log });
+        let leads_elsewhere = |name: &str| matches!(name, "" | "." | "..") || name.contains(['/', '\\']);
+        let mut taken = vec![HEADER_NAME, EMULATOR_HEADER_NAME, UNIT_NAME, self.file_name()];
+        if leads_elsewhere(self.file_name()) || taken[..3].contains(&self.file_name()) {
+            return refuse(format!("a kernel's file cannot be called `{}`", self.file));
         }
+        for (name, _) in &self.headers {
+            if leads_elsewhere(name) {
+                return refuse(format!("the name of the header `{name}` has a folder in it"));
+            }
+            if taken.contains(name) {
+                return refuse(format!(
+                    "the name of the header `{name}` is that of another file of the kernel"
+                ));
+            }
+            taken.push(name);
+        }
+        Ok(())
+    }
+
+    /// The file's name without its folders.
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
+    pub(crate) fn file_name(&self) -> &'static str {
+        self.file.rsplit('/').next().unwrap_or(self.file)
     }
 
     /// Names and texts of the file and of all headers.
@@ -159,6 +179,14 @@ mod tests {
         assert_eq!(with("a..b.cuh"), Ok(()));
         for name in ["..", "../a.cuh", "/a.cuh", "a\\b.cuh"] {
             assert!(with(name).unwrap_err().to_string().contains("has a folder in it"), "{name}");
+        }
+        for name in ["cuda_emulator.h", "kernel.cpp", "ordito.cuh", "k.cu"] {
+            assert!(with(name).unwrap_err().to_string().contains("that of another file"), "{name}");
+        }
+        let twice = KernelSource::new("k", "k.cu", "").include("a.cuh", "").include("a.cuh", "");
+        assert!(twice.check_headers().is_err());
+        for file in ["cuda_emulator.h", "folder/kernel.cpp", "folder/.."] {
+            assert!(KernelSource::new("k", file, "").check_headers().is_err(), "{file}");
         }
     }
 

@@ -14,6 +14,9 @@ pub mod matrix_market;
 mod nearest;
 mod number;
 pub mod npy;
+#[cfg(target_os = "linux")]
+mod watched_ranges;
+mod mapped_file;
 mod source;
 pub mod synthetic;
 pub mod text_matrix;

@@ -3,9 +3,9 @@
 //! is computed of pieces of a text is the same for both.
 
 use crate::io::error::ReadError;
+use crate::io::mapped_file::MappedFile;
 use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memrchr};
-use memmap2::Mmap;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -19,8 +19,8 @@ const MAPPED_SEGMENTS: usize = 16;
 
 /// Text to be read.
 pub(super) enum Source {
-    /// All of it, in the pages of the file.
-    Mapped(Mmap),
+    /// What is left of it, in the pages of the file.
+    Mapped(Cursor<MappedFile>),
     /// As it comes.
     Stream(Box<dyn Read + Send>),
 }
@@ -36,40 +36,65 @@ pub(super) struct Delivered {
     pub(super) failure: Option<io::Error>,
 }
 
+/// Opens a file, decompressed if it starts like a gzip stream, whatever its name, and has it read. When a part of it went away
+/// meanwhile, that is the error: what was read instead, and what was said of that, means nothing.
+pub(super) fn read_file<T, E: From<ReadError>>(
+    path: &Path,
+    read: impl FnOnce(Source) -> Result<T, E>,
+) -> Result<T, E> {
+    let failed = |reason| E::from(ReadError::Io { path: path.to_owned(), reason });
+    let (source, map) = open(path).map_err(failed)?;
+    let outcome = read(source);
+    match map.is_some_and(|map| map.is_cut()) {
+        true => {
+            Err(failed(io::Error::other("the file was shortened, or its disk failed, while it was read")))
+        }
+        false => outcome,
+    }
+}
+
+/// The text of a file, and the mapping that it lies in, where there is one.
+fn open(path: &Path) -> io::Result<(Source, Option<MappedFile>)> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    // Files that the system makes up while they are read (/proc) have no length and cannot be mapped.
+    let map = if metadata.is_file() && metadata.len() > 0 { MappedFile::new(&file) } else { None };
+    let source = match map.clone() {
+        Some(map) if map.as_ref().starts_with(&GZIP_MAGIC) => {
+            Source::Stream(Box::new(MultiGzDecoder::new(Cursor::new(map))))
+        }
+        Some(map) => Source::Mapped(Cursor::new(map)),
+        None => {
+            let mut start = Vec::with_capacity(GZIP_MAGIC.len());
+            file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
+            let is_gzip = start == GZIP_MAGIC;
+            let whole = Cursor::new(start).chain(file);
+            Source::Stream(if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+        }
+    };
+    Ok((source, map))
+}
+
 impl Source {
-    /// Opens a file, decompressed if it starts like a gzip stream, whatever its name.
-    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
-        Source::try_open(path).map_err(|reason| ReadError::Io { path: path.to_owned(), reason })
-    }
-
-    fn try_open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        // Files that the system makes up while they are read (/proc) have no length and cannot be mapped.
-        if metadata.is_file()
-            && metadata.len() > 0
-            && let Some(map) = map(&file)
-        {
-            return Ok(match map.starts_with(&GZIP_MAGIC) {
-                true => Source::Stream(Box::new(MultiGzDecoder::new(Cursor::new(map)))),
-                false => Source::Mapped(map),
-            });
-        }
-        let mut start = Vec::with_capacity(GZIP_MAGIC.len());
-        file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
-        let is_gzip = start == GZIP_MAGIC;
-        let whole = Cursor::new(start).chain(file);
-        Ok(Source::Stream(if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
-    }
-
-    /// Bytes of text, where that is known before they are read.
+    /// Bytes of text that are left, where that is known before they are read.
     pub(super) fn known_bytes(&self) -> Option<u64> {
         match self {
-            Source::Mapped(map) => Some(map.len() as u64),
+            Source::Mapped(text) => Some(text.get_ref().as_ref().len() as u64 - text.position()),
             Source::Stream(_) => None,
+        }
+    }
+
+    /// What was read of it and is wanted once more comes first again.
+    pub(super) fn after(self, read: Vec<u8>) -> Self {
+        match self {
+            Source::Mapped(mut text) => {
+                text.set_position(text.position() - read.len() as u64);
+                Source::Mapped(text)
+            }
+            Source::Stream(rest) => Source::Stream(Box::new(Cursor::new(read).chain(rest))),
         }
     }
 
@@ -80,12 +105,22 @@ impl Source {
         work: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Delivered, E> {
         match self {
-            Source::Mapped(map) => {
+            Source::Mapped(text) => {
                 let segment_bytes = segment_bytes.saturating_mul(MAPPED_SEGMENTS);
-                segments(&map, segment_bytes).try_for_each(work)?;
-                Ok(Delivered { bytes: map.len() as u64, ..Delivered::default() })
+                let text = &text.get_ref().as_ref()[text.position() as usize..];
+                segments(text, segment_bytes).try_for_each(work)?;
+                Ok(Delivered { bytes: text.len() as u64, ..Delivered::default() })
             }
             Source::Stream(source) => Stream::new(source, segment_bytes).for_each_segment(work),
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::Mapped(text) => text.read(into),
+            Source::Stream(stream) => stream.read(into),
         }
     }
 }
@@ -113,14 +148,6 @@ pub(super) fn segments(text: &[u8], segment_bytes: usize) -> impl Iterator<Item 
 /// From a place in the text to the next multiple of `bytes` behind it.
 fn to_next_multiple(place: u64, bytes: usize) -> usize {
     bytes - (place % bytes as u64) as usize
-}
-
-fn map(file: &File) -> Option<Mmap> {
-    // SAFETY: the bytes are only looked at, never taken as valid text or as a length. As with every mapping, another
-    // process may write to the file meanwhile: then rows are missing or wrong, and the reader, which checks every
-    // index against the mapping's length, reports a fault. One that shortens the file ends this process with SIGBUS;
-    // the documentation of what reads files says so.
-    unsafe { Mmap::map(file) }.ok()
 }
 
 /// Bytes that arrive one after the other. While a segment is worked on the next one is fetched.
@@ -181,7 +208,7 @@ impl Stream {
     /// line of any length costs a few steps.
     fn read_more(&mut self, buffer: &mut Vec<u8>, nominal: usize) {
         let behind = buffer.len().saturating_sub(nominal).max(self.segment_bytes / 16 + 1);
-        let wanted = nominal.saturating_sub(buffer.len()) + behind;
+        let wanted = nominal.saturating_sub(buffer.len()).saturating_add(behind);
         match self.source.by_ref().take(wanted as u64).read_to_end(buffer) {
             Ok(count) => self.ended = count < wanted,
             Err(failure) => (self.ended, self.delivered.failure) = (true, Some(failure)),

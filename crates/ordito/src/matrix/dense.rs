@@ -244,6 +244,21 @@ impl<'a, S: Scalar> DenseViewMut<'a, S> {
         Ok(DenseViewMut { rows, cols, leading_dimension, data })
     }
 
+    /// βY, by the rules of BLAS: with β = 0 the old numbers are not read, so that NaN there does not spread.
+    pub(crate) fn scale(&mut self, beta: S) {
+        if beta == S::ONE {
+            return;
+        }
+        for row in 0..self.rows {
+            let row = self.row_mut(row);
+            if beta == S::ZERO {
+                row.fill(S::ZERO);
+            } else {
+                row.iter_mut().for_each(|y| *y = beta * *y);
+            }
+        }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows

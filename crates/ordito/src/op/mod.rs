@@ -20,6 +20,8 @@ pub(crate) mod padded_rows;
 pub(crate) mod phase_clock;
 pub(crate) mod reference;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) mod scale_rows;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod transposed;
 
 pub use break_even::Products;

@@ -22,9 +22,11 @@ pub(crate) trait DeviceOp<const READ: usize>: DenseOp<READ> {
     /// they lie on the host?
     const PADDED_ROWS: bool;
 
-    /// Told, untimed, where the operands lie before they are used: what is to be known of that is found out here.
+    /// Told, untimed, where the operands lie and what the factors are before they are used: what is to be known of that is
+    /// found out here.
     fn bind(
         kernel: &mut Self::DeviceKernel,
+        factors: Self::Factors,
         read: [DeviceView<'_, Self::Read>; READ],
         written: DeviceView<'_, Self::Written>,
     ) -> Result<(), RunError>;
@@ -73,8 +75,8 @@ impl<O: DeviceOp<READ>, const READ: usize> Resident<O, READ> {
         views(&self.read)
     }
 
-    fn bind(&self, kernel: &mut O::DeviceKernel) -> Result<(), RunError> {
-        O::bind(kernel, self.views(), self.written.view())
+    fn bind(&self, kernel: &mut O::DeviceKernel, factors: O::Factors) -> Result<(), RunError> {
+        O::bind(kernel, factors, self.views(), self.written.view())
     }
 
     fn run(&mut self, kernel: &mut O::DeviceKernel, factors: O::Factors) -> Result<(), RunError> {
@@ -136,7 +138,7 @@ impl<O: DeviceOp<READ>, const READ: usize> OnDevice<O, READ> {
                 clock: PhaseClock::new(&self.device)?,
             },
         };
-        room.resident.bind(&mut self.kernel)?;
+        room.resident.bind(&mut self.kernel, factors)?;
         with_host_copies(|copies| self.enqueue(copies, factors, read, written, &mut room))?;
         self.phases = room.clock.phases()?;
         self.room = Some(room);
@@ -188,10 +190,11 @@ impl<O: DeviceOp<READ>, const READ: usize> OnDevice<O, READ> {
     /// Told where operands on the device lie before [`apply_on_device`](Self::apply_on_device) gets them.
     pub(crate) fn get_ready(
         &mut self,
+        factors: O::Factors,
         read: [DeviceView<'_, O::Read>; READ],
         written: DeviceView<'_, O::Written>,
     ) -> Result<(), RunError> {
-        O::bind(&mut self.kernel, read, written)
+        O::bind(&mut self.kernel, factors, read, written)
     }
 
     /// The library's call on operands that lie on the device. Only enqueues.
@@ -209,7 +212,7 @@ impl<O: DeviceOp<READ>, const READ: usize> OnDevice<O, READ> {
         check_alignment(O::WRITTEN_NAME, written.address())?;
         let kernel = &mut *self.kernel;
         self.device.in_order((O::READ_NAMES, read), (O::WRITTEN_NAME, written), |read, written| {
-            O::bind(kernel, read, written.as_view())?;
+            O::bind(kernel, factors, read, written.as_view())?;
             O::run(kernel, factors, read, written)
         })
     }
@@ -253,7 +256,7 @@ impl<O: DeviceOp<READ>, const READ: usize> Prepared<O> for OnDevice<O, READ> {
         let mut resident = Resident::<O, READ> { read, written: written(O::WRITTEN_NAME)? };
         let as_it_was = || written(&format!("{} as it was", O::WRITTEN_NAME));
         let mut before = operands.before.map(|_| as_it_was()).transpose()?;
-        resident.bind(&mut self.kernel)?;
+        resident.bind(&mut self.kernel, operands.factors)?;
         device.synchronize()?;
         let start = Instant::now();
         for (to, from) in resident.read.iter_mut().zip(operands.read) {

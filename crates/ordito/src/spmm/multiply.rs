@@ -10,7 +10,8 @@ use crate::spmm::cpu::partition::RowChunks;
 use crate::spmm::product::check_shapes;
 use std::ops::Mul;
 
-/// A single product Y = αAX + βY on all cores, of a [`Csr`] or of borrowed arrays: nothing is copied or converted.
+/// A single product Y = αAX + βY on all cores, of a [`Csr`] or of borrowed arrays: nothing is copied or converted. With α = 0
+/// neither A nor X is read, with β = 0 not Y.
 ///
 /// ```
 /// use ordito::{CsrView, DenseView, DenseViewMut};
@@ -38,9 +39,13 @@ fn multiply_slices<S: Scalar>(
     a: CsrSlices<'_, S>,
     x: DenseView<'_, S>,
     beta: S,
-    y: DenseViewMut<'_, S>,
+    mut y: DenseViewMut<'_, S>,
 ) -> Result<(), RunError> {
     check_shapes((a.rows(), a.cols()), x.cols(), &x, (y.rows(), y.cols()))?;
+    if alpha == S::ZERO {
+        y.scale(beta);
+        return Ok(());
+    }
     let machine = Machine::all_cores()?;
     let chunks = RowChunks::new(a.offsets(), x.cols(), machine.threads());
     multiply_chunks(&machine, a, &chunks, 0, alpha, x, beta, y);

@@ -29,7 +29,7 @@ pub struct Subject<S> {
 pub struct Inputs<S> {
     /// X.
     pub x: Arc<Dense<S>>,
-    /// α.
+    /// α; with 0, neither A nor X is read.
     pub alpha: S,
     /// β; with 0, Y is not read.
     pub beta: S,
@@ -46,7 +46,7 @@ impl<S: Scalar> Inputs<S> {
 
 /// A prepared product: what the workbench runs, and what the library calls on memory of the user.
 pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
-    /// Y = αAX + βY. With β = 0, Y is not read; gaps between rows are never touched.
+    /// Y = αAX + βY. With α = 0 neither A nor X is read, with β = 0 not Y; gaps between rows are never touched.
     fn apply(
         &mut self,
         alpha: S,
@@ -60,8 +60,8 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
         None
     }
 
-    /// Told where operands on the device lie before [`apply_on_device`](Self::apply_on_device) gets them.
-    fn get_ready(&mut self, _x: DeviceView<'_, S>, _y: DeviceView<'_, S>) -> Result<(), RunError> {
+    /// Told where operands on the device lie, and α, before [`apply_on_device`](Self::apply_on_device) gets them.
+    fn get_ready(&mut self, _alpha: S, _x: DeviceView<'_, S>, _y: DeviceView<'_, S>) -> Result<(), RunError> {
         Ok(())
     }
 

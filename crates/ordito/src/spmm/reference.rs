@@ -10,7 +10,7 @@ pub(crate) fn oracle<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, extent
     let terms = terms(subject, inputs);
     let listed_rows = extent.listed_rows(rows);
     let mut answer = Answer::new(rows, cols, listed_rows.as_deref());
-    for_each_entry(subject, |row, col, value| answer.add(row, value, inputs.x.view().row(col)));
+    for_each_entry(subject, inputs, |row, col, value| answer.add(row, value, inputs.x.view().row(col)));
     answer.finish(inputs);
 
     let projection = match extent {
@@ -38,8 +38,15 @@ pub(crate) fn oracle<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, extent
     }
 }
 
-/// Every entry of A once: as it was read where that is known, else from CSR.
-fn for_each_entry<S: Scalar>(subject: &Subject<S>, mut entry: impl FnMut(usize, usize, f64)) {
+/// Every entry of A once: as it was read where that is known, else from CSR. None where α is 0: A is not read then.
+fn for_each_entry<S: Scalar>(
+    subject: &Subject<S>,
+    inputs: &Inputs<S>,
+    mut entry: impl FnMut(usize, usize, f64),
+) {
+    if inputs.alpha == S::ZERO {
+        return;
+    }
     match &subject.triplets {
         Some(triplets) => {
             triplets.entries().for_each(|(row, col, a)| entry(row as usize, col as usize, a.to_f64()))
@@ -57,7 +64,7 @@ fn for_each_entry<S: Scalar>(subject: &Subject<S>, mut entry: impl FnMut(usize, 
 fn terms<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>) -> Vec<u64> {
     let scaling = u64::from(inputs.alpha != S::ONE) + 2 * u64::from(inputs.beta != S::ZERO);
     let mut terms = vec![scaling; subject.a.rows()];
-    for_each_entry(subject, |row, _, _| terms[row] += 1);
+    for_each_entry(subject, inputs, |row, _, _| terms[row] += 1);
     terms
 }
 
@@ -129,7 +136,7 @@ fn project<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, terms: Vec<u64>,
     let x: Vec<(f64, f64)> = (0..inputs.x.rows()).map(|row| weigh(inputs.x.view().row(row))).collect();
     let (mut expected, mut magnitude) = (vec![0.0; rows], vec![0.0; rows]);
     let (alpha, beta) = (inputs.alpha.to_f64(), inputs.beta.to_f64());
-    for_each_entry(subject, |row, col, a| {
+    for_each_entry(subject, inputs, |row, col, a| {
         expected[row] += alpha * a * x[col].0;
         magnitude[row] += (alpha * a).abs() * x[col].1;
     });
@@ -165,6 +172,16 @@ mod tests {
         assert_eq!(reference.expected, [-11.0, -13.0, 17.0, 23.0]);
         assert_eq!(reference.magnitude, [15.0, 21.0, 19.0, 25.0]);
         assert_eq!(reference.terms, [5, 4]);
+    }
+
+    #[test]
+    fn without_alpha_nothing_of_a_and_x_is_left() {
+        let (subject, mut inputs) = example();
+        inputs.x = Arc::new(Dense::filled(2, 2, f64::NAN).unwrap());
+        inputs.alpha = 0.0;
+        assert_eq!(oracle(&subject, &inputs, Extent::Whole).expected, [-1.0; 4]);
+        let projection = oracle(&subject, &inputs, Extent::Sampled { rows: 1, seed: 3 }).projection.unwrap();
+        assert!(projection.expected.iter().all(|sum| sum.is_finite()));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The CPU's way: a grid of row blocks × stripes of columns that depends on the shape only. Each cell is added up by itself
 //! and the cells of a stripe from top to bottom, so that any number of threads, and any vector width, gives the same bits.
+//!
+//! What is rounded off a sum is kept beside it, once for every eight rows: a mean is as exact as one of pairwise sums, of any
+//! number of rows. Where a sum overflows and the statistics need not, the column is read once more, in larger units.
 
 use crate::Scalar;
 use crate::column_stats::reduction::Shape;
@@ -8,7 +11,7 @@ use crate::machine::Machine;
 use crate::matrix::DenseView;
 use std::ops::Range;
 
-/// Columns of a stripe: pivot, sums and extremes of so many, 20 KiB in f64, stay in a first-level cache. Fewer would read
+/// Columns of a stripe: pivot, sums and extremes of so many, 24 KiB in f64, stay in a first-level cache. Fewer would read
 /// memory in pieces that are too short to be fetched ahead.
 const COLS_PER_STRIPE: usize = 512;
 /// Rows of a block, at least: enough that handing a cell to a thread and merging it do not count (a full cell of so many
@@ -24,6 +27,8 @@ struct Cell<S> {
     rows: Range<usize>,
     cols: Range<usize>,
     sum: Vec<f64>,
+    /// What was rounded off the sum.
+    rest: Vec<f64>,
     squares: Vec<f64>,
     least: Vec<S>,
     most: Vec<S>,
@@ -49,6 +54,7 @@ impl<S: Scalar> RowBlocks<S> {
                     rows: first_row..rows.min(first_row + rows_per_block),
                     cols,
                     sum: sums.clone(),
+                    rest: sums.clone(),
                     squares: sums,
                     least: extremes.clone(),
                     most: extremes,
@@ -93,7 +99,10 @@ impl<S: Scalar> Cell<S> {
     /// Adds the cell of further rows of the same columns.
     fn take_in(&mut self, other: &Cell<S>) {
         let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
-        add(&mut self.sum, &other.sum);
+        add(&mut self.rest, &other.rest);
+        for ((sum, rest), &from) in self.sum.iter_mut().zip(&mut self.rest).zip(&other.sum) {
+            add_exactly(sum, rest, from);
+        }
         add(&mut self.squares, &other.squares);
         self.least
             .iter_mut()
@@ -109,18 +118,72 @@ impl<S: Scalar> Cell<S> {
     fn finish(&self, data: DenseView<'_, S>, results: &mut [f64]) {
         let (all, count) = (data.cols(), data.rows() as f64);
         for (c, col) in self.cols.clone().enumerate() {
-            let (sum, squares) = (self.sum[c], self.squares[c]);
+            // What is rounded off an infinite sum is no number.
+            let rest = if self.rest[c].is_finite() { self.rest[c] } else { 0.0 };
+            let (sum, squares) = (self.sum[c] + rest, self.squares[c]);
             let offset = sum / count;
-            let rest = squares - sum * offset;
-            results[col] = pivot(data.row(0)[col]) + offset;
+            let left = squares - sum * offset;
+            let mean = mean(pivot(data.row(0)[col]), self.sum[c], rest, count);
             // Rounding may leave a little less than nothing.
-            results[all + col] = if rest < 0.0 { 0.0 } else { rest } / (count - 1.0);
+            let variance = if left < 0.0 { 0.0 } else { left } / (count - 1.0);
+            let finite = self.least[c].is_finite() && self.most[c].is_finite() && !squares.is_nan();
+            let overflow = !mean.is_finite() || count > 1.0 && !variance.is_finite();
+            (results[col], results[all + col]) =
+                if finite && overflow { in_large_units(data, col) } else { (mean, variance) };
             // No infinity makes a NaN of a sum of squares: there was one among the numbers.
             let or_nan = |extreme: S| if squares.is_nan() { f64::NAN } else { extreme.to_f64() };
             results[2 * all + col] = or_nan(self.least[c]);
             results[3 * all + col] = or_nan(self.most[c]);
         }
     }
+}
+
+/// Adds to a sum, and to `rest` what is rounded off (Knuth's two-sum: exact, whichever is larger).
+#[inline(always)]
+fn add_exactly(sum: &mut f64, rest: &mut f64, add: f64) {
+    let next = *sum + add;
+    let added = next - *sum;
+    *rest += (*sum - (next - added)) + (add - added);
+    *sum = next;
+}
+
+/// pivot + (sum + rest) / count, rounded once: where the two nearly cancel, what division rounds off would be most of it.
+fn mean(pivot: f64, sum: f64, rest: f64, count: f64) -> f64 {
+    let offset = (sum + rest) / count;
+    if !offset.is_finite() {
+        return pivot + offset;
+    }
+    let (mut mean, mut left) = (pivot, ((-offset).mul_add(count, sum) + rest) / count);
+    add_exactly(&mut mean, &mut left, offset);
+    mean + left
+}
+
+/// The sum of a power of two of numbers, of halves of them.
+#[inline(always)]
+fn pairwise<const COUNT: usize>(mut numbers: [f64; COUNT]) -> f64 {
+    let mut half = COUNT / 2;
+    while half > 0 {
+        for i in 0..half {
+            numbers[i] += numbers[i + half];
+        }
+        half /= 2;
+    }
+    numbers[0]
+}
+
+/// Mean and variance of a column of finite numbers whose sums overflow: in units of 2⁶⁰⁰, of which no sum of squares of as many
+/// numbers as there can be does. What is lost is far below the last bit of numbers so large.
+#[cold]
+fn in_large_units<S: Scalar>(data: DenseView<'_, S>, col: usize) -> (f64, f64) {
+    let unit = f64::from_bits((1023 + 600) << 52);
+    let count = data.rows() as f64;
+    let numbers = || (0..data.rows()).map(|row| data.row(row)[col].to_f64() / unit);
+    let (mut sum, mut rest) = (0.0, 0.0);
+    numbers().for_each(|x| add_exactly(&mut sum, &mut rest, x));
+    let mean = (sum + rest) / count;
+    let (mut squares, mut rest) = (0.0, 0.0);
+    numbers().for_each(|x| add_exactly(&mut squares, &mut rest, (x - mean) * (x - mean)));
+    (mean * unit, (squares + rest) / (count - 1.0) * unit * unit)
 }
 
 /// The same loop compiled for what the processor has. Multiplications and additions are not fused: the results are
@@ -158,12 +221,14 @@ fn fill_portable<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
     let mut pivots = [0.0; COLS_PER_STRIPE];
     pivots.iter_mut().zip(first).for_each(|(to, &x)| *to = pivot(x));
     cell.sum.fill(0.0);
+    cell.rest.fill(0.0);
     cell.squares.fill(0.0);
     cell.least.copy_from_slice(first);
     cell.most.copy_from_slice(first);
     let mut kept = Kept {
         pivots: &pivots[..width],
         sum: &mut cell.sum[..width],
+        rest: &mut cell.rest[..width],
         squares: &mut cell.squares[..width],
         least: &mut cell.least[..width],
         most: &mut cell.most[..width],
@@ -182,30 +247,32 @@ fn fill_portable<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
 struct Kept<'a, S> {
     pivots: &'a [f64],
     sum: &'a mut [f64],
+    rest: &'a mut [f64],
     squares: &'a mut [f64],
     least: &'a mut [S],
     most: &'a mut [S],
 }
 
 impl<S: Scalar> Kept<'_, S> {
-    /// Adds some rows, in order.
+    /// Adds some rows, a power of two of them.
     #[inline(always)]
     fn add<const ROWS: usize>(&mut self, rows: [&[S]; ROWS]) {
         let width = self.pivots.len();
         let rows = rows.map(|row| &row[..width]);
-        let (sum, squares) = (&mut self.sum[..width], &mut self.squares[..width]);
+        let (sum, rest) = (&mut self.sum[..width], &mut self.rest[..width]);
+        let squares = &mut self.squares[..width];
         let (least, most) = (&mut self.least[..width], &mut self.most[..width]);
         for c in 0..width {
-            let (mut s, mut q, mut low, mut high) = (sum[c], squares[c], least[c], most[c]);
+            let (mut low, mut high) = (least[c], most[c]);
             for row in rows {
                 let x = row[c];
-                let d = x.to_f64() - self.pivots[c];
-                s += d;
-                q += d * d;
                 low = if x < low { x } else { low };
                 high = if x > high { x } else { high };
             }
-            (sum[c], squares[c], least[c], most[c]) = (s, q, low, high);
+            (least[c], most[c]) = (low, high);
+            let differences = rows.map(|row| row[c].to_f64() - self.pivots[c]);
+            add_exactly(&mut sum[c], &mut rest[c], pairwise(differences));
+            squares[c] += pairwise(differences.map(|d| d * d));
         }
     }
 }
@@ -232,6 +299,42 @@ mod tests {
                 assert_eq!(reduced(simd, threads, data.view()), one, "{rows}x{cols}, {threads} threads");
             }
         }
+    }
+
+    fn statistics(numbers: Vec<f64>) -> [f64; 4] {
+        let data = crate::matrix::Dense::from_rows(numbers.len(), 1, numbers).unwrap();
+        let results = reduced(SimdLevel::supported(), 2, data.view());
+        std::array::from_fn(|row| f64::from_bits(results[row]))
+    }
+
+    #[test]
+    fn nothing_overflows_that_need_not() {
+        assert_eq!(statistics(vec![1e308, -1e308]), [0.0, f64::INFINITY, -1e308, 1e308]);
+        assert_eq!(statistics(vec![1.5e308; 3]), [1.5e308, 0.0, 1.5e308, 1.5e308]);
+        assert_eq!(statistics(vec![-1.7e308, 1.7e308, 1.7e308, -1.7e308])[0], 0.0);
+        // Σd² would be 1e310: of ±1e152 the variance is n/(n − 1)·1e304.
+        let count = 1_000_000;
+        let [mean, variance, ..] =
+            statistics((0..count).map(|row| if row % 2 == 0 { 1e152 } else { -1e152 }).collect());
+        let expected = 1e152 * (1e152 / f64::from(count - 1) * f64::from(count));
+        assert!(mean == 0.0 && (variance / expected - 1.0).abs() < 1e-12, "{mean} {variance}");
+        assert_eq!(statistics(vec![1.0, f64::INFINITY])[0], f64::INFINITY);
+        assert!(statistics(vec![f64::NEG_INFINITY, 1.0, f64::INFINITY])[0].is_nan());
+        assert!(statistics(vec![1e308, f64::NAN]).iter().all(|statistic| statistic.is_nan()));
+        assert_eq!(statistics(vec![1e308])[0], 1e308);
+    }
+
+    #[test]
+    fn the_mean_of_a_million_drifting_rows_is_exact_though_they_cancel() {
+        // From 512 down to −512, in whole multiples of 2⁻³⁰: integers say what the mean is, which is next to nothing.
+        let (count, unit) = (1_000_000_i64, 2f64.powi(30));
+        let steps = |row: i64| (1 << 39) - row * 1_099_511 - row * 7919 % 1009 * 1_000_003 % 65_537;
+        let sum = (0..count).map(|row| i128::from(steps(row))).sum::<i128>();
+        let mean = statistics((0..count).map(|row| steps(row) as f64 / unit).collect())[0];
+        // In units of 2⁻⁷⁰.
+        let (found, expected) = ((mean * 2f64.powi(70)) as i128, (sum << 40) / i128::from(count));
+        let error = (found - expected) as f64 / 2f64.powi(70);
+        assert!(error.abs() < 1e-15, "{mean} is off by {error:e}");
     }
 
     #[test]

@@ -84,6 +84,7 @@ impl<S: Scalar> DeviceOp<1> for Columns<S> {
 
     fn bind(
         kernel: &mut Self::DeviceKernel,
+        _: (),
         [data]: [DeviceView<'_, S>; 1],
         _: DeviceView<'_, f64>,
     ) -> Result<(), RunError> {

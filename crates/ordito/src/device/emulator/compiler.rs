@@ -1,6 +1,6 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
-use crate::device::source::KernelSource;
+use crate::device::source::{EMULATOR_HEADER_NAME, KernelSource, UNIT_NAME};
 use crate::files::Key;
 use crate::refusal::Refusal;
 use std::ffi::OsString;
@@ -23,8 +23,11 @@ const FLAGS: &[&str] = &[
     "-fno-exceptions",
     "-fno-rtti",
     "-ffp-contract=off",
+    "-fstack-usage",
     "-w",
 ];
+/// Local variables of one function: more than that is refused. Recursion is another matter, and found when it happens.
+pub(crate) const LARGEST_FRAME: usize = 64 << 10;
 /// What calls the hooks of `cuda_emulator.h`. Divisions are checked since this machine, unlike a GPU, ends the
 /// program when it divides by zero.
 const CHECKS: &str =
@@ -136,10 +139,10 @@ impl Compiler {
             ))
         })?;
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
-        write(Path::new("cuda_emulator.h"), EMULATOR_HEADER)?;
+        write(Path::new(EMULATOR_HEADER_NAME), EMULATOR_HEADER)?;
         source.all_headers().try_for_each(|(name, text)| write(Path::new(name), text))?;
-        write(Path::new(file_name(source)), source.text)?;
-        write(Path::new("kernel.cpp"), &unit(source))?;
+        write(Path::new(source.file_name()), source.text)?;
+        write(Path::new(UNIT_NAME), &unit(source))?;
         let run = |arguments: Vec<String>| {
             let mut command = Command::new(&self.program);
             // The log is shown in messages and compared in tests: no translations.
@@ -153,21 +156,31 @@ impl Compiler {
         };
         let mut arguments = self.compile_flags();
         arguments.extend(source.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
-        arguments.extend(["-I.", "-c", "kernel.cpp", "-o", "kernel.o"].map(String::from));
+        arguments.extend(["-I.", "-c", UNIT_NAME, "-o", "kernel.o"].map(String::from));
         run(arguments)?;
+        let frames = fs::read_to_string(folder.path().join("kernel.su")).map_err(failed)?;
+        check_frames(&frames).map_err(|log| Refusal::Compile { kernel: source.title(), log })?;
         let mut arguments = self.link_flags();
-        arguments.extend(["kernel.o", "-o", "kernel.so"].map(String::from));
+        arguments.extend(["kernel.o", "-o", "kernel.so", "-lm", "-lgcc"].map(String::from));
         run(arguments)?;
-        fs::read(folder.path().join("kernel.so")).map_err(|_| Refusal::Compile {
-            kernel: source.title(),
-            log: format!("{} made no file; set CXX to a g++ or clang++", self.program.display()),
-        })
+        let refuse = |log: String| Refusal::Compile { kernel: source.title(), log };
+        let library = fs::read(folder.path().join("kernel.so")).map_err(|_| {
+            refuse(format!("{} made no file; set CXX to a g++ or clang++", self.program.display()))
+        })?;
+        if self.checks == Checks::Own && startup_bytes(&library) > OWN_STARTUP_BYTES {
+            return Err(refuse("it runs something when it is loaded, which CUDA does not have".into()));
+        }
+        Ok(library)
     }
 
     fn compile_flags(&self) -> Vec<String> {
         let mut flags: Vec<&str> = FLAGS.to_vec();
         match self.checks {
-            Checks::Own => flags.extend([CHECKS, "-DEMULATOR_CHECKS"]),
+            Checks::Own => {
+                flags.extend([CHECKS, "-DEMULATOR_CHECKS"]);
+                // Not expanded where they stand: they would be accesses that no call comes before.
+                flags.extend(["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"]);
+            }
             Checks::AddressSanitizer => {
                 flags.extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
                 // Fibers leave frames behind that a sanitizer of stacks would take for faults.
@@ -183,26 +196,62 @@ impl Compiler {
     fn link_flags(&self) -> Vec<String> {
         let mut flags = vec!["-shared", "-nostartfiles"];
         match self.checks {
-            Checks::Own => flags.push("-Wl,-z,defs"),
+            // Of the C library nothing but mathematics, and what counts bits: what other functions touch would not be seen.
+            Checks::Own => flags.extend(["-Wl,-z,defs", "-nodefaultlibs"]),
             Checks::AddressSanitizer => flags.push("-fsanitize=address,undefined"),
         }
         flags.into_iter().map(String::from).collect()
     }
 }
 
-fn file_name(source: &KernelSource) -> &str {
-    source.file.rsplit('/').next().unwrap_or(source.file)
-}
-
 /// The kernel in a namespace without a name: what templates declare static in it stays out of other sections.
 fn unit(source: &KernelSource) -> String {
     let entry = source.entry;
     format!(
-        "#include \"cuda_emulator.h\"\nnamespace {{\n#include \"{}\"\n}}\n\
+        "#include \"{EMULATOR_HEADER_NAME}\"\nnamespace {{\n#include \"{}\"\n}}\n\
          EMULATOR_EXPORT void ordito_call(void** arguments) {{ emulator_call({entry}, arguments); }}\n\
          EMULATOR_EXPORT void ordito_describe(EmulatorDescription* to) {{ emulator_describe({entry}, to); }}\n",
-        file_name(source)
+        source.file_name()
     )
+}
+
+/// The functions that the checks of the compiler have called when a library is loaded: one, which does nothing.
+const OWN_STARTUP_BYTES: u64 = 8;
+
+/// Bytes of the lists of functions that a 64-bit ELF library has called when it is loaded and closed.
+fn startup_bytes(library: &[u8]) -> u64 {
+    const LISTS: std::ops::RangeInclusive<u32> = 14..=16; // of what comes first, last, and before all
+    let bytes = |at: usize, count: usize| {
+        let field = library.get(at..at.saturating_add(count)).unwrap_or_default();
+        field.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte))
+    };
+    let (table, entry_bytes, entries) =
+        (bytes(0x28, 8) as usize, bytes(0x3a, 2) as usize, bytes(0x3c, 2) as usize);
+    let sections = (0..entries).map(|entry| table.saturating_add(entry * entry_bytes));
+    let lists = sections.filter(|&at| LISTS.contains(&(bytes(at.saturating_add(4), 4) as u32)));
+    lists.map(|at| bytes(at.saturating_add(0x20), 8)).sum()
+}
+
+/// Looks at what the compiler says of every function: `kernel.cpp:1:2:void f(int*)`, bytes, and whether that is known
+/// beforehand.
+fn check_frames(usage: &str) -> Result<(), String> {
+    for line in usage.lines() {
+        let mut fields = line.split('\t');
+        let (Some(function), Some(bytes), Some(kind)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        if kind == "dynamic" {
+            return Err(format!(
+                "{function}: local arrays whose size is computed, which the emulator does not run"
+            ));
+        }
+        if bytes.parse::<usize>().is_ok_and(|bytes| bytes > LARGEST_FRAME) {
+            return Err(format!(
+                "{function}: {bytes} bytes of local variables, the emulator allows {LARGEST_FRAME}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn log(output: &Output) -> String {
@@ -264,6 +313,40 @@ mod tests {
         let wrong = source("// a line\n__device__ inline u32 inner() { return nonsense; }\n");
         let Err(Refusal::Compile { log, .. }) = compiler().compile(&wrong) else { panic!("compiled") };
         assert!(log.contains("inner.cuh:2:") && log.contains("nonsense"), "{log}");
+    }
+
+    #[test]
+    fn frames_that_no_stack_has_room_for_are_refused() {
+        let usage = "k.cpp:1:2:void f()\t65536\tstatic\nk.cpp:3:4:void g(Big)\t368\tdynamic,bounded\n";
+        assert_eq!(check_frames(usage), Ok(()));
+        let why = check_frames("k.cpp:1:2:void f()\t65537\tstatic\n").unwrap_err();
+        assert_eq!(why, "k.cpp:1:2:void f(): 65537 bytes of local variables, the emulator allows 65536");
+        assert!(check_frames("k.cpp:1:2:void f(int)\t16\tdynamic\n").unwrap_err().contains("computed"));
+        let text = "#include \"ordito.cuh\"\nextern \"C\" __global__ void k(int* y) {\n    volatile int all[1 << 20];\n    all[y[0]] = 1;\n    y[0] = all[y[1]];\n}\n";
+        let refusal = compiler().compile(&KernelSource::new("k", "k.cu", text)).unwrap_err().to_string();
+        assert!(refusal.contains("k.cu:2:") && refusal.contains("bytes of local variables"), "{refusal}");
+    }
+
+    #[test]
+    fn what_would_run_when_it_is_loaded_is_refused() {
+        let kernel = "extern \"C\" __global__ void k(int* y) { y[0] = 1; }\n";
+        assert!(compiler().compile(&KernelSource::new("k", "k.cu", kernel)).is_ok());
+        for more in [
+            "__attribute__((constructor)) void first() { volatile int one = 1; }",
+            "__attribute__((destructor)) void last() { volatile int one = 1; }",
+            "struct First { First() { volatile int one = 1; } } first;",
+        ] {
+            let source = KernelSource::new("k", "k.cu", format!("{kernel}{more}\n").leak());
+            let refusal = compiler().compile(&source).unwrap_err().to_string();
+            assert!(refusal.contains("runs something when it is loaded"), "{more}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn functions_of_the_c_library_are_refused() {
+        let text = "extern \"C\" int puts(const char*);\nextern \"C\" __global__ void k(int* y) { y[0] = puts(\"\"); }\n";
+        let refusal = compiler().compile(&KernelSource::new("k", "k.cu", text)).unwrap_err().to_string();
+        assert!(refusal.contains("puts"), "{refusal}");
     }
 
     #[test]

@@ -44,6 +44,7 @@ struct EmulatorThreadPosition {
     uint3 thread, block, block_size, grid_size;
     unsigned lane;
     void* dynamic_shared;
+    const void* stack_floor;
 };
 // Aligned so that what follows it, the shared memory, begins where it seems to.
 struct alignas(128) EmulatorTable {
@@ -59,10 +60,18 @@ struct alignas(128) EmulatorTable {
     void (*copy)(void* state, void* shared, const void* global, unsigned bytes, unsigned valid, const void* from);
     void (*copy_commit)(void* state);
     void (*copy_wait)(void* state, unsigned pending);
+    void (*move_bytes)(void* state, void* to, const void* from, unsigned long bytes, const void* caller);
+    void (*fill_bytes)(void* state, void* to, unsigned char value, unsigned long bytes, const void* caller);
+    void (*stack_is_full)(void* state, const void* from);
 };
 static __attribute__((section("emulator_table"))) EmulatorTable emulator;
 
-EMULATOR_EXPORT void ordito_start(const EmulatorTable* table) { emulator = *table; }
+// Word by word: memcpy is one of the functions that need the table.
+EMULATOR_EXPORT void ordito_start(const EmulatorTable* table) {
+    const unsigned long* from = reinterpret_cast<const unsigned long*>(table);
+    volatile unsigned long* to = reinterpret_cast<unsigned long*>(&emulator);
+    for (unsigned word = 0; word < sizeof emulator / sizeof *to; ++word) to[word] = from[word];
+}
 
 // A thread's place never changes, so a function may ask once. (Not inlined: the read is none of the kernel's.)
 #define EMULATOR_CONSTANT static EMULATOR_CALL __attribute__((const))
@@ -377,27 +386,35 @@ EMULATOR_ACCESS(2)
 EMULATOR_ACCESS(4)
 EMULATOR_ACCESS(8)
 EMULATOR_ACCESS(16)
-EMULATOR_HOOK void __tsan_read_range(void* p, unsigned long bytes) { emulator.access(emulator.state, p, bytes, EMULATOR_READ, EMULATOR_HERE); }
-EMULATOR_HOOK void __tsan_write_range(void* p, unsigned long bytes) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }
+// What is copied as bytes may lie anywhere.
+EMULATOR_HOOK void __tsan_read_range(void* p, unsigned long bytes) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_READ, EMULATOR_HERE); }
+EMULATOR_HOOK void __tsan_write_range(void* p, unsigned long bytes) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_WRITE, EMULATOR_HERE); }
 EMULATOR_HOOK void __tsan_vptr_read(void**) {}
 EMULATOR_HOOK void __tsan_vptr_update(void**, void*) {}
-EMULATOR_HOOK void __tsan_func_entry(void*) {}
+EMULATOR_HOOK void __tsan_func_entry(void*) {
+    if (__builtin_frame_address(0) < emulator.place->stack_floor) emulator.stack_is_full(emulator.state, EMULATOR_HERE);
+}
 EMULATOR_HOOK void __tsan_func_exit() {}
 EMULATOR_HOOK void __tsan_init() {}
-EMULATOR_HOOK void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
-    emulator.access(emulator.state, from, bytes, EMULATOR_READ, EMULATOR_HERE);
-    emulator.access(emulator.state, to, bytes, EMULATOR_WRITE, EMULATOR_HERE);
-    return __builtin_memcpy(to, from, bytes);
-}
-EMULATOR_HOOK void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
-    emulator.access(emulator.state, from, bytes, EMULATOR_READ, EMULATOR_HERE);
-    emulator.access(emulator.state, to, bytes, EMULATOR_WRITE, EMULATOR_HERE);
-    return __builtin_memmove(to, from, bytes);
-}
-EMULATOR_HOOK void* __tsan_memset(void* to, int value, unsigned long bytes) {
-    emulator.access(emulator.state, to, bytes, EMULATOR_WRITE, EMULATOR_HERE);
-    return __builtin_memset(to, value, bytes);
-}
+// Copies that kernels ask for, and those that the compiler makes of an assignment. The program moves the bytes.
+#define EMULATOR_BYTES(name)                                                                        \
+    EMULATOR_HOOK void* name##memcpy(void* to, const void* from, unsigned long bytes) {             \
+        emulator.move_bytes(emulator.state, to, from, bytes, EMULATOR_HERE);                        \
+        return to;                                                                                  \
+    }                                                                                               \
+    EMULATOR_HOOK void* name##memmove(void* to, const void* from, unsigned long bytes) {            \
+        emulator.move_bytes(emulator.state, to, from, bytes, EMULATOR_HERE);                        \
+        return to;                                                                                  \
+    }                                                                                               \
+    EMULATOR_HOOK void* name##memset(void* to, int value, unsigned long bytes) {                    \
+        emulator.fill_bytes(emulator.state, to, (unsigned char)value, bytes, EMULATOR_HERE);        \
+        return to;                                                                                  \
+    }
+EMULATOR_BYTES()
+EMULATOR_BYTES(__tsan_)
+#define __builtin_memcpy memcpy
+#define __builtin_memmove memmove
+#define __builtin_memset memset
 // What -fsanitize=alignment,bounds,… calls when something is wrong. Whatever it is, this comes first:
 struct EmulatorSourceLine {
     const char* file;

@@ -3,6 +3,7 @@
 use crate::device::emulator::access::Access;
 use crate::device::emulator::collective::Missing;
 use crate::device::emulator::fault::Fault;
+use crate::device::emulator::scheduler::KERNEL_STACK_BYTES;
 use crate::device::emulator::shared_memory::Wrong;
 use crate::device::emulator::state::State;
 use std::ops::Range;
@@ -88,6 +89,16 @@ impl State {
     pub(crate) fn fault_here(&self, what: String, from: usize) -> Fault {
         let (thread, block) = (self.shape.name_thread(self.thread), self.shape.name_block(self.block_number));
         Fault::new(format!("{what}; by {thread} of {block}")).at(from)
+    }
+
+    /// A function began and had no room.
+    #[cold]
+    pub(crate) fn stack_is_full(&self, from: usize) -> Fault {
+        let kib = KERNEL_STACK_BYTES >> 10;
+        let what = format!(
+            "the stack of a thread ({kib} KiB) is full: a recursion that is too deep or has no end, or too many local arrays"
+        );
+        self.fault_here(what, from)
     }
 
     #[cold]

@@ -1,5 +1,6 @@
 //! The functions that kernels call: for every access to memory, barrier and collective.
 
+use crate::device::emulator::access::Access;
 use crate::device::emulator::copies::AsyncCopy;
 use crate::device::emulator::fault::Fault;
 use crate::device::emulator::scheduler::Pause;
@@ -16,6 +17,8 @@ pub(crate) struct ThreadPosition {
     pub(crate) grid_size: [u32; 3],
     pub(crate) lane: u32,
     pub(crate) dynamic_shared: *mut u8,
+    /// Where a function that begins below it has no room any more.
+    pub(crate) stack_floor: usize,
 }
 
 /// What a library is given before a launch; as in `cuda_emulator.h`.
@@ -33,6 +36,9 @@ pub(crate) struct Table {
     copy: unsafe extern "C" fn(*mut State, usize, usize, u32, u32, usize),
     copy_commit: unsafe extern "C" fn(*mut State),
     copy_wait: unsafe extern "C" fn(*mut State, u32),
+    move_bytes: unsafe extern "C" fn(*mut State, usize, usize, usize, usize),
+    fill_bytes: unsafe extern "C" fn(*mut State, usize, u8, usize, usize),
+    stack_is_full: unsafe extern "C" fn(*mut State, usize),
 }
 
 impl Table {
@@ -53,6 +59,9 @@ impl Table {
             copy,
             copy_commit,
             copy_wait,
+            move_bytes,
+            fill_bytes,
+            stack_is_full,
         }
     }
 }
@@ -205,6 +214,44 @@ unsafe extern "C" fn copy_wait(state: *mut State, pending: u32) {
             stop(state, fault)
         }
     }
+}
+
+/// What `memcpy` and `memmove` do, seen like every other access.
+///
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn move_bytes(state: *mut State, to: usize, from: usize, bytes: usize, caller: usize) {
+    if bytes == 0 {
+        return;
+    }
+    // SAFETY: as in `access`; both ranges are the kernel's, or `access` does not return.
+    unsafe {
+        access(state, from, bytes, Access::READ | Access::UNALIGNED, caller);
+        access(state, to, bytes, Access::WRITE | Access::UNALIGNED, caller);
+        std::ptr::copy(from as *const u8, to as *mut u8, bytes);
+    }
+}
+
+/// What `memset` does.
+///
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn fill_bytes(state: *mut State, to: usize, value: u8, bytes: usize, caller: usize) {
+    if bytes == 0 {
+        return;
+    }
+    // SAFETY: as in `move_bytes`.
+    unsafe {
+        access(state, to, bytes, Access::WRITE | Access::UNALIGNED, caller);
+        (to as *mut u8).write_bytes(value, bytes);
+    }
+}
+
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn stack_is_full(state: *mut State, from: usize) {
+    // SAFETY: as in `access`.
+    unsafe { stop(state, (*state).stack_is_full(from)) }
 }
 
 /// Arguments as the kernel's wrapper takes them.

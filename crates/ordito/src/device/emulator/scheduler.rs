@@ -7,15 +7,17 @@ use crate::device::emulator::fault::Fault;
 use crate::device::emulator::hooks::Arguments;
 use crate::device::emulator::library::Call;
 use crate::device::emulator::order::Order;
-use crate::device::emulator::state::State;
+use crate::device::emulator::state::{STACK_RESERVE, State};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Enough for the local arrays of any sensible kernel. Pages that are not touched cost nothing.
-const STACK_BYTES: usize = 128 << 10;
+/// Of a thread: enough for the local arrays of any sensible kernel. Pages that are not touched cost nothing.
+pub(crate) const KERNEL_STACK_BYTES: usize = 128 << 10;
+/// Below it lies a page that nobody may touch.
+const STACK_BYTES: usize = KERNEL_STACK_BYTES + STACK_RESERVE;
 
 /// Why a fiber was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +144,7 @@ impl<'a> Scheduler<'a> {
 
     fn resume(&mut self, worker: usize) -> Result<(), Fault> {
         let stack = self.workers[worker].stack.clone();
-        self.with(|state| state.stack = stack);
+        self.with(|state| state.set_stack(&stack));
         let pause = match self.workers[worker].fiber.resume(()) {
             CoroutineResult::Yield(pause) => pause,
             CoroutineResult::Return(never) => match never {},
@@ -167,7 +169,7 @@ impl<'a> Scheduler<'a> {
         }
         let stack =
             self.stacks.take().map_err(|error| Fault::new(format!("no memory for a stack: {error}")))?;
-        let range = stack.limit().get()..stack.base().get();
+        let range = stack.base().get() - STACK_BYTES..stack.base().get();
         let (state, call, arguments) = (self.state, self.call, self.arguments.as_mut_ptr());
         let fiber = Coroutine::with_stack(stack, move |fiber: &Fiber, ()| {
             // Nothing in here may need to be dropped: fibers are abandoned.

@@ -4,6 +4,7 @@ use crate::device::emulator::access::Access;
 use crate::device::emulator::block::Block;
 use crate::device::emulator::clock::Clock;
 use crate::device::emulator::collective::Kind;
+use crate::device::emulator::compiler::LARGEST_FRAME;
 use crate::device::emulator::copies::Copies;
 use crate::device::emulator::explain::element;
 use crate::device::emulator::fault::{Fault, Shape};
@@ -19,6 +20,9 @@ use std::sync::Arc;
 /// longest row that anybody would emulate.
 const PATIENCE: u64 = if cfg!(test) { 1 << 20 } else { 1 << 31 };
 const STATIC: &str = "static";
+/// What a kernel must leave of its stack when a function of it begins: for the frame of the next one, which is made before
+/// anybody can look, and for the emulator's own functions.
+pub(crate) const STACK_RESERVE: usize = LARGEST_FRAME + (64 << 10);
 
 /// Shared memory, static or dynamic, and its shadow.
 #[derive(Debug)]
@@ -62,7 +66,7 @@ pub(crate) struct State {
     pub(crate) shared: Vec<Shared>,
     constants: Vec<Range<usize>>,
     /// The present fiber's stack and the way out of it.
-    pub(crate) stack: Range<usize>,
+    stack: Range<usize>,
     pub(crate) yielder: *const Fiber,
     pub(crate) fault: Option<Fault>,
     pub(crate) registry: Arc<Registry>,
@@ -95,6 +99,7 @@ impl State {
             grid_size: shape.grid,
             lane: 0,
             dynamic_shared: dynamic_shared.as_mut_ptr(),
+            stack_floor: 0,
         };
         State {
             place,
@@ -192,6 +197,12 @@ impl State {
 
     pub(crate) fn thread(&self) -> usize {
         self.thread
+    }
+
+    /// From now on kernels run on this stack, whose last part is not theirs.
+    pub(crate) fn set_stack(&mut self, stack: &Range<usize>) {
+        self.stack = stack.clone();
+        self.place.stack_floor = stack.start + STACK_RESERVE;
     }
 
     /// The present thread has returned from the kernel.

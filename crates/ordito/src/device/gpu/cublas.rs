@@ -82,6 +82,13 @@ impl Cublas {
     /// A buffer that is too short for its matrix, or of another GPU, and rows that lie closer than they are long, are an error
     /// before anything is called.
     ///
+    /// ```compile_fail,E0133
+    /// # use ordito::device::{DeviceError, gpu::cublas::{Cublas, GemmShape, Operand, OperandMut}};
+    /// fn unchecked(cublas: &Cublas, a: Operand<'_, f64>, c: OperandMut<'_, f64>) -> Result<(), DeviceError> {
+    ///     cublas.gemm(GemmShape { m: 1, k: 1, n: 1 }, 1.0, a, a, 0.0, c)
+    /// }
+    /// ```
+    ///
     /// # Safety
     /// Until the product is done the buffers are there, nobody else writes A and B, and nobody else uses C other than in the
     /// same stream.

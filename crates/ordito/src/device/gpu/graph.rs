@@ -42,6 +42,13 @@ impl Gpu {
 impl Graph {
     /// Puts the recorded work into the GPU's stream.
     ///
+    /// ```compile_fail,E0133
+    /// # use ordito::device::{DeviceError, gpu::Graph};
+    /// fn unchecked(graph: &mut Graph) -> Result<(), DeviceError> {
+    ///     graph.launch()
+    /// }
+    /// ```
+    ///
     /// # Safety
     /// What it reads and writes is still there until the GPU is done with it, and nobody else uses it meanwhile other than in
     /// the same stream.

@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Shared memory that a block may have without asking.
 const SHARED_BYTES_UNASKED: u32 = 48 << 10;
@@ -66,8 +66,8 @@ struct Loaded {
     entry: &'static str,
     raw: sys::CUfunction,
     attributes: KernelAttributes,
-    /// Bytes of each parameter, where the driver tells; asked at the first launch.
-    parameters: OnceLock<Option<Vec<usize>>>,
+    /// Bytes of each parameter, where the driver tells.
+    parameters: Option<Vec<usize>>,
     /// Dynamic shared memory that a block may have after asking.
     most_dynamic_shared: u32,
     asked_for_shared: AtomicBool,
@@ -133,7 +133,7 @@ impl Loaded {
     fn new(gpu: &Gpu, source: &KernelSource, module: Module) -> Result<Self, Refusal> {
         let name = CString::new(source.entry).map_err(|error| Refusal::Device(error.to_string()))?;
         let mut raw = std::ptr::null_mut();
-        let attributes = {
+        let (attributes, parameters) = {
             let _turn = gpu.context().enter()?;
             // SAFETY: the module is valid and its context is current; writes one handle.
             unsafe { cuda!(cuModuleGetFunction(&mut raw, module.raw, name.as_ptr())) }.map_err(|error| {
@@ -146,16 +146,16 @@ impl Loaded {
                 unsafe { cuda!(cuFuncGetAttribute(&mut value, which, raw)) }?;
                 Ok::<_, CudaError>(u32::try_from(value).ok())
             };
-            KernelAttributes {
+            let attributes = KernelAttributes {
                 registers: attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
                 static_shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
                 local_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            }
+            };
+            (attributes, parameters(raw))
         };
         let limit = gpu.device_limits().shared_bytes_per_block;
         let most_dynamic_shared = limit.saturating_sub(attributes.static_shared_bytes.unwrap_or(0));
         let (entry, asked_for_shared) = (source.entry, AtomicBool::new(false));
-        let parameters = OnceLock::new();
         Ok(Loaded { module, entry, raw, attributes, parameters, most_dynamic_shared, asked_for_shared })
     }
 
@@ -172,14 +172,12 @@ impl Loaded {
         Ok(())
     }
 
-    /// Arguments smaller than parameters would be read past their end. Called with the context current.
+    /// Arguments that are smaller than parameters, or fewer, would be read past their end.
     fn check_arguments(&self, arguments: &[Argument]) -> Result<(), String> {
         if arguments.len() > MOST_PARAMETERS {
             return Err(format!("{} arguments, at most {MOST_PARAMETERS} are allowed", arguments.len()));
         }
-        let Some(parameters) = self.parameters.get_or_init(|| parameters(self.raw, arguments.len())) else {
-            return Ok(());
-        };
+        let Some(parameters) = &self.parameters else { return Ok(()) };
         let sizes = || arguments.iter().map(|argument| argument.bytes().len());
         if !sizes().eq(parameters.iter().copied()) {
             let given: Vec<usize> = sizes().collect();
@@ -189,14 +187,18 @@ impl Loaded {
     }
 }
 
-/// Sizes of the first `count` parameters, or of all where there are fewer; `None` where the driver is too old to tell.
-/// It does not tell how many there are, and asking for one too many would look like a fault to whoever watches its
-/// calls. A kernel with more parameters than arguments gets zeros for the rest, on a GPU; the emulator reports it.
-fn parameters(function: sys::CUfunction, count: usize) -> Option<Vec<usize>> {
+/// Sizes of all parameters; `None` where the driver is too old to tell. Called with the context current.
+fn parameters(function: sys::CUfunction) -> Option<Vec<usize>> {
+    let mut count = 0;
+    // SAFETY: the function is valid; writes one number.
+    let counted = unsafe { sys::cuFuncGetParamCount(function, &mut count) };
+    // A driver that does not tell how many there are is asked until it refuses. (Whoever watches its calls sees one that
+    // failed; a kernel that is launched with too few arguments would be worse.)
+    let count = if counted == Some(sys::CUresult::CUDA_SUCCESS) { count } else { usize::MAX };
     let mut sizes = Vec::new();
     for index in 0..count {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: writes two numbers, or refuses an index beyond the last one.
+        // SAFETY: the function is valid; writes two numbers, or refuses an index beyond the last one.
         let answer = unsafe { sys::cuFuncGetParamInfo(function, index, &mut offset, &mut size) }?;
         if answer != sys::CUresult::CUDA_SUCCESS {
             break;
@@ -236,8 +238,8 @@ impl Function for GpuFunction {
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (plan.grid(), plan.block());
         function.allow_shared(plan)?;
         // SAFETY: function and stream are valid and of the current context; the driver copies the arguments before it
-        // returns. That they are what the kernel takes is the caller's promise, and checked as far as the driver tells its
-        // parameters.
+        // returns. That they are what the kernel takes is the caller's promise; number and sizes are checked where the driver
+        // tells its parameters.
         let launched = unsafe {
             cuda!(cuLaunchKernel(
                 function.raw,

@@ -3,7 +3,7 @@
 //! Loses to packed panels: rows of a block are not contiguous, and C is loaded and stored for every column of A.
 
 use crate::Scalar;
-use crate::gemm::cpu::host::{HostKernel, OnHost, check_serial_work, scale};
+use crate::gemm::cpu::host::{HostKernel, OnHost, check_serial_work};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
@@ -31,7 +31,7 @@ impl<S: Scalar> HostKernel<S> for Kernel {
         beta: S,
         mut c: DenseViewMut<'_, S>,
     ) {
-        (0..c.rows()).for_each(|row| scale(beta, c.row_mut(row)));
+        c.scale(beta);
         let (m, k, n) = (a.rows(), a.cols(), b.cols());
         for first_row in (0..m).step_by(HEIGHT) {
             for first_term in (0..k).step_by(DEPTH) {

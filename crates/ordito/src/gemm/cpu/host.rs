@@ -80,19 +80,10 @@ pub(crate) fn multiply_or_scale<'a, S: Scalar>(
         return;
     }
     if alpha == S::ZERO || a.cols() == 0 {
-        (0..c.rows()).for_each(|row| scale(beta, c.row_mut(row)));
+        c.scale(beta);
         return;
     }
     multiply(a, b, c);
-}
-
-/// βC, by the rules of BLAS: with β = 0 the old C is not read, so NaN there does not spread.
-pub(crate) fn scale<S: Scalar>(beta: S, c: &mut [S]) {
-    if beta == S::ZERO {
-        c.fill(S::ZERO);
-    } else if beta != S::ONE {
-        c.iter_mut().for_each(|c| *c = beta * *c);
-    }
 }
 
 #[cfg(test)]

@@ -58,6 +58,7 @@ impl<S: Scalar> DeviceOp<2> for Gemm<S> {
 
     fn bind(
         kernel: &mut Self::DeviceKernel,
+        _: (S, S),
         [a, b]: [DeviceView<'_, S>; 2],
         c: DeviceView<'_, S>,
     ) -> Result<(), RunError> {

@@ -42,7 +42,7 @@ use crate::io::error::ReadError;
 use crate::io::matrix_market::entries::{Entries, check_limit};
 use crate::io::matrix_market::lines::Lines;
 use crate::io::matrix_market::parallel::Body;
-use crate::io::source::{GZIP_MAGIC, Source, segments};
+use crate::io::source::{self, GZIP_MAGIC, Source};
 use crate::matrix::{Coo, Duplicates};
 use crate::precision::compiled_here;
 use flate2::read::MultiGzDecoder;
@@ -62,7 +62,7 @@ pub struct MatrixMarket<S> {
 
 /// Reads a file, on the threads of the current rayon pool; what is read does not depend on how many there are.
 ///
-/// The file is mapped into memory. If another process shortens it meanwhile, the system ends this one.
+/// That another program shortens the file meanwhile is an error.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("ordito-read-{}.mtx", std::process::id()));
@@ -82,10 +82,7 @@ pub fn read_matrix_market<S: Scalar>(
 }
 
 fn read_file<S: Scalar>(path: &Path, options: &ReadOptions) -> Result<MatrixMarket<S>, ReadError> {
-    match Source::open(path)? {
-        Source::Mapped(map) => read_mapped(&map, path, options),
-        Source::Stream(stream) => read_segments(stream, path, options),
-    }
+    source::read_file(path, |source| read_segments(source, path, options))
 }
 
 /// Reads from anything that gives bytes, compressed or not, on one thread; `label` stands for the path in errors.
@@ -114,44 +111,32 @@ pub fn read_matrix_market_from<S: Scalar>(
     }
 }
 
-/// Text of a mapped file that is worked on at a time: what was looked at first is still in the cache at the second look.
-const MAPPED_SEGMENT_BYTES: usize = 16 << 20;
+/// Text of a mapped file that is worked on at a time is 16 times as much: what was looked at first is still in the cache at
+/// the second look.
+const MAPPED_SEGMENT_BYTES: usize = 1 << 20;
 /// Text that is decompressed while the one before it is read.
 const STREAM_SEGMENT_BYTES: usize = 4 << 20;
 
-/// A file whose text is all there.
-fn read_mapped<S: Scalar>(
-    text: &[u8],
-    path: &Path,
-    options: &ReadOptions,
-) -> Result<MatrixMarket<S>, ReadError> {
-    let mut lines = Lines::new(text, path);
-    let header = Header::read(&mut lines)?;
-    check_limit::<S>(path, header.entries, options)?;
-    let (looked_at, behind, lines_read) = lines.into_rest();
-    let text = &text[text.len() - behind.len() - looked_at.len()..];
-    // No more room than the file could fill, whatever it declares.
-    let most = text.len() as u64 / line::shortest(&header) + 1;
-    let entries = Entries::with_room(path, header.entries.min(most))?;
-    let mut body = Body::new(path, &header, entries, lines_read);
-    segments(text, MAPPED_SEGMENT_BYTES).try_for_each(|segment| body.read(segment))?;
-    let entries = body.finish()?;
-    assemble(entries, header, path, options)
-}
-
-/// A file whose text comes bit by bit: while one segment is read the next one is fetched.
 fn read_segments<S: Scalar>(
-    stream: Box<dyn Read + Send>,
+    source: Source,
     path: &Path,
     options: &ReadOptions,
 ) -> Result<MatrixMarket<S>, ReadError> {
-    let mut lines = Lines::new(stream, path);
+    let mut lines = Lines::new(source, path);
     let header = Header::read(&mut lines)?;
     check_limit::<S>(path, header.entries, options)?;
     let (looked_at, behind, lines_read) = lines.into_rest();
-    let rest = Source::Stream(Box::new(Cursor::new(looked_at).chain(behind)));
-    let mut body = Body::new(path, &header, Entries::default(), lines_read);
-    let delivered = rest.for_each_segment(STREAM_SEGMENT_BYTES, |segment| body.read(segment))?;
+    let rest = behind.after(looked_at);
+    let (segment_bytes, entries) = match rest.known_bytes() {
+        // No more room than the file could fill, whatever it declares.
+        Some(bytes) => {
+            let most = bytes / line::shortest(&header) + 1;
+            (MAPPED_SEGMENT_BYTES, Entries::with_room(path, header.entries.min(most))?)
+        }
+        None => (STREAM_SEGMENT_BYTES, Entries::default()),
+    };
+    let mut body = Body::new(path, &header, entries, lines_read);
+    let delivered = rest.for_each_segment(segment_bytes, |segment| body.read(segment))?;
     if let Some(reason) = delivered.failure {
         return Err(ReadError::Interrupted { path: path.to_owned(), line: body.lines + 1, reason });
     }
@@ -234,6 +219,28 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_shortened_while_it_is_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mtx");
+        let line = "1 1 0.25\n";
+        let count = (4 << 20) / line.len();
+        let text =
+            format!("%%MatrixMarket matrix coordinate real general\n1 1 {count}\n{}", line.repeat(count));
+        for kept in [0, 10, 1 << 20, (1 << 20) + 4096 * 9] {
+            fs::write(&path, &text).unwrap();
+            let read = source::read_file(&path, |source| {
+                fs::File::options().write(true).open(&path).unwrap().set_len(kept).unwrap();
+                read_segments::<f64>(source, &path, &ReadOptions::default())
+            });
+            let error = read.unwrap_err().to_string();
+            assert!(
+                error.ends_with("a.mtx: the file was shortened, or its disk failed, while it was read"),
+                "{error}"
+            );
         }
     }
 

@@ -106,7 +106,7 @@ pub struct TextFacts {
 
 /// Reads a whole file, or what comes through a pipe.
 ///
-/// The file must not be shortened by another program meanwhile: the system ends a process that looks at the missing pages.
+/// That another program shortens the file meanwhile is an error.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("ordito-text-{}.txt", std::process::id()));

@@ -3,7 +3,7 @@
 use crate::Scalar;
 use crate::io::error::ReadError;
 use crate::io::error::ticked;
-use crate::io::source::{Delivered, Source};
+use crate::io::source::{Delivered, Source, read_file};
 use crate::io::text_matrix::blocks::{Spare, TextBlock};
 use crate::io::text_matrix::fixed::FixedForm;
 use crate::io::text_matrix::grid::{Fault, FaultKind, Grain, Grid, Progress};
@@ -21,7 +21,16 @@ pub(super) fn read_whole<S: Scalar>(
     grain: Grain,
 ) -> Result<TextMatrix<S>, ReadError> {
     let start = Instant::now();
-    let source = Source::open(path)?;
+    read_file(path, |source| read_all(source, start, path, options, grain))
+}
+
+fn read_all<S: Scalar>(
+    source: Source,
+    start: Instant,
+    path: &Path,
+    options: &TextOptions,
+    grain: Grain,
+) -> Result<TextMatrix<S>, ReadError> {
     let opened_ns = start.elapsed().as_nanos() as f64;
     let mut reader = Reader::new(path, options, grain);
     let mut store = Store::new(options.max_bytes);
@@ -58,23 +67,27 @@ pub(super) fn read_blocks<S: Scalar, T: Send, E: From<ReadError>>(
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<TextFacts, E> {
     let start = Instant::now();
-    let source = Source::open(path)?;
-    let opened_ns = start.elapsed().as_nanos() as f64;
-    let mut reader = Reader::new(path, options, grain);
-    let spare = Spare::new(options.max_bytes);
-    let delivered = source.for_each_segment(grain.segment_bytes, |text| {
-        let mut map = |grid: Grid<'_>, form: &RowForm| Ok(spare.map(grid, form, &work));
-        let results = reader.feed::<S, Vec<T>>(text, &mut map)?;
-        results.into_iter().flatten().try_for_each(&mut take)
-    })?;
-    Ok(reader.facts(delivered, opened_ns)?)
+    read_file(path, |source| {
+        let opened_ns = start.elapsed().as_nanos() as f64;
+        let mut reader = Reader::new(path, options, grain);
+        let spare = Spare::new(options.max_bytes);
+        let delivered = source.for_each_segment(grain.segment_bytes, |text| {
+            let mut map = |grid: Grid<'_>, form: &RowForm| Ok(spare.map(grid, form, &work));
+            let results = reader.feed::<S, Vec<T>>(text, &mut map)?;
+            results.into_iter().flatten().try_for_each(&mut take)
+        })?;
+        Ok(reader.facts(delivered, opened_ns)?)
+    })
 }
 
 /// So much of a text is looked at for its first row, before as much again is.
 const FIRST_ROW_BYTES: usize = 64 << 10;
 
 pub(super) fn read_columns(path: &Path, options: &TextOptions) -> Result<usize, ReadError> {
-    let source = Source::open(path)?;
+    read_file(path, |source| first_columns(source, path, options))
+}
+
+fn first_columns(source: Source, path: &Path, options: &TextOptions) -> Result<usize, ReadError> {
     let mut reader = Reader::new(path, options, Grain::default());
     // Stopping is an error to the source, and what is found is none to us.
     let stopped = source.for_each_segment(FIRST_ROW_BYTES, |mut text| match reader.form(&mut text) {

@@ -13,7 +13,7 @@ pub(crate) trait HostKernel<S: Scalar>: Send {
     fn repack(&mut self, _x: DenseView<'_, S>) -> bool {
         false
     }
-    /// Y = αAX + βY, X having been repacked.
+    /// Y = αAX + βY, α not being 0 and X having been repacked.
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>);
     /// See [`Product::does_not_pay`].
     fn does_not_pay(&self) -> Option<&str> {
@@ -45,8 +45,11 @@ impl<S: Scalar> HostOp<1> for Spmm<S> {
         kernel: &mut Self::HostKernel,
         (alpha, beta): (S, S),
         [x]: [DenseView<'_, S>; 1],
-        y: DenseViewMut<'_, S>,
+        mut y: DenseViewMut<'_, S>,
     ) {
+        if alpha == S::ZERO {
+            return y.scale(beta); // by the rules of BLAS neither A nor X is read
+        }
         kernel.repack(x);
         kernel.multiply(alpha, x, beta, y);
     }

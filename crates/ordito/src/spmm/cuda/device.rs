@@ -5,6 +5,7 @@ use crate::device::{Device, DeviceView, DeviceViewMut, LaunchReport};
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::op::on_device::{self, DeviceOp};
+use crate::op::scale_rows::ScaleRows;
 use crate::spmm::operands::shapes;
 use crate::spmm::product::{Product, Spmm};
 
@@ -18,7 +19,7 @@ pub(crate) trait DeviceKernel<S: Scalar>: Send {
     fn bind(&mut self, _x: DeviceView<'_, S>, _y: DeviceView<'_, S>) -> Result<(), RunError> {
         Ok(())
     }
-    /// Y = αAX + βY, X having been repacked. Only enqueues.
+    /// Y = αAX + βY, α not being 0 and X having been repacked. Only enqueues.
     fn multiply(
         &mut self,
         alpha: S,
@@ -28,6 +29,14 @@ pub(crate) trait DeviceKernel<S: Scalar>: Send {
     ) -> Result<(), RunError>;
     /// What it launches, for those who study kernels.
     fn launches(&self) -> Vec<LaunchReport>;
+}
+
+/// A kernel, and what is done in its place where α is 0: by the rules of BLAS neither A nor X is read then.
+pub(crate) struct KernelOrScale<S> {
+    kernel: Box<dyn DeviceKernel<S>>,
+    device: Device,
+    /// Compiled when it is first wanted, which is hardly ever.
+    scale: Option<ScaleRows<S>>,
 }
 
 /// A kernel with its operands.
@@ -41,23 +50,28 @@ impl<S: Scalar> OnDevice<S> {
         a_shape: (usize, usize),
         k: usize,
     ) -> Box<dyn Product<S>> {
+        let kernel = KernelOrScale { kernel: Box::new(kernel), device: device.clone(), scale: None };
         Box::new(OnDevice::new(Box::new(kernel), device, shapes(a_shape, k)))
     }
 }
 
 impl<S: Scalar> DeviceOp<1> for Spmm<S> {
-    type DeviceKernel = dyn DeviceKernel<S>;
+    type DeviceKernel = KernelOrScale<S>;
     const PADDED_ROWS: bool = false;
 
     fn bind(
         kernel: &mut Self::DeviceKernel,
+        (alpha, _): (S, S),
         [x]: [DeviceView<'_, S>; 1],
         y: DeviceView<'_, S>,
     ) -> Result<(), RunError> {
-        kernel.bind(x, y)
+        if alpha == S::ZERO && kernel.scale.is_none() {
+            kernel.scale = Some(ScaleRows::new(&kernel.device, y.rows(), y.cols())?);
+        }
+        kernel.kernel.bind(x, y)
     }
     fn repack(kernel: &mut Self::DeviceKernel, [x]: [DeviceView<'_, S>; 1]) -> Result<bool, RunError> {
-        kernel.repack(x)
+        kernel.kernel.repack(x)
     }
     fn run(
         kernel: &mut Self::DeviceKernel,
@@ -65,11 +79,14 @@ impl<S: Scalar> DeviceOp<1> for Spmm<S> {
         [x]: [DeviceView<'_, S>; 1],
         y: DeviceViewMut<'_, S>,
     ) -> Result<(), RunError> {
-        kernel.repack(x)?;
-        kernel.multiply(alpha, x, beta, y)
+        if let (true, Some(scale)) = (alpha == S::ZERO, &kernel.scale) {
+            return scale.scale(beta, y);
+        }
+        kernel.kernel.repack(x)?;
+        kernel.kernel.multiply(alpha, x, beta, y)
     }
     fn launches(kernel: &Self::DeviceKernel) -> Vec<LaunchReport> {
-        kernel.launches()
+        kernel.kernel.launches()
     }
 }
 
@@ -84,8 +101,8 @@ impl<S: Scalar> Product<S> for OnDevice<S> {
         self.apply((alpha, beta), [x], y)
     }
 
-    fn get_ready(&mut self, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
-        self.get_ready([x], y)
+    fn get_ready(&mut self, alpha: S, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {
+        self.get_ready((alpha, S::ZERO), [x], y)
     }
 
     fn apply_on_device(

@@ -231,7 +231,7 @@ impl<S: Scalar> Plan<S> {
         Ok(self.overlapped.is_some())
     }
 
-    /// Y = αAX + βY. With β = 0, Y is not read; gaps between rows are never touched.
+    /// Y = αAX + βY. With α = 0 neither A nor X is read, with β = 0 not Y; gaps between rows are never touched.
     pub fn apply(
         &mut self,
         alpha: S,

@@ -73,8 +73,8 @@ impl<S: Scalar> Plan<S> {
         if let Some(gpu) = device.gpu() {
             let mut replay = replay;
             // What is compiled for these operands is compiled now: a recording cannot load code.
-            for Step { x, y, .. } in &mut replay.steps {
-                replay.plan.product.get_ready(x.view(), y.view_mut().as_view())?;
+            for Step { alpha, x, y, .. } in &mut replay.steps {
+                replay.plan.product.get_ready(*alpha, x.view(), y.view_mut().as_view())?;
             }
             replay.graph = Some(gpu.capture(&mut || replay.run_steps())?);
             return Ok(replay);

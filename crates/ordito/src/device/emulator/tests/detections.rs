@@ -85,6 +85,83 @@ fn far_and_null_pointers_and_other_buffers() {
 }
 
 #[test]
+fn bytes_that_are_copied_and_filled_as_a_whole() {
+    if no_compiler() {
+        return;
+    }
+    let kernel = |body: &str| {
+        format!(
+            "struct Many {{ char bytes[320]; }};\nextern \"C\" __global__ void k(char* y) {{\n    {body}\n}}"
+        )
+    };
+    for (body, verb) in [
+        ("memcpy(y, y + 32, 320);", "read of 320 bytes at byte 32 of Y"),
+        ("memcpy(y + 32, y, 320);", "write of 320 bytes at byte 32 of Y"),
+        ("__builtin_memcpy(y + 330, y, 24);", "write of 24 bytes at byte 330 of Y"),
+        ("memmove(y + 1, y, 350);", "write of 350 bytes at byte 1 of Y"),
+        ("memset(y + 300, 0, 51);", "write of 51 bytes at byte 300 of Y"),
+        ("__builtin_memset(y - 1, 0, 100);", "write of 100 bytes at byte -1 of Y"),
+    ] {
+        assert_says(&fault_of(&kernel(body), 1, &[0_u8; 350]), &["out-of-bounds", verb, "k.cu:4"]);
+    }
+    for body in ["*(Many*)(y + 32) = *(Many*)y;", "*(Many*)(y + 32) = Many{};"] {
+        let verb = "out-of-bounds write of 320 bytes at byte 32 of Y";
+        assert_says(&fault_of(&kernel(body), 1, &[0_u8; 350]), &[verb]);
+    }
+    let foreign = kernel("memcpy(y, (const void*)0x1000000000000000, 40);");
+    assert_says(&fault_of(&foreign, 1, &[0_u8; 350]), &["read of 40 bytes", "which is in no buffer"]);
+    let race = kernel("memcpy(y + threadIdx.x, \"a string of characters\", 20);");
+    assert_says(&fault_of(&race, 2, &[0_u8; 350]), &["data race on global memory: write of 20 bytes"]);
+    let uninitialised = kernel("__shared__ char part[64]; memcpy(y, part, 40);");
+    assert_says(&fault_of(&uninitialised, 1, &[0_u8; 350]), &["read of uninitialised shared memory"]);
+
+    let right = kernel(
+        "memcpy(y + 1, y + 5, 8); memmove(y + 2, y + 1, 3); __builtin_memset(y + 9, 7, 2); memset(0, 0, 0);",
+    );
+    let y: Vec<u8> = (0..16).collect();
+    let result = run(&right, plan([1, 1, 1], [1, 1, 1], 0), &y).unwrap();
+    assert_eq!(result, [0, 5, 5, 6, 7, 9, 10, 11, 12, 7, 7, 11, 12, 13, 14, 15]);
+    still_works();
+}
+
+#[test]
+fn recursion_that_fills_the_stack() {
+    if no_compiler() {
+        return;
+    }
+    let body = "__device__ __noinline__ int down(int* y, int depth) {\n    volatile int local[64];\n    local[depth % 64] = y[0];\n    return depth == 0 ? local[0] : down(y, depth - 1) + local[depth % 64];\n}\nextern \"C\" __global__ void k(int* y) {\n    const int sum = down(y, y[1]);\n    if (threadIdx.x == 0) y[2] = sum;\n}";
+    let says = [
+        "the stack of a thread (128 KiB) is full",
+        "recursion",
+        "by thread (0,0,0) of block (0,0,0) at k.cu:2",
+    ];
+    assert_says(&fault_of(body, 2, &[1, i32::MAX, 0]), &says);
+    assert_eq!(run(body, plan([1, 1, 1], [2, 1, 1], 0), &[1, 100, 0]).unwrap(), [1, 100, 101]);
+    still_works();
+}
+
+#[test]
+fn plans_beyond_the_limits_of_the_device() {
+    if no_compiler() {
+        return;
+    }
+    let body = "extern \"C\" __global__ void k(int* y) { y[0] = 1; }";
+    let read = |block: &str, shared: u64| {
+        let text = format!(r#"{{"grid":[1,1,1],"block":{block},"dynamic_shared_bytes":{shared}}}"#);
+        serde_json::from_str::<LaunchPlan>(&text).unwrap()
+    };
+    for (block, shared, why) in [
+        ("[0,1,1]", 0, "threads in one direction of a block"),
+        ("[1048576,1,1]", 0, "1048576 threads per block, the limit is 1024"),
+        ("[1,1,1]", 1 << 30, "bytes of shared memory per block"),
+    ] {
+        let error = run(body, read(block, shared), &[0]).unwrap_err().to_string();
+        assert_says(&error, &["k failed: ", why]);
+    }
+    still_works();
+}
+
+#[test]
 fn misaligned_accesses() {
     if no_compiler() {
         return;

@@ -134,4 +134,6 @@ functions! {
         offset: *mut usize,
         size: *mut usize,
     ) -> CUresult;
+    // Newer still.
+    optional fn cuFuncGetParamCount(function: CUfunction, count: *mut usize) -> CUresult;
 }

@@ -7,6 +7,7 @@ mod spmv;
 pub use crate::device::gpu::cusparse::spmm::{Algorithm, CusparseSpmm, DenseOperand, Layout};
 pub use crate::device::gpu::cusparse::spmv::{CusparseSpmv, VectorAlgorithm};
 
+use crate::device::backend::Backend;
 use crate::device::buffer::Buffer;
 use crate::device::gpu::Gpu;
 use crate::device::gpu::api::cusparse as sys;
@@ -75,9 +76,13 @@ pub struct CsrOperand<'a, S> {
 }
 
 impl<S: Pod> CsrOperand<'_, S> {
-    /// As it is described. Refuses empty operands and what 31 bits do not count.
-    fn description(&self, k: usize) -> Result<Csr, Refusal> {
+    /// As it is described. Refuses empty operands, what 31 bits do not count, and buffers of another GPU.
+    fn description(&self, gpu: &Gpu, k: usize) -> Result<Csr, Refusal> {
         let refuse = |why: String| Err(Refusal::Unsupported(why));
+        let memory = [self.row_starts.memory(), self.columns.memory(), self.values.memory()];
+        if !memory.into_iter().all(|memory| gpu.owns(&**memory)) {
+            return refuse("A lies in the memory of another device than the one that was to multiply".into());
+        }
         let (rows, cols, nonzeros) = (self.rows, self.cols, self.values.len());
         if [rows, cols, nonzeros, k].contains(&0) {
             return refuse(format!(

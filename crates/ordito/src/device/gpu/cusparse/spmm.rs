@@ -97,7 +97,7 @@ impl Layout {
 }
 
 impl<S: Scalar> CusparseSpmm<S> {
-    /// A product with `k` columns. Refuses empty operands and what 31 bits do not count.
+    /// A product with `k` columns. Refuses empty operands, what 31 bits do not count, and buffers of another GPU.
     pub fn new(
         library: &Arc<Cusparse>,
         a: &CsrOperand<'_, S>,
@@ -105,7 +105,7 @@ impl<S: Scalar> CusparseSpmm<S> {
         algorithm: Algorithm,
         layout: Layout,
     ) -> Result<Self, Refusal> {
-        let (library, a) = (library.clone(), a.description(k)?);
+        let (library, a) = (library.clone(), a.description(&library.gpu, k)?);
         Ok(CusparseSpmm { library, a, k, algorithm, layout, bound: None, scalar: PhantomData })
     }
 
@@ -132,8 +132,16 @@ impl<S: Scalar> CusparseSpmm<S> {
     /// Tells where X and Y lie. Asks cuSPARSE for its workspace and lets it look at A where the leading dimensions
     /// are new; costs next to nothing where only the addresses are, and nothing where nothing is.
     ///
+    /// ```compile_fail,E0133
+    /// # use ordito::{Refusal, device::gpu::cusparse::{CusparseSpmm, DenseOperand}};
+    /// fn unchecked(product: &mut CusparseSpmm<f64>, x: DenseOperand, y: DenseOperand) -> Result<(), Refusal> {
+    ///     product.bind(x, y)
+    /// }
+    /// ```
+    ///
     /// # Safety
-    /// Until the last [`run`](Self::run) that follows is done: A's buffers are there, X and Y lie in memory of this GPU with the
+    /// A's buffers hold a CSR matrix: row starts rise from 0 to the number of nonzeros, and columns are below that of A.
+    /// Until the last [`run`](Self::run) that follows is done: they are there and nobody writes them, X and Y lie in memory of this GPU with the
     /// rows and columns that the product has, nobody else writes X, and nobody else uses Y other than in the same stream.
     pub unsafe fn bind(&mut self, x: DenseOperand, y: DenseOperand) -> Result<(), Refusal> {
         self.check_distance(self.a.cols, x)?;

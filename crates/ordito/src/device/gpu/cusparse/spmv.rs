@@ -54,21 +54,29 @@ struct Bound {
 }
 
 impl<S: Scalar> CusparseSpmv<S> {
-    /// Refuses empty operands and what 31 bits do not count.
+    /// Refuses empty operands, what 31 bits do not count, and buffers of another GPU.
     pub fn new(
         library: &Arc<Cusparse>,
         a: &CsrOperand<'_, S>,
         algorithm: VectorAlgorithm,
     ) -> Result<Self, Refusal> {
-        let (library, a) = (library.clone(), a.description(1)?);
+        let (library, a) = (library.clone(), a.description(&library.gpu, 1)?);
         Ok(CusparseSpmv { library, a, algorithm, bound: None, scalar: PhantomData })
     }
 
     /// Tells where x and y lie: addresses of as many elements as A has columns and rows. The first time cuSPARSE is asked
     /// for its workspace and looks at A; later ones cost next to nothing.
     ///
+    /// ```compile_fail,E0133
+    /// # use ordito::{Refusal, device::gpu::cusparse::CusparseSpmv};
+    /// fn unchecked(product: &mut CusparseSpmv<f64>, x: u64, y: u64) -> Result<(), Refusal> {
+    ///     product.bind(x, y)
+    /// }
+    /// ```
+    ///
     /// # Safety
-    /// Until the last [`run`](Self::run) that follows is done: A's buffers are there, x and y lie in memory of this GPU, nobody
+    /// A's buffers hold a CSR matrix: row starts rise from 0 to the number of nonzeros, and columns are below that of A.
+    /// Until the last [`run`](Self::run) that follows is done: they are there and nobody writes them, x and y lie in memory of this GPU, nobody
     /// else writes x, and nobody else uses y other than in the same stream.
     pub unsafe fn bind(&mut self, x: u64, y: u64) -> Result<(), Refusal> {
         match &mut self.bound {

@@ -1,5 +1,6 @@
 //! Serial padded ELLPACK: one thread, one element of Y after the other, every row `width` products long.
-//! Touches the padding too: rows × longest row places, and one element of X per place, K elements apart.
+//! Touches the padding too: rows × longest row places, and one element of X per place, K elements apart. As it was studied:
+//! 0 times X's first row is added to every shorter row, and NaN where that row of X is not finite.
 //! Loses on skewed matrices, where nearly everything is padding (refused above the memory budget), and for K > 1.
 
 use crate::Scalar;
@@ -44,7 +45,7 @@ pub(crate) fn pad<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllPadded<
 
 pub(crate) const DESCRIPTION: Description = Description::new(
     "ell-padded-serial",
-    "padded ELLPACK, one thread, one element of Y after the other",
+    "padded ELLPACK, one thread, one element of Y after the other; padding spreads NaN of X's first row",
     Place::Serial,
     source_file!("spmm/cpu/ladder/ell_padded_serial.rs"),
 )

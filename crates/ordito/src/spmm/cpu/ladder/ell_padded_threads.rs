@@ -83,7 +83,7 @@ pub(crate) fn collapsed<S: Scalar>(
 
 pub(crate) const DESCRIPTION: Description = Description::new(
     "ell-padded-threads-elements",
-    "padded ELLPACK, X transposed, rows × columns collapsed and split evenly",
+    "padded ELLPACK, X transposed, rows × columns collapsed and split evenly; padding spreads NaN of X's first row",
     Place::Threads,
     source_file!("spmm/cpu/ladder/ell_padded_threads.rs"),
 )

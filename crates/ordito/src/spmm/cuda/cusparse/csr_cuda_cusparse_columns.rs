@@ -5,9 +5,10 @@
 
 use crate::Scalar;
 use crate::device::gpu::cusparse::{Algorithm, CusparseSpmm, DenseOperand, Layout};
-use crate::device::{Argument, Buffer, Device, KernelSource};
+use crate::device::{Argument, Buffer, Device, DeviceViewMut, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::{Dense, DenseView, DenseViewMut};
+use crate::op::scale_rows::ScaleRows;
 use crate::op::transposed::Transposed;
 use crate::op::{Description, Phases, Place, Prepared, RunError, Variant};
 use crate::refusal::Refusal;
@@ -69,6 +70,8 @@ struct ByColumns<S> {
     device: Device,
     a_shape: (usize, usize),
     k: usize,
+    /// In place of the product where α is 0.
+    scale: Option<ScaleRows<S>>,
     loaded: Option<(Inputs<S>, Operands<S>)>,
     /// Of [`Product::apply`], kept between calls; at first those that A was looked at with.
     room: Option<Operands<S>>,
@@ -151,7 +154,17 @@ impl<S: Scalar> Operands<S> {
         unsafe { product.bind(lies(self.x.columns(), self.distances.0), lies(&self.y, self.distances.1)) }
     }
 
-    fn multiply(&self, product: &mut CusparseSpmm<S>, alpha: S, beta: S) -> Result<(), RunError> {
+    fn multiply(
+        &mut self,
+        product: &mut CusparseSpmm<S>,
+        scale: Option<&ScaleRows<S>>,
+        (rows, k): (usize, usize),
+        alpha: S,
+        beta: S,
+    ) -> Result<(), RunError> {
+        if let (true, Some(scale)) = (alpha == S::ZERO, scale) {
+            return scale.scale(beta, DeviceViewMut::whole(&mut self.y, k, rows, self.distances.1));
+        }
         self.bind(product)?;
         Ok(product.run(alpha, beta)?)
     }
@@ -179,6 +192,16 @@ fn elapsed_ns(start: Instant) -> Option<f64> {
     Some(start.elapsed().as_nanos() as f64)
 }
 
+impl<S: Scalar> ByColumns<S> {
+    /// What is launched for this α is compiled.
+    fn get_ready(&mut self, alpha: S) -> Result<(), Refusal> {
+        if alpha == S::ZERO && self.scale.is_none() {
+            self.scale = Some(ScaleRows::new(&self.device, self.k, self.a_shape.0)?);
+        }
+        Ok(())
+    }
+}
+
 impl<S: Scalar> Prepared<Spmm<S>> for ByColumns<S> {
     fn load(&mut self, inputs: &Inputs<S>) -> Result<(), RunError> {
         let y_shape = inputs.y.as_ref().map_or((self.a_shape.0, self.k), |y| (y.rows(), y.cols()));
@@ -186,6 +209,7 @@ impl<S: Scalar> Prepared<Spmm<S>> for ByColumns<S> {
             return Err(RunError::NothingToAddTo("Y"));
         }
         check_shapes(self.a_shape, self.k, &inputs.x.view(), y_shape)?;
+        self.get_ready(inputs.alpha)?;
         self.phases = Phases::default();
         let mut operands = match self.loaded.take().map(|(_, operands)| operands).or_else(|| self.room.take())
         {
@@ -203,8 +227,9 @@ impl<S: Scalar> Prepared<Spmm<S>> for ByColumns<S> {
         self.loaded.as_mut().ok_or(RunError::NotLoaded)?.1.restore()
     }
     fn run(&mut self) -> Result<(), RunError> {
-        let (inputs, operands) = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
-        operands.multiply(&mut self.product, inputs.alpha, inputs.beta)
+        let (inputs, operands) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
+        let y_shape = (self.a_shape.0, self.k);
+        operands.multiply(&mut self.product, self.scale.as_ref(), y_shape, inputs.alpha, inputs.beta)
     }
     fn fetch(&mut self) -> Result<Dense<S>, RunError> {
         let (inputs, operands) = self.loaded.as_ref().ok_or(RunError::NotLoaded)?;
@@ -249,6 +274,7 @@ impl<S: Scalar> Product<S> for ByColumns<S> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
         check_shapes(self.a_shape, self.k, &x, (y.rows(), y.cols()))?;
+        self.get_ready(alpha)?;
         let mut room = match self.room.take() {
             Some(room) => room,
             None => Operands::new(&self.device, self.a_shape, self.k)?,
@@ -260,7 +286,7 @@ impl<S: Scalar> Product<S> for ByColumns<S> {
         self.device.synchronize()?;
         self.phases.upload_ns = elapsed_ns(start);
         let start = Instant::now();
-        room.multiply(&mut self.product, alpha, beta)?;
+        room.multiply(&mut self.product, self.scale.as_ref(), (self.a_shape.0, self.k), alpha, beta)?;
         self.device.synchronize()?;
         self.phases.run_ns = elapsed_ns(start);
         let start = Instant::now();
@@ -276,7 +302,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseColumns {
         &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
-        vec![Transposed::<S>::source()]
+        vec![Transposed::<S>::source(), ScaleRows::<S>::source()]
     }
     fn available(&self, machine: &Machine) -> Result<(), Refusal> {
         available(machine)
@@ -297,6 +323,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaCusparseColumns {
             device,
             a_shape: (a.rows(), a.cols()),
             k,
+            scale: None,
             loaded: None,
             room: Some(room),
             phases: Phases::default(),

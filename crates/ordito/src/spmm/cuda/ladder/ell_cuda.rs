@@ -1,5 +1,6 @@
 //! ELLPACK_kernel and ELLPACK_Sub_warp: one thread, or two lanes that add up in shared memory, per element of Y, on padded
 //! and on ragged storage. Touch one element of X per place; the padded ones multiply the padding too, as on the CPU.
+//! NaN and infinities of X's first row so reach every row that is shorter than the longest: `auto` never takes a padded one.
 //! Lose on skewed matrices: padded ones by the padding, ragged ones by the warps that wait for their longest row.
 
 use crate::op::{Description, Place};
@@ -11,7 +12,7 @@ const LANES: u32 = 2;
 /// ELLPACK_kernel, padded.
 pub(crate) const PADDED_THREAD: Rung = rung(
     "ell-padded-cuda-thread-per-element",
-    "padded ELLPACK, one thread per element of Y (ELLPACK_kernel)",
+    "padded ELLPACK, one thread per element of Y (ELLPACK_kernel); padding spreads NaN of X's first row",
     kernel_file!("ell_padded_thread", "ell_padded_cuda_thread.cu"),
     Storage::EllPadded,
     None,
@@ -29,7 +30,7 @@ pub(crate) const RAGGED_THREAD: Rung = rung(
 /// ELLPACK_Sub_warp, padded.
 pub(crate) const PADDED_LANES: Rung = rung(
     "ell-padded-cuda-lanes2-per-element",
-    "padded ELLPACK, 2 lanes per element of Y, reduction in shared memory (ELLPACK_Sub_warp)",
+    "padded ELLPACK, 2 lanes per element of Y, reduction in shared memory (ELLPACK_Sub_warp); padding spreads NaN of X's first row",
     kernel_file!("ell_padded_lanes", "ell_padded_cuda_lanes.cu"),
     Storage::EllPadded,
     Some(LANES),
@@ -52,6 +53,10 @@ const fn rung(
     lanes: Option<u32>,
 ) -> Rung {
     let description = Description::new(name, about, Place::Cuda, kernel.source).ladder().converted();
+    let description = match storage {
+        Storage::EllPadded => description.never_chosen(), // NaN in X's first row would reach rows that do not have it
+        _ => description,
+    };
     let (description, threads) = match lanes {
         Some(lanes) => {
             (description.params(&[("lanes", LANES)]).known_as(&["ellpack_sw", "ellpack_sub_warp"]), lanes)
