@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::doctor::{Finding, State};
 use ordito::cpu::{CpuInfo, Pool, SimdLevel};
-use ordito::files::cache_dir;
+use ordito::files::{cache_dir, take_cache_notes};
 use ordito::io::MATRICES_VARIABLE;
 use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 use ordito::units;
@@ -57,11 +57,14 @@ fn memory(cpu: &CpuInfo) -> Finding {
 fn cache_folder() -> Finding {
     let (state, text) = match cache_dir() {
         Some(folder) => (State::Good, folder.display().to_string()),
-        None => (
-            State::Note,
+        None => match take_cache_notes().pop() {
+            Some(why) => (State::Note, why),
+            None => (
+                State::Note,
             "none that can be written: set ORDITO_CACHE_DIR to one, or ceilings are measured and kernels compiled every time"
                 .into(),
         ),
+        },
     };
     Finding { name: "cache", state, text }
 }

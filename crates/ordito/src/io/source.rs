@@ -33,7 +33,16 @@ pub(super) struct Delivered {
     /// Time spent waiting for them.
     pub(super) read_ns: f64,
     /// Why the text ends before its end.
-    pub(super) failure: Option<io::Error>,
+    pub(super) failure: Option<Failure>,
+}
+
+/// Why no more text came.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The system or the decompressor gave no more.
+    Io(io::Error),
+    /// A line is longer than it may be, which keeps memory bounded: so many bytes.
+    LongLine(u64),
 }
 
 impl Source {
@@ -73,10 +82,12 @@ impl Source {
         }
     }
 
-    /// Calls `work` with segments, each ending with a line, until the text or an error ends it.
+    /// Calls `work` with segments, each ending with a line, until the text or an error ends it. Of what is not mapped a line may
+    /// have `most_line_bytes`: it must be in memory as a whole.
     pub(super) fn for_each_segment<E>(
         self,
         segment_bytes: usize,
+        most_line_bytes: u64,
         work: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Delivered, E> {
         match self {
@@ -85,7 +96,9 @@ impl Source {
                 segments(&map, segment_bytes).try_for_each(work)?;
                 Ok(Delivered { bytes: map.len() as u64, ..Delivered::default() })
             }
-            Source::Stream(source) => Stream::new(source, segment_bytes).for_each_segment(work),
+            Source::Stream(source) => {
+                Stream::new(source, segment_bytes, most_line_bytes).for_each_segment(work)
+            }
         }
     }
 }
@@ -127,13 +140,14 @@ fn map(file: &File) -> Option<Mmap> {
 struct Stream {
     source: Box<dyn Read + Send>,
     segment_bytes: usize,
+    most_line_bytes: u64,
     ended: bool,
     delivered: Delivered,
 }
 
 impl Stream {
-    fn new(source: Box<dyn Read + Send>, segment_bytes: usize) -> Self {
-        Stream { source, segment_bytes, ended: false, delivered: Delivered::default() }
+    fn new(source: Box<dyn Read + Send>, segment_bytes: usize, most_line_bytes: u64) -> Self {
+        Stream { source, segment_bytes, most_line_bytes, ended: false, delivered: Delivered::default() }
     }
 
     fn for_each_segment<E>(mut self, mut work: impl FnMut(&[u8]) -> Result<(), E>) -> Result<Delivered, E> {
@@ -170,6 +184,12 @@ impl Stream {
                     Some(_) => memrchr(b'\n', buffer).map_or(0, |newline| newline + 1),
                 };
             }
+            // All that lies behind is one line.
+            if buffer.len().saturating_sub(nominal) as u64 > self.most_line_bytes {
+                self.delivered.failure = Some(Failure::LongLine(self.most_line_bytes));
+                self.ended = true;
+                continue;
+            }
             self.read_more(buffer, nominal);
         };
         self.delivered.bytes += lines_end as u64;
@@ -184,7 +204,7 @@ impl Stream {
         let wanted = nominal.saturating_sub(buffer.len()) + behind;
         match self.source.by_ref().take(wanted as u64).read_to_end(buffer) {
             Ok(count) => self.ended = count < wanted,
-            Err(failure) => (self.ended, self.delivered.failure) = (true, Some(failure)),
+            Err(failure) => (self.ended, self.delivered.failure) = (true, Some(Failure::Io(failure))),
         }
     }
 }

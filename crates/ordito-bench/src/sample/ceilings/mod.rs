@@ -9,8 +9,9 @@ mod measure;
 
 use crate::sample::SampleError;
 use ordito::cpu::{CpuInfo, Pool, SimdLevel};
-use ordito::files::{WriteError, write_atomically};
+use ordito::files::{WriteError, read_own, write_own};
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Read bandwidth of one working set, over all threads together.
@@ -78,8 +79,8 @@ impl Ceilings {
 
     /// Ceilings that were kept, if the file is whole and of this machine.
     fn load(path: &Path, cpu: &CpuInfo, threads: usize) -> Option<Self> {
-        let text = std::fs::read_to_string(path).ok()?;
-        let kept: Ceilings = serde_json::from_str(&text).ok()?;
+        let text = read_own(path).ok()??;
+        let kept: Ceilings = serde_json::from_slice(&text).ok()?;
         let same = kept.version == env!("CARGO_PKG_VERSION")
             && kept.cpu_model == cpu.model
             && kept.threads == threads
@@ -88,10 +89,9 @@ impl Ceilings {
     }
 
     fn save(&self, path: &Path) -> Result<(), WriteError> {
-        write_atomically(path, |file| {
-            serde_json::to_writer_pretty(&mut *file, self)?;
-            writeln!(file)
-        })
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::from);
+        let text = text.map_err(|reason| WriteError::Io { path: path.to_owned(), reason })?;
+        write_own(path, text.as_bytes())
     }
 
     /// Are all numbers positive and finite, and the working sets ascending?

@@ -42,7 +42,7 @@ use crate::io::error::ReadError;
 use crate::io::matrix_market::entries::{Entries, check_limit};
 use crate::io::matrix_market::lines::Lines;
 use crate::io::matrix_market::parallel::Body;
-use crate::io::source::{GZIP_MAGIC, Source, segments};
+use crate::io::source::{Failure, GZIP_MAGIC, Source, segments};
 use crate::matrix::{Coo, Duplicates};
 use crate::precision::compiled_here;
 use flate2::read::MultiGzDecoder;
@@ -118,6 +118,8 @@ pub fn read_matrix_market_from<S: Scalar>(
 const MAPPED_SEGMENT_BYTES: usize = 16 << 20;
 /// Text that is decompressed while the one before it is read.
 const STREAM_SEGMENT_BYTES: usize = 4 << 20;
+/// Lines of entries are short; comments may be long, but what is decompressed must be in memory for a while.
+const MOST_LINE_BYTES: u64 = 16 << 20;
 
 /// A file whose text is all there.
 fn read_mapped<S: Scalar>(
@@ -151,9 +153,16 @@ fn read_segments<S: Scalar>(
     let (looked_at, behind, lines_read) = lines.into_rest();
     let rest = Source::Stream(Box::new(Cursor::new(looked_at).chain(behind)));
     let mut body = Body::new(path, &header, Entries::default(), lines_read);
-    let delivered = rest.for_each_segment(STREAM_SEGMENT_BYTES, |segment| body.read(segment))?;
-    if let Some(reason) = delivered.failure {
-        return Err(ReadError::Interrupted { path: path.to_owned(), line: body.lines + 1, reason });
+    let delivered =
+        rest.for_each_segment(STREAM_SEGMENT_BYTES, MOST_LINE_BYTES, |segment| body.read(segment))?;
+    let (path_of, line) = (path.to_owned(), body.lines + 1);
+    match delivered.failure {
+        None => {}
+        Some(Failure::Io(reason)) => return Err(ReadError::Interrupted { path: path_of, line, reason }),
+        Some(Failure::LongLine(most)) => {
+            let expected = format!("a line of at most {most} bytes");
+            return Err(ReadError::Line { path: path_of, line, found: "a longer one".into(), expected });
+        }
     }
     let entries = body.finish()?;
     assemble(entries, header, path, options)
