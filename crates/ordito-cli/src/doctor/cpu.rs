@@ -10,6 +10,7 @@ use ordito::units;
 use ordito::units::binary_bytes;
 use ordito_bench::sample::Ceilings;
 use ordito_bench::sample::ceilings::Bandwidth;
+use std::path::Path;
 
 /// Everything, in the order in which it is shown.
 pub(crate) fn findings(cpu: &CpuInfo, measure: bool, console: &Console) -> Vec<Finding> {
@@ -105,7 +106,10 @@ fn product() -> Finding {
 
 fn ceilings(threads: usize, again: bool, cpu: &CpuInfo, console: &Console) -> Finding {
     let _busy = console.busy(format!("ceilings of this machine with {}", units::threads(threads as u64)));
-    let measure = if again { Ceilings::measure_and_keep } else { Ceilings::load_or_measure };
+    let measure = |cpu: &CpuInfo, pool: &Pool, cache: Option<&Path>| match again {
+        true => Ceilings::measure_and_keep(cpu, pool, cache),
+        false => Ceilings::load_or_measure(cpu, pool, cache, u64::MAX),
+    };
     let measured = Pool::new(threads)
         .map_err(|refusal| refusal.to_string())
         .and_then(|pool| measure(cpu, &pool, cache_dir().as_deref()).map_err(|error| error.to_string()));

@@ -88,7 +88,8 @@ fn check_owner(_: &Metadata, _: &str) -> Result<(), String> {
     Ok(()) // folders of a user are closed to others there
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;

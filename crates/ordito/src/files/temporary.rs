@@ -126,7 +126,8 @@ fn has_ended(_: u32) -> bool {
     false // not known: age decides
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

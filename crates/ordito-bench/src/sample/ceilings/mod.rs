@@ -50,17 +50,26 @@ impl Ceilings {
 
     /// From the cache folder if they are there, else measured and kept there. A file that is damaged or of
     /// another machine is replaced; a folder that cannot be written to costs only the time of measuring.
+    ///
+    /// Measuring takes at most `memory_limit` bytes, or the least that it can do with. Where larger working sets are missing for
+    /// that, the ceilings are not kept.
     pub fn load_or_measure(
         cpu: &CpuInfo,
         pool: &Pool,
         cache_dir: Option<&Path>,
+        memory_limit: u64,
     ) -> Result<Self, SampleError> {
         let threads = pool.threads();
         let path = cache_dir.map(|folder| folder.join(file_name(cpu, threads)));
         if let Some(kept) = path.as_deref().and_then(|path| Ceilings::load(path, cpu, threads)) {
             return Ok(kept);
         }
-        Ceilings::measure_and_keep(cpu, pool, cache_dir)
+        let available = cpu.available_memory_bytes;
+        let lower = Some(available.unwrap_or(u64::MAX).min(memory_limit.saturating_mul(measure::SHARE)));
+        if measure::working_sets(available).eq(measure::working_sets(lower)) {
+            return Ceilings::measure_and_keep(cpu, pool, cache_dir);
+        }
+        Ceilings::measure(&CpuInfo { available_memory_bytes: lower, ..cpu.clone() }, pool)
     }
 
     /// Measured now, and kept instead of what was there: for a machine that was busy the first time.
@@ -188,6 +197,15 @@ mod tests {
         assert_eq!(c.floor_ns(10_000, 1, "i8"), None);
         assert_eq!(c.percent(400.0, 10_000, 50, "f64"), Some(50.0));
         assert_eq!(c.percent(0.0, 10_000, 50, "f64"), None);
+    }
+
+    #[test]
+    fn a_memory_limit_leaves_large_working_sets_out_and_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cpu, pool) = (CpuInfo::detect(), Pool::new(1).unwrap());
+        let measured = Ceilings::load_or_measure(&cpu, &pool, Some(folder.path()), 1).unwrap();
+        assert_eq!(measured.read.len(), 1);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     }
 
     #[test]
