@@ -1,7 +1,8 @@
-//! Standard output for results, standard error for everything else.
+//! Standard output for results, standard error for everything else. Names of others drive no terminal: all text goes through here.
 
 use crate::hints;
 use indicatif::{ProgressBar, ProgressStyle};
+use ordito::text::{for_one_line, for_terminal, json_for_terminal};
 use ordito_bench::report::bar::Ink;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
@@ -21,14 +22,14 @@ impl Console {
     /// A line (or several) of results.
     pub(crate) fn line(&self, text: impl AsRef<str>) -> anyhow::Result<()> {
         let mut out = io::stdout().lock();
-        writeln!(out, "{}", text.as_ref())?;
+        writeln!(out, "{}", for_terminal(text.as_ref()))?;
         out.flush()?;
         Ok(())
     }
 
     /// One JSON object, on one line.
     pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
-        self.line(serde_json::to_string(value)?)
+        self.line(json_for_terminal(&serde_json::to_string(value)?))
     }
 
     /// Columns of the terminal; a width that fits most where there is none.
@@ -49,7 +50,7 @@ impl Console {
     /// A spinner with a text, on standard error and only on a terminal, until it is dropped.
     pub(crate) fn busy(&self, what: impl Into<String>) -> Busy {
         let bar = ProgressBar::new_spinner();
-        bar.set_message(what.into());
+        bar.set_message(for_one_line(&what.into()).into_owned());
         Busy::new(bar)
     }
 
@@ -64,13 +65,23 @@ impl Console {
     /// What went wrong, on one line.
     pub(crate) fn error(&self, error: &anyhow::Error) {
         // There is nobody left to tell when standard error is closed.
-        let _ = writeln!(io::stderr(), "ordito: {error:#}{}", hints::of_error(error));
+        let _ = writeln!(
+            io::stderr(),
+            "ordito: {}{}",
+            for_terminal(&format!("{error:#}")),
+            hints::of_error(error)
+        );
+    }
+
+    /// What did not stop the command, but should be mended.
+    pub(crate) fn warn(&self, text: &str) {
+        let _ = writeln!(io::stderr(), "ordito: note: {}", for_terminal(text));
     }
 
     /// Something worth knowing that is no result: only a person at a terminal sees it.
     pub(crate) fn note(&self, text: &str) {
         if io::stderr().is_terminal() {
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", for_terminal(text));
         }
     }
 }
@@ -90,7 +101,7 @@ impl Busy {
     }
     /// Shows another text.
     pub(crate) fn say(&self, what: impl Into<String>) {
-        self.0.set_message(what.into());
+        self.0.set_message(for_one_line(&what.into()).into_owned());
     }
     /// One step is done.
     pub(crate) fn step(&self) {

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::matrix_input::Matrix;
 use clap::Args;
 use ordito::Scalar;
+use ordito::files::check_writable;
 use ordito::io::matrix_market::{Layout, WriteOptions};
 use ordito::io::{write_matrix_market, write_npy};
 use ordito::matrix::Dense;
@@ -52,6 +53,7 @@ fn convert<S: Scalar>(args: &ConvertArgs, console: &Console) -> anyhow::Result<u
         args.output.display()
     );
     anyhow::ensure!(!(npy && args.symmetric), "--symmetric: a .npy file always holds every element");
+    check_writable(&args.output).map_err(|error| anyhow::anyhow!("{error}"))?;
     let busy = console.busy(format!("reading {}", args.matrix));
     let matrix = Matrix::<S>::load(&args.matrix, &args.read.options())?;
     let coo = &*matrix.triplets;

@@ -3,6 +3,7 @@
 use crate::args::{Device, Dtype, MemoryArgs, with_scalar};
 use crate::console::Console;
 use crate::erp_demo::write_demo;
+use crate::out_folder::OutFolder;
 use crate::targets::missing_device;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -14,7 +15,8 @@ use ordito_eeg::{
     Analysis, Baseline, ComputeOn, ErpError, GroupOrder, Groups, Inputs, Layout, STANDARD_RATE_HZ, Sensors,
     Settings, analyse, figures, json, page, sensors, summary, write_files,
 };
-use std::io;
+use std::fs::File;
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -167,9 +169,7 @@ fn compute<S: Scalar>(
 ) -> anyhow::Result<u8> {
     let (settings, inputs) =
         (settings(args)?, Inputs { target: target.to_owned(), nontarget: args.nontarget.clone() });
-    if let Some(folder) = &args.out {
-        make_folder(folder)?;
-    }
+    let out = args.out.as_deref().map(|folder| OutFolder::make(folder, console)).transpose()?;
     let (accelerator, spare_gpu) = match args.on {
         Device::Cpu => (Accelerator::None, None),
         Device::Cuda => (Accelerator::Cuda(args.device), None),
@@ -201,14 +201,16 @@ fn compute<S: Scalar>(
         let warning = format!("no --rate was given: latencies are those of {STANDARD_RATE_HZ} Hz");
         analysis.warnings.push(warning);
     }
-    if let Some(folder) = &args.out {
-        let start = Instant::now();
+    if let Some(out) = &out {
+        let (start, folder) = (Instant::now(), out.path());
+        out.begin()?;
         write_files(&analysis, folder)?;
         let notes = plots::write(&folder.join("plots"), &figures::sections(&analysis))?;
         notes.iter().for_each(|note| console.note(note));
         // The page comes last: it tells how long the rest took.
         analysis.stages.write_ns = start.elapsed().as_nanos() as f64;
         page::write(&folder.join("report.html"), &analysis)?;
+        out.finish()?;
     }
     tell(&analysis, args, console)
 }
@@ -224,15 +226,6 @@ fn tell(analysis: &Analysis, args: &ErpArgs, console: &Console) -> anyhow::Resul
         }
     }
     Ok(0)
-}
-
-/// What cannot be written is better known before it is computed.
-fn make_folder(folder: &Path) -> anyhow::Result<()> {
-    let made = std::fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
-    // The error's own text names a temporary file, which means nothing to anybody.
-    let explain =
-        |error: io::Error| anyhow::anyhow!("--out {}: {}", folder.display(), io::Error::from(error.kind()));
-    made.map(drop).map_err(explain)
 }
 
 fn settings(args: &ErpArgs) -> anyhow::Result<Settings> {
@@ -271,7 +264,15 @@ fn settings(args: &ErpArgs) -> anyhow::Result<Settings> {
 
 fn read_names(path: &str) -> anyhow::Result<Vec<String>> {
     let explain = || format!("--sensors {path}: neither a number nor a file of names");
-    let text = std::fs::read(path).map_err(|error| anyhow::anyhow!("{error}")).with_context(explain)?;
+    /// Thousands of names: what is longer is another file.
+    const MOST_BYTES: u64 = 1 << 20;
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+    read.map_err(|error| anyhow::anyhow!("{error}")).with_context(explain)?;
+    anyhow::ensure!(
+        text.len() as u64 <= MOST_BYTES,
+        "--sensors {path}: more than {MOST_BYTES} bytes are no file of names"
+    );
     Ok(sensors::parse_names(&String::from_utf8_lossy(&text))?)
 }
 

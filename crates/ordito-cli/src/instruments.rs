@@ -86,7 +86,8 @@ fn ceilings(machines: &[Arc<Machine>], say: &dyn Fn(&str)) -> Vec<Ceilings> {
     threads.dedup();
     let measure = |&threads: &usize| {
         say(&format!("ceilings of this machine with {threads} threads (measured once)"));
-        Ceilings::load_or_measure(cpu, &Pool::new(threads).ok()?, cache_dir().as_deref()).ok()
+        let limit = machines[0].limits().memory_bytes;
+        Ceilings::load_or_measure(cpu, &Pool::new(threads).ok()?, cache_dir().as_deref(), limit).ok()
     };
     threads.iter().filter_map(measure).collect()
 }

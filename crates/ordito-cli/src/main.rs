@@ -1,7 +1,8 @@
 //! The command `ordito`: arguments, one file per command. See `ordito --help`.
 //!
 //! `operations` makes cases of inputs; `request` is what `verify` and `bench` were asked for, `targets` says where it runs, `instruments`
-//! what it is measured with; `session` walks it, `results` keeps what `--out` asks for, `summary` is what `bench` says at the end.
+//! what it is measured with; `session` walks it, `results` keeps what `--out` asks for in an
+//! `out_folder`, `summary` is what `bench` says at the end.
 //! `product` is what `spmm` and `gemm` share.
 
 mod args;
@@ -22,6 +23,7 @@ mod interrupt;
 mod list;
 mod matrix_input;
 mod operations;
+mod out_folder;
 mod product;
 mod report;
 mod request;
@@ -35,8 +37,9 @@ mod verify;
 
 use crate::console::Console;
 use clap::{Parser, Subcommand};
-use ordito::files::WriteError;
+use ordito::files::{WriteError, take_cache_notes};
 use ordito::io::synthetic::KINDS;
+use ordito::text::for_terminal;
 use std::process::ExitCode;
 
 /// Sparse matrix times a block of vectors, and dense products: ladders of kernels, each verified against a serial oracle and
@@ -95,10 +98,20 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
+/// The parser's own way out, which repeats arguments as they are: those that could drive a terminal are shown here.
+fn end_with(error: &clap::Error) -> ! {
+    let safe = for_terminal(&error.to_string()).into_owned();
+    if safe == error.to_string() {
+        error.exit()
+    }
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), safe.as_bytes());
+    std::process::exit(error.exit_code())
+}
+
 /// Runs the command and says how it went.
 fn main() -> ExitCode {
-    let cli = Cli::parse();
     interrupt::listen();
+    let cli = Cli::try_parse().unwrap_or_else(|error| end_with(&error));
     let console = Console::new();
     let outcome = match cli.command {
         Command::Info(args) => info::run(&args, &console),
@@ -113,6 +126,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args, &console),
         Command::Completions(args) => completions::run(&args, &console),
     };
+    take_cache_notes().iter().for_each(|note| console.warn(note));
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS, // the reader has seen enough

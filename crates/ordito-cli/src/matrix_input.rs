@@ -65,14 +65,14 @@ impl<S: Scalar> Matrix<S> {
     /// CSR, if it fits.
     pub(crate) fn to_csr(&self, machine: &Machine) -> Result<Csr<S>, Refusal> {
         self.check_csr(machine)?;
-        Ok(machine.pool().install(|| Csr::from_coo(&self.triplets, Duplicates::Keep)))
+        Ok(machine.pool().install(|| Csr::try_from_coo(&self.triplets, Duplicates::Keep))?)
     }
 
     /// The same in the place of the triplets.
     pub(crate) fn into_csr(self, machine: &Machine) -> Result<(Source, Csr<S>), Refusal> {
         self.check_csr(machine)?;
         let triplets = Arc::unwrap_or_clone(self.triplets);
-        let a = machine.pool().install(|| Csr::from_owned_coo(triplets, Duplicates::Keep));
+        let a = machine.pool().install(|| Csr::try_from_owned_coo(triplets, Duplicates::Keep))?;
         Ok((self.source, a))
     }
 }

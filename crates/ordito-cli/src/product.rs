@@ -7,6 +7,7 @@ use crate::targets::missing_device;
 use clap::Args;
 use ordito::Scalar;
 use ordito::device::LaunchReport;
+use ordito::files::check_writable;
 use ordito::machine::{Accelerator, Limits, Machine};
 use ordito::matrix::{Dense, FormatError};
 use ordito::op::{Choice, Op, Phases, RunError};
@@ -136,12 +137,18 @@ fn refusal_in(error: anyhow::Error) -> anyhow::Result<Refusal> {
 /// A result that could not be written is better known before it is computed.
 pub(crate) fn check_output(output: Option<&Path>) -> anyhow::Result<()> {
     let Some(output) = output else { return Ok(()) };
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        anyhow::bail!("cannot write {}: there is no folder {}", output.display(), folder.display());
+    // A pipe or a device may be called anything.
+    let is_other = output.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let is_npy = output.to_string_lossy().to_lowercase().ends_with(".npy");
+    if !output.is_dir() {
+        anyhow::ensure!(
+            is_npy || is_other,
+            "{}: the name must end in .npy, which says the format",
+            output.display()
+        );
     }
-    anyhow::ensure!(!output.is_dir(), "cannot write {}: it is a folder", output.display());
-    Ok(())
+    // Nothing was computed yet: this is a matter of the arguments, not a result that is lost.
+    check_writable(output).map_err(|error| anyhow::anyhow!("{error}"))
 }
 
 /// A matrix that not even the address space holds is refused like any other that is too large.

@@ -3,13 +3,13 @@
 use crate::console::Console;
 use crate::instruments::Instruments;
 use crate::interrupt;
+use crate::out_folder::OutFolder;
 use anyhow::Context;
 use ordito::cpu::CpuInfo;
 use ordito::device::gpu::GpuFingerprint;
 use ordito_bench::report::{Fingerprint, MatrixFacts, Record, Run, csv, figures, html, json};
 use ordito_chart::plots;
-use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// What is to be written.
 pub(crate) struct Measured<'a> {
@@ -23,7 +23,7 @@ pub(crate) struct Measured<'a> {
 
 /// A folder that results are written to, again and again while they grow.
 pub(crate) struct ResultsFolder {
-    path: PathBuf,
+    folder: OutFolder,
     /// The variant that speed-ups are held against.
     baseline: Option<String>,
     /// What was written last.
@@ -31,14 +31,9 @@ pub(crate) struct ResultsFolder {
 }
 
 impl ResultsFolder {
-    /// Makes the folder, and sees that it can be written before hours are spent.
-    pub(crate) fn make(path: PathBuf, baseline: Option<String>) -> anyhow::Result<Self> {
-        let made = std::fs::create_dir_all(&path).and_then(|()| tempfile::tempfile_in(&path));
-        // The error's own text names a temporary file, which means nothing to anybody.
-        let explain =
-            |error: io::Error| anyhow::anyhow!("--out {}: {}", path.display(), io::Error::from(error.kind()));
-        made.map(drop).map_err(explain)?;
-        Ok(ResultsFolder { path, baseline, written: None })
+    /// Makes the folder, which is this run's alone from now on.
+    pub(crate) fn make(path: &Path, baseline: Option<String>, console: &Console) -> anyhow::Result<Self> {
+        Ok(ResultsFolder { folder: OutFolder::make(path, console)?, baseline, written: None })
     }
 
     /// Writes the numbers. Without records nothing is touched: whatever lies there stays.
@@ -48,6 +43,7 @@ impl ResultsFolder {
             return Ok(());
         }
         if self.written.is_none() {
+            self.folder.begin()?;
             self.move_aside(console)?;
         }
         let command: Vec<String> =
@@ -60,11 +56,11 @@ impl ResultsFolder {
             interrupted: interrupt::interrupted(),
             ..Fingerprint::new(cpu, &command)
         };
-        csv::write_samples(&self.path.join("samples.csv"), records)?;
-        let label = self.path.display().to_string();
+        csv::write_samples(&self.folder.path().join("samples.csv"), records)?;
+        let label = self.folder.path().display().to_string();
         let (matrices, records) = (matrices.to_vec(), records.to_vec());
         let run = Run { label, fingerprint, matrices, records, baseline: self.baseline.clone() };
-        json::write_samples(&self.path.join("samples.json"), &run)?;
+        json::write_samples(&self.folder.path().join("samples.json"), &run)?;
         self.written = Some(run);
         Ok(())
     }
@@ -72,20 +68,22 @@ impl ResultsFolder {
     /// Writes the page and the figures, once at the end: pictures take longer than numbers.
     pub(crate) fn draw(&self, console: &Console) -> anyhow::Result<()> {
         let Some(run) = self.written.as_ref().map(std::slice::from_ref) else { return Ok(()) };
-        let explain = || format!("--out {}: all results are kept, but not all pictures", self.path.display());
+        let explain =
+            || format!("--out {}: all results are kept, but not all pictures", self.folder.path().display());
         if let Some(baseline) = &self.baseline {
             let timed = run[0].records.iter().any(|record| record.variant == *baseline);
             anyhow::ensure!(timed, "--baseline {baseline}: no variant of that name was run");
         }
-        html::write(&self.path.join("report.html"), run).with_context(explain)?;
-        let notes = plots::write(&self.path.join("plots"), &figures::sections(run)).with_context(explain)?;
+        html::write(&self.folder.path().join("report.html"), run).with_context(explain)?;
+        let notes =
+            plots::write(&self.folder.path().join("plots"), &figures::sections(run)).with_context(explain)?;
         notes.iter().for_each(|note| console.note(note));
-        Ok(())
+        Ok(self.folder.finish()?)
     }
 
     /// Samples of an earlier run get a name with their date: nobody's measurements are overwritten.
     fn move_aside(&self, console: &Console) -> anyhow::Result<()> {
-        let samples = self.path.join("samples.json");
+        let samples = self.folder.path().join("samples.json");
         if samples.exists() {
             let date = json::read_samples(&samples).map_or("older".into(), |run| run.fingerprint.date);
             let date: String = date.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
@@ -93,9 +91,10 @@ impl ResultsFolder {
                 1 => format!("samples-{date}.json"),
                 _ => format!("samples-{date}-{count}.json"),
             };
-            let free = (1..).map(|count| self.path.join(name(count))).find(|path| !path.exists());
+            let free = (1..).map(|count| self.folder.path().join(name(count))).find(|path| !path.exists());
             let aside = free.context("no name is free for the earlier samples")?;
-            std::fs::rename(&samples, &aside).with_context(|| format!("--out {}", self.path.display()))?;
+            std::fs::rename(&samples, &aside)
+                .with_context(|| format!("--out {}", self.folder.path().display()))?;
             console.note(&format!("earlier samples are kept as {}", aside.display()));
         }
         Ok(())
@@ -104,7 +103,7 @@ impl ResultsFolder {
     /// Tells a person at a terminal where the files are.
     pub(crate) fn note(&self, console: &Console) {
         if self.written.is_some() {
-            let path = self.path.display();
+            let path = self.folder.path().display();
             console.note(&format!("written: {path}/samples.csv, samples.json, report.html, plots"));
         }
     }

@@ -17,6 +17,7 @@ use ordito_bench::report::{MatrixFacts, Outcome, Record, table};
 use ordito_bench::sample::WallClock;
 use ordito_bench::workbench::{Case, Selected, Side, Wanted, Workbench, exit_code, select};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The run itself.
 pub(crate) struct Session<'a> {
@@ -31,7 +32,12 @@ pub(crate) struct Session<'a> {
     instruments: Instruments,
     /// Where files go, if they were asked for.
     results: Option<ResultsFolder>,
+    /// When they were written last.
+    kept_at: Instant,
 }
+
+/// Files are written so often at most: a program that is ended loses no more than that, or one case.
+const BETWEEN_KEEPING: Duration = Duration::from_secs(1);
 
 impl<'a> Session<'a> {
     /// Does `run_input` for every input, each of which makes `cases_per_input` cases; the exit code.
@@ -70,15 +76,16 @@ impl<'a> Session<'a> {
         let bar = console.progress(cases * machines);
         let (mut instruments, mut results) = (Instruments::default(), None);
         if let Some(measure) = &request.measure {
-            let make = |path| ResultsFolder::make(path, measure.baseline.clone());
-            results = measure.out.clone().map(make).transpose()?;
+            let make = |path| ResultsFolder::make(path, measure.baseline.clone(), console);
+            results = measure.out.as_deref().map(make).transpose()?;
             instruments =
                 Instruments::new(&request.targets, measure.caches, request.limited_by_products, &|what| {
                     bar.say(what)
                 })?;
         }
         let (records, matrices, below) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Session { console, request, records, matrices, below, bar, instruments, results })
+        let kept_at = Instant::now();
+        Ok(Session { console, request, records, matrices, below, bar, instruments, results, kept_at })
     }
 
     pub(crate) fn request(&self) -> &'a Request {
@@ -151,6 +158,9 @@ impl<'a> Session<'a> {
                     all.iter().copied().filter(|selected| index == 0 || !serial(selected)).collect();
                 let records = self.run_on(case, &selected, machine);
                 self.take(records)?;
+                if self.kept_at.elapsed() >= BETWEEN_KEEPING {
+                    self.keep()?;
+                }
                 if self.interrupted() {
                     return Ok(());
                 }
@@ -252,7 +262,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Writes the files again after every input, so that nothing that was measured can be lost.
+    /// Writes the files again, after every input at the latest, so that nothing that was measured can be lost.
     fn keep(&mut self) -> anyhow::Result<()> {
         match &mut self.results {
             Some(results) => {
@@ -263,7 +273,9 @@ impl<'a> Session<'a> {
                     records: &self.records,
                     left_out: self.request.left_out(),
                 };
-                results.write(&measured, self.console)
+                results.write(&measured, self.console)?;
+                self.kept_at = Instant::now(); // when it is done: writing takes time itself
+                Ok(())
             }
             None => Ok(()),
         }

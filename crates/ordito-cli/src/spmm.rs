@@ -7,7 +7,7 @@ use crate::product;
 use crate::product::{ProductArgs, note_plan, too_large};
 use clap::Args;
 use ordito::Scalar;
-use ordito::io::npy::{Conversion, NpyDtype, is_npy_vector, write_npy_vector};
+use ordito::io::npy::{Conversion, NpyDtype, bytes_to_read_npy, is_npy_vector, write_npy_vector};
 use ordito::io::{read_npy, read_npy_dtype, write_npy};
 use ordito::machine::Machine;
 use ordito::matrix::Dense;
@@ -81,7 +81,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     };
     let busy = console.busy(format!("reading {}", args.matrix));
     let matrix = Matrix::<S>::load_on(&machine, &args.matrix, &args.read.options())?;
-    let x = args.x.as_ref().map(|path| read_x::<S>(path, matrix.triplets.cols())).transpose()?;
+    let x = args.x.as_ref().map(|path| read_x::<S>(path, matrix.triplets.cols(), &machine)).transpose()?;
     let x_is_vector = args.x.as_ref().map_or(Ok(false), |path| is_npy_vector(path))?;
     let k = x.as_ref().map_or(args.k.map_or(1, NonZeroUsize::get), Dense::cols);
     let record = Record {
@@ -107,7 +107,8 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     Ok(code)
 }
 
-fn read_x<S: Scalar>(path: &Path, rows: usize) -> anyhow::Result<Dense<S>> {
+fn read_x<S: Scalar>(path: &Path, rows: usize, machine: &Machine) -> anyhow::Result<Dense<S>> {
+    machine.check_memory(format!("reading {}", path.display()), bytes_to_read_npy::<S>(path)?)?;
     let x = read_npy::<S>(path, Conversion::Allow)?;
     anyhow::ensure!(
         x.rows() == rows,

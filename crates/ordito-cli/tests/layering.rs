@@ -20,7 +20,7 @@ const CRATES: &[(&str, &[&str])] = &[
 const FOLDERS: &[(&str, &str)] = &[
     (
         "ordito/src",
-        "units simd scalar precision cpu files matrix refusal io device machine op spmm gemm column_stats interop",
+        "text units simd scalar precision cpu files matrix refusal io device machine op spmm gemm column_stats interop",
     ),
     ("ordito/src/spmm", "product operands reference analysis cpu cuda multiply select plan registry"),
     ("ordito/src/spmm/cuda", "device device_csr device_ell ladder fast cusparse"),

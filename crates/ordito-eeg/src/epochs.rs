@@ -78,8 +78,9 @@ fn read_stack<S: Scalar>(path: &Path, machine: &Machine) -> Result<Epochs<S>, Er
 }
 
 /// Columns of a text, from its first row.
-pub(crate) fn text_columns(path: &Path) -> Result<usize, ErpError> {
-    Ok(read_text_columns(path, &TextOptions::default())?)
+pub(crate) fn text_columns(path: &Path, machine: &Machine) -> Result<usize, ErpError> {
+    let max_bytes = machine.limits().memory_bytes;
+    Ok(read_text_columns(path, &TextOptions { max_bytes, ..TextOptions::default() })?)
 }
 
 /// Reads a text, with all threads, as [`read_text_blocks`] does.
@@ -90,6 +91,7 @@ pub(crate) fn read_blocks<S: Scalar, T: Send>(
     work: impl Fn(TextBlock<'_, S>) -> T + Sync + Send,
     take: impl FnMut(T) -> Result<(), ErpError> + Send,
 ) -> Result<TextFacts, ErpError> {
-    let options = TextOptions { block_bytes, ..TextOptions::default() };
+    let max_bytes = machine.limits().memory_bytes;
+    let options = TextOptions { block_bytes, max_bytes, ..TextOptions::default() };
     machine.pool().install(|| read_text_blocks(path, &options, work, take))
 }

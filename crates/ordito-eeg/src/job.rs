@@ -61,7 +61,7 @@ impl<'a, S: Scalar> Job<'a, S> {
         for path in paths {
             // What comes through a pipe can be looked at only once.
             let (shape, source) = if needs_all.is_none() && is_text(path) && path.is_file() {
-                let shape = EpochShape { columns: text_columns(path)?, stack: None };
+                let shape = EpochShape { columns: text_columns(path, self.machine)?, stack: None };
                 (shape, Source::Blocks(path.clone()))
             } else {
                 let epochs = read_whole::<S>(path, free, self.machine, &mut self.engine.stages)?;
@@ -73,9 +73,20 @@ impl<'a, S: Scalar> Job<'a, S> {
                 (epochs.shape, Source::Whole(epochs))
             };
             same_shape(*first.get_or_insert(shape), &paths[0], shape, path)?;
+            self.check_columns(shape.columns)?;
             files.push(source);
         }
         Ok((first.unwrap_or(EpochShape { columns: 0, stack: None }), files))
+    }
+
+    /// Results grow with the columns of an epoch, however few epochs there are.
+    fn check_columns(&self, columns: usize) -> Result<(), ErpError> {
+        /// Of both conditions and what becomes of them, and while a thread reduces a block of its own.
+        const BYTES_PER_COLUMN: u64 = 240;
+        const BYTES_PER_THREAD_AND_COLUMN: u64 = 16;
+        let per_column = BYTES_PER_COLUMN + BYTES_PER_THREAD_AND_COLUMN * self.machine.threads() as u64;
+        let bytes = (columns as u64).checked_mul(per_column);
+        Ok(self.machine.check_memory(format!("waves of {columns} numbers"), bytes)?)
     }
 
     /// What was asked for that cannot be done block after block.

@@ -42,7 +42,8 @@
 //! A module uses only modules above it:
 //!
 //! ```text
-//!  units, scalar, simd    numbers for people, f32 and f64, registers of several of them
+//!  text, units            text of others made harmless, numbers for people
+//!  scalar, simd           f32 and f64, registers of several of them
 //!  cpu                    facts of the processor, threads
 //!  files                  files that appear whole or not at all, the cache folder
 //!  matrix                 COO, CSR, ELLPACK, dense: storage and its invariants
@@ -61,6 +62,8 @@
 
 // What a program needs is re-exported below and in the documented modules. The hidden ones are for the crates of this
 // workspace: no promise is made of them.
+#[doc(hidden)]
+pub mod text;
 #[doc(hidden)]
 pub mod units;
 #[doc(hidden)]

@@ -2,6 +2,7 @@
 
 use super::contest::Entry;
 use ordito::files::write_atomically;
+use ordito::text::csv_cell;
 use std::io;
 use std::path::Path;
 
@@ -58,7 +59,7 @@ fn rows(file: impl io::Write, first: &Outcome, outcomes: &[Outcome]) -> csv::Res
             let chosen = entry.chosen.as_ref().map_or("", |(variant, _)| variant);
             let timed = entry.timed;
             let mut fields = vec![
-                outcome.matrix.clone(),
+                csv_cell(&outcome.matrix).into_owned(),
                 outcome.dtype.to_owned(),
                 outcome.threads.to_string(),
                 outcome.k.to_string(),

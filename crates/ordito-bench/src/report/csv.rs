@@ -3,6 +3,7 @@
 use crate::report::record::FIELDS;
 use crate::report::record::Record;
 use ordito::files::{WriteError, write_atomically};
+use ordito::text::csv_cell;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,7 +21,7 @@ pub fn write_to(writer: &mut dyn Write, records: &[Record]) -> io::Result<()> {
             (_, Value::String(text)) => text.clone(),
             (_, value) => value.to_string(),
         };
-        csv.write_record(FIELDS.iter().map(cell))?;
+        csv.write_record(FIELDS.iter().map(cell).map(|text| csv_cell(&text).into_owned()))?;
     }
     csv.flush()
 }
@@ -40,6 +41,7 @@ mod tests {
     fn every_row_has_every_column() {
         let mut refused = Record::new("spmm", "ell", Outcome::Refused);
         refused.refusal = Some("needs 87 GB, \"too much\"".to_owned());
+        refused.matrix = Some("=1+1".to_owned()); // a spreadsheet would compute it
         let mut text = Vec::new();
         write_to(&mut text, &[full(), refused]).unwrap();
         let mut reader = csv::Reader::from_reader(&text[..]);
@@ -49,6 +51,7 @@ mod tests {
         assert_eq!((at(0, "where"), at(0, "k"), at(0, "cold")), ("cuda", "8", "true"));
         assert_eq!((at(0, "params"), at(0, "gflops")), ("kind=a,b;lanes=4", "351.2"));
         assert_eq!((at(1, "refusal"), at(1, "k")), ("needs 87 GB, \"too much\"", ""));
+        assert_eq!(at(1, "matrix"), "'=1+1");
         assert!(rows[0].iter().all(|cell| !cell.is_empty()), "a full record fills every cell");
     }
 }

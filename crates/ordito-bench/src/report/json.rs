@@ -7,8 +7,11 @@ use crate::report::{ReportError, Run, fingerprint, matrix_facts};
 use ordito::files::{WriteError, write_atomically};
 use serde::Serialize;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
+
+/// Records have thousands of bytes, pictures of matrices some hundred thousand. A file that has no lines must not fill the memory.
+const MOST_LINE_BYTES: u64 = 64 << 20;
 
 /// One object and the end of the line: what `--json` prints.
 pub fn write_line<T: Serialize>(writer: &mut (impl Write + ?Sized), object: &T) -> io::Result<()> {
@@ -36,9 +39,17 @@ pub fn parse_samples(text: impl BufRead, name: &Path) -> Result<Run, ReportError
     let fault = |line: usize, message: String| ReportError::Line { path: name.to_owned(), line, message };
     let mut found: Option<Fingerprint> = None;
     let (mut matrices, mut records) = (Vec::new(), Vec::new());
-    for (index, text) in text.lines().enumerate() {
-        let number = index + 1;
-        let text = text.map_err(|error| fault(number, error.to_string()))?;
+    let mut source = text;
+    for number in 1.. {
+        let mut line = Vec::new();
+        let read = source.by_ref().take(MOST_LINE_BYTES + 1).read_until(b'\n', &mut line);
+        if read.map_err(|error| fault(number, error.to_string()))? == 0 {
+            break;
+        }
+        if line.len() as u64 > MOST_LINE_BYTES {
+            return Err(fault(number, format!("a line of more than {MOST_LINE_BYTES} bytes is no result")));
+        }
+        let text = String::from_utf8(line).map_err(|error| fault(number, error.to_string()))?;
         if text.trim().is_empty() {
             continue;
         }

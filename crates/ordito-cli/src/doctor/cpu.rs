@@ -3,13 +3,14 @@
 use crate::console::Console;
 use crate::doctor::{Finding, State};
 use ordito::cpu::{CpuInfo, Pool, SimdLevel};
-use ordito::files::cache_dir;
+use ordito::files::{cache_dir, take_cache_notes};
 use ordito::io::MATRICES_VARIABLE;
 use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 use ordito::units;
 use ordito::units::binary_bytes;
 use ordito_bench::sample::Ceilings;
 use ordito_bench::sample::ceilings::Bandwidth;
+use std::path::Path;
 
 /// Everything, in the order in which it is shown.
 pub(crate) fn findings(cpu: &CpuInfo, measure: bool, console: &Console) -> Vec<Finding> {
@@ -57,11 +58,14 @@ fn memory(cpu: &CpuInfo) -> Finding {
 fn cache_folder() -> Finding {
     let (state, text) = match cache_dir() {
         Some(folder) => (State::Good, folder.display().to_string()),
-        None => (
-            State::Note,
+        None => match take_cache_notes().pop() {
+            Some(why) => (State::Note, why),
+            None => (
+                State::Note,
             "none that can be written: set ORDITO_CACHE_DIR to one, or ceilings are measured and kernels compiled every time"
                 .into(),
         ),
+        },
     };
     Finding { name: "cache", state, text }
 }
@@ -102,7 +106,10 @@ fn product() -> Finding {
 
 fn ceilings(threads: usize, again: bool, cpu: &CpuInfo, console: &Console) -> Finding {
     let _busy = console.busy(format!("ceilings of this machine with {}", units::threads(threads as u64)));
-    let measure = if again { Ceilings::measure_and_keep } else { Ceilings::load_or_measure };
+    let measure = |cpu: &CpuInfo, pool: &Pool, cache: Option<&Path>| match again {
+        true => Ceilings::measure_and_keep(cpu, pool, cache),
+        false => Ceilings::load_or_measure(cpu, pool, cache, u64::MAX),
+    };
     let measured = Pool::new(threads)
         .map_err(|refusal| refusal.to_string())
         .and_then(|pool| measure(cpu, &pool, cache_dir().as_deref()).map_err(|error| error.to_string()));

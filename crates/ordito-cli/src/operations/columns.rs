@@ -1,7 +1,7 @@
 //! `columns`
 
 use crate::args::{Dtype, with_scalar};
-use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype};
+use crate::operations::operation::{Listed, Operation, catalogue, count_elements, for_each_dtype};
 use crate::operations::transfer::transfer_case;
 use crate::request::Request;
 use crate::session::Session;
@@ -116,6 +116,17 @@ fn read<S: Scalar>(input: &str, machine: &Machine) -> anyhow::Result<Matrix<S>> 
     Ok(Matrix { data: text.matrix, name, reading })
 }
 
+/// The matrix, and for every column the oracle's answer, what led to it, and the results of as many variants as are held.
+fn bytes_needed<S: Scalar>(shape: Shape, held: usize) -> Option<u64> {
+    const ORACLE_BYTES_PER_COLUMN: u64 = 24 * size_of::<f64>() as u64;
+    /// As they are computed, as they are handed out, and as they are compared.
+    const VARIANT_BYTES_PER_COLUMN: u64 = 12 * size_of::<f64>() as u64;
+    let per_column =
+        VARIANT_BYTES_PER_COLUMN.checked_mul(held as u64)?.checked_add(ORACLE_BYTES_PER_COLUMN)?;
+    let results = (shape.cols as u64).checked_mul(per_column)?;
+    count_elements(shape.rows, shape.cols)?.checked_mul(size_of::<S>() as u64)?.checked_add(results)
+}
+
 fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
     let request = session.request();
     let seed = request.read.seed;
@@ -127,12 +138,12 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
         seed,
         ..Record::default()
     };
+    let held = session.variants_held::<Columns<S>>()?;
+    let what = |shape: Shape| format!("a matrix of {shape} and the statistics of its columns");
     let matrix = match parse_shape(input) {
         Some(shape) => {
-            let bytes = (shape.rows as u64)
-                .checked_mul(shape.cols as u64)
-                .and_then(|elements| elements.checked_mul(size_of::<S>() as u64));
-            if let Err(refusal) = request.machine.check_memory(format!("a matrix of {shape}"), bytes) {
+            let bytes = bytes_needed::<S>(shape, held);
+            if let Err(refusal) = request.machine.check_memory(what(shape), bytes) {
                 return session.refuse_case::<Columns<S>>(&record(shape, None, Some(seed)), &refusal);
             }
             session.say(&format!("making a matrix of {shape}"));
@@ -147,6 +158,9 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     let Matrix { data, name, reading } = matrix;
     let shape = Shape { rows: data.rows(), cols: data.cols() };
     let record = record(shape, name, reading.is_empty().then_some(seed));
+    if let Err(refusal) = request.machine.check_memory(what(shape), bytes_needed::<S>(shape, held)) {
+        return session.refuse_case::<Columns<S>>(&record, &refusal);
+    }
     // Statistics are f64 whatever the data are, and so is what rounding may do to them.
     let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
     let first = session.records().len();

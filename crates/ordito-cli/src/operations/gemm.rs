@@ -1,7 +1,7 @@
 //! `gemm`
 
 use crate::args::{Dtype, with_scalar};
-use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype};
+use crate::operations::operation::{Listed, Operation, catalogue, count_elements, for_each_dtype};
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
@@ -110,7 +110,7 @@ pub(crate) fn check_memory<S: Scalar>(
     oracle: Option<OracleLimits>,
 ) -> Result<(), Refusal> {
     let Shape { m: n, k: m, n: p } = shape;
-    let elements = |rows: usize, cols: usize| (rows as u64).checked_mul(cols as u64);
+    let elements = count_elements;
     let needed = || {
         let all_c = elements(n, p)?.checked_mul(all_c as u64)?;
         let dense = elements(n, m)?.checked_add(elements(m, p)?)?.checked_add(all_c)?;

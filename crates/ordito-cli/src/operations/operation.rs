@@ -73,6 +73,12 @@ pub(crate) fn catalogue<O: Op>(machine: Option<&Machine>) -> Vec<Listed> {
     O::variants().iter().map(listed).chain([auto]).collect()
 }
 
+/// Elements of a dense matrix, `None` beyond 64 bits. One without any counts by its sides: loops go over them, and variants
+/// keep something for each.
+pub(crate) fn count_elements(rows: usize, cols: usize) -> Option<u64> {
+    (rows.max(1) as u64).checked_mul(cols.max(1) as u64)
+}
+
 /// All precisions, even if the input cannot be read in one of them (a number beyond f32); the first error.
 pub(crate) fn for_each_dtype(
     session: &mut Session<'_>,

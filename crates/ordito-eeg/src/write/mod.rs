@@ -9,6 +9,7 @@ use crate::recording::Recording;
 use ordito::files::{WriteError, write_atomically};
 use ordito::io::write_npy;
 use ordito::matrix::DenseView;
+use ordito::text::csv_cell;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -137,9 +138,9 @@ fn write_csv<'a>(
 ) -> Result<(), WriteError> {
     write_atomically(path, |file| {
         let mut csv = csv::Writer::from_writer(file);
-        csv.write_record(header)?;
+        csv.write_record(header.into_iter().map(|name| csv_cell(name).into_owned()))?;
         for row in rows {
-            csv.write_record(row)?;
+            csv.write_record(row.iter().map(|cell| csv_cell(cell).into_owned()))?;
         }
         csv.flush()
     })

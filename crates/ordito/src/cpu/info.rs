@@ -2,6 +2,7 @@
 
 use crate::simd::SimdLevel;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// What is known of the processor and the memory. Unknown facts are `None`, on any system.
 ///
@@ -73,6 +74,12 @@ impl CpuInfo {
     pub fn last_level_cache_bytes(&self) -> Option<u64> {
         self.l3_bytes.or(self.l2_bytes).or(self.l1d_bytes)
     }
+}
+
+/// All memory of this computer, asked once.
+pub(crate) fn total_memory_bytes() -> Option<u64> {
+    static TOTAL: OnceLock<Option<u64>> = OnceLock::new();
+    *TOTAL.get_or_init(|| memory_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal"))
 }
 
 /// Threads that this process may run at once.

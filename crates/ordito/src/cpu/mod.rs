@@ -10,6 +10,7 @@ mod thread_error;
 
 pub use crate::simd::SimdLevel;
 pub use info::CpuInfo;
+pub(crate) use info::total_memory_bytes;
 pub use pool::Pool;
 pub use team::Team;
 pub use thread_error::ThreadError;

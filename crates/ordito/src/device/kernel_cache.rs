@@ -1,9 +1,7 @@
 //! Compiled kernels on disk, so that each is compiled once and not once per process.
 
-use crate::files::{Key, cache_dir};
+use crate::files::{Key, cache_folder, note_unused, read_own, write_own};
 use hmac_sha256::Hash;
-use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// First bytes of every entry. A new layout takes a new one, and old entries are then no entries.
@@ -11,22 +9,24 @@ const MAGIC: &[u8; 8] = b"ordito1\n";
 /// Before the content: the magic, the key, the checksum of the content.
 const HEAD_BYTES: usize = MAGIC.len() + 32 + 32;
 
-/// Compiled kernels on disk. An entry is only taken when its checksum holds; a cache that cannot be written is no error.
+/// Compiled kernels on disk. An entry is only taken when nobody else can have written it, for it is run, and when its checksum
+/// holds; a cache that cannot be written is no error.
 #[derive(Debug)]
 pub(crate) struct KernelCache {
     folder: Option<PathBuf>,
 }
 
 impl KernelCache {
-    /// The cache of one kind of compiled kernels: the folder `kind` in [`cache_dir`].
+    /// The cache of one kind of compiled kernels: the folder `kind` in the cache folder.
     pub(crate) fn open(kind: &str) -> Self {
-        let folder = cache_dir().map(|cache| cache.join(kind));
-        KernelCache { folder: folder.filter(|folder| fs::create_dir_all(folder).is_ok()) }
+        KernelCache { folder: cache_folder(kind) }
     }
 
     /// What was put under this key, whole and unchanged; else `None`.
     pub(crate) fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let mut entry = fs::read(self.path(key)?).ok()?;
+        let path = self.path(key)?;
+        let distrusted = |why: String| note_unused(&format!("{}: {why}", path.display()));
+        let mut entry = read_own(&path).map_err(distrusted).ok()??;
         let (magic, rest) = entry.split_at_checked(MAGIC.len())?;
         let (of_key, rest) = rest.split_at_checked(32)?;
         let (checksum, content) = rest.split_at_checked(32)?;
@@ -39,16 +39,9 @@ impl KernelCache {
 
     /// Keeps `bytes`, where that is possible.
     pub(crate) fn put(&self, key: &Key, bytes: &[u8]) {
-        let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return };
-        // Written beside it and renamed: other processes never see half an entry.
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)] // a cache may be shared; a temporary file is its owner's alone otherwise
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-        let Ok(mut file) = builder.prefix(".part-").tempfile_in(folder) else { return };
-        let parts: [&[u8]; 4] = [MAGIC, key.bytes(), &sha256(bytes), bytes];
-        if parts.iter().all(|part| file.write_all(part).is_ok()) {
-            let _ = file.persist(path); // a cache is never worth an error
-        }
+        let Some(path) = self.path(key) else { return };
+        let entry = [MAGIC.as_slice(), key.bytes(), &sha256(bytes), bytes].concat();
+        let _ = write_own(&path, &entry); // a cache is never worth an error
     }
 
     fn path(&self, key: &Key) -> Option<PathBuf> {
@@ -63,6 +56,7 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn entries_come_back_whole_or_not_at_all() {
@@ -103,5 +97,29 @@ mod tests {
             cache.put(&key, b"machine code");
             assert_eq!(cache.get(&key), None);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_can_write_is_not_run() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+        let folder = tempfile::tempdir().unwrap();
+        let cache = KernelCache { folder: Some(folder.path().to_owned()) };
+        let key = Key::of(&[b"kernel"]);
+        cache.put(&key, b"machine code");
+        let path = cache.path(&key).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let set_mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        set_mode(0o666);
+        assert_eq!(cache.get(&key), None);
+        let notes = crate::files::take_cache_notes();
+        assert!(notes.iter().any(|note| note.contains(&key.to_hex()) && note.contains("others may write")));
+        cache.put(&key, b"machine code"); // in its place
+        assert!(cache.get(&key).is_some());
+        if fs::metadata(&path).unwrap().uid() != 0 {
+            return println!("not tried: files of another user, which only root can make");
+        }
+        chown(&path, Some(65534), None).unwrap();
+        assert_eq!(cache.get(&key), None);
     }
 }

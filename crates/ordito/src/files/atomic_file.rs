@@ -1,17 +1,19 @@
 //! Files that appear whole or not at all.
 
+use crate::files::target::Target;
+use crate::files::temporary::Temporary;
 use crate::files::write_error::WriteError;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 /// Large enough that the system is asked rarely, small enough to stay in the L2 cache.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Writes to a temporary file beside `path` and renames it when `write` has succeeded: nobody ever sees half a
-/// file, and a failure leaves the old one as it was. Links are followed. What is no regular file (`/dev/null`,
-/// a pipe) cannot be replaced and is written to directly.
+/// file, and a failure leaves the old one as it was. Links are followed; mode and owner of an old file stay. A file that is
+/// read-only is refused, and so is a link to nowhere. What is no regular file (`/dev/null`, a pipe) cannot be replaced and is
+/// written to directly.
 ///
 /// This guards against programs that stop, not against power that fails: nothing waits for the disk.
 ///
@@ -28,80 +30,45 @@ pub fn write_atomically(
 ) -> Result<(), WriteError> {
     let mut write = Some(write);
     let mut write = |file: &mut dyn Write| write.take().map_or(Ok(()), |write| write(file));
-    replace(path, &mut write).map_err(|reason| WriteError::Io { path: path.to_owned(), reason })
+    replace(path, &mut write)
+}
+
+/// The same for a file that is for us alone, such as one that [`read_own`](crate::files::read_own) is to believe. Whatever has
+/// the name is replaced.
+pub fn write_own(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let written = Temporary::beside(path).and_then(|temporary| {
+        temporary.as_file().write_all(bytes)?;
+        temporary.rename(path)
+    });
+    written.map_err(|reason| WriteError::Io { path: path.to_owned(), reason })
 }
 
 /// What puts the content into a file; called once.
 type Fill<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
-fn replace(path: &Path, write: Fill<'_>) -> io::Result<()> {
-    let target = match fs::metadata(path) {
-        Ok(found) if found.is_file() => fs::canonicalize(path)?,
-        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(_) => return buffered(OpenOptions::new().write(true).open(path)?, write).map(drop),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
-        Err(error) => return Err(error),
-    };
-    // The library's error repeats the temporary name, which means nothing to anybody.
-    let temporary = temporary_beside(&target).map_err(|error| io::Error::from(error.kind()))?;
-    let unfinished = Unfinished::note(temporary.path());
-    buffered(temporary, write)?.persist(&target)?;
-    drop(unfinished);
-    Ok(())
-}
-
-/// Temporary files that are being written.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// A temporary file while it is written.
-struct Unfinished(PathBuf);
-
-impl Unfinished {
-    fn note(path: &Path) -> Self {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
-        Unfinished(path.to_owned())
+fn replace(path: &Path, write: Fill<'_>) -> Result<(), WriteError> {
+    let io = |reason: io::Error| WriteError::Io { path: path.to_owned(), reason };
+    let target = Target::find(path)?;
+    if let Target::Device(path) = &target {
+        return buffered(OpenOptions::new().write(true).open(path).map_err(io)?, write).map_err(io);
     }
+    let temporary = Temporary::beside(target.path()).map_err(io)?;
+    target.keep_owner(temporary.as_file()).map_err(|_| WriteError::NotOurs { path: path.to_owned() })?;
+    buffered(temporary.as_file(), write).map_err(io)?;
+    target.keep_mode(temporary.as_file()).map_err(io)?;
+    temporary.rename(target.path()).map_err(io)
 }
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
-    }
-}
-
-/// Deletes the temporary files of writes that are under way: for a program that is told to end at once.
-pub fn remove_unfinished_files() {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        let _ = fs::remove_file(path); // there is nobody left to tell
-    }
-}
-
-fn buffered<W: Write>(file: W, write: Fill<'_>) -> io::Result<W> {
+fn buffered(file: impl Write, write: Fill<'_>) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(BUFFER_BYTES, file);
     write(&mut writer)?;
-    writer.into_inner().map_err(io::IntoInnerError::into_error)
-}
-
-/// In the same folder, since a rename does not cross file systems.
-fn temporary_beside(target: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".ordito-").suffix(".part");
-    #[cfg(unix)]
-    {
-        // Temporary files are private unless told otherwise; this one becomes an ordinary file (0666 less umask).
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
+    writer.into_inner().map(drop).map_err(io::IntoInnerError::into_error)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_failure_leaves_the_old_file_and_nothing_else() {
@@ -144,5 +111,57 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         write_atomically(Path::new("/dev/null"), |file| file.write_all(b"3")).unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_mode_and_owner() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("result");
+        for mode in [0o600, 0o640, 0o755, 0o222] {
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            write_atomically(&path, |file| {
+                let parts = fs::read_dir(&folder)?.flatten().map(|entry| entry.path()).filter(|p| *p != path);
+                let modes: Vec<u32> = parts.map(|p| fs::metadata(p).unwrap().mode() & 0o777).collect();
+                assert_eq!(modes, [0o600], "while it is written");
+                file.write_all(b"new")
+            })
+            .unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, mode);
+            fs::remove_file(&path).unwrap();
+        }
+        fs::write(&path, "old").unwrap();
+        if fs::metadata(&path).unwrap().uid() != 0 {
+            return println!("not tried: files of another user, which only root can make");
+        }
+        chown(&path, Some(65534), Some(65533)).unwrap();
+        write_atomically(&path, |file| file.write_all(b"new")).unwrap();
+        let found = fs::metadata(&path).unwrap();
+        assert_eq!((found.uid(), found.gid(), found.len()), (65534, 65533, 3));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn read_only_files_and_links_to_nowhere_are_refused_and_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link, nowhere) =
+            (folder.path().join("result"), folder.path().join("link"), folder.path().join("nowhere"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        symlink(&nowhere, &link).unwrap();
+        for (path, why) in [(&path, "it is read-only"), (&link, "does not exist")] {
+            for error in [
+                write_atomically(path, |file| file.write_all(b"new")).unwrap_err(),
+                crate::files::check_writable(path).unwrap_err(),
+            ] {
+                let text = error.to_string();
+                assert!(text.contains(why) && text.contains(&path.display().to_string()), "{text}");
+            }
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink() && !nowhere.exists());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
     }
 }

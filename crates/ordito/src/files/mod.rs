@@ -3,11 +3,18 @@
 mod atomic_file;
 mod cache_dir;
 mod key;
+mod own;
+mod target;
+mod temporary;
 mod write_error;
 
-pub use atomic_file::{remove_unfinished_files, write_atomically};
-pub use cache_dir::cache_dir;
+pub use atomic_file::{write_atomically, write_own};
+pub use cache_dir::{cache_dir, take_cache_notes};
+pub(crate) use cache_dir::{cache_folder, note_unused};
 pub(crate) use key::Key;
+pub use own::read_own;
+pub use target::check_writable;
+pub use temporary::remove_unfinished_files;
 pub use write_error::WriteError;
 #[cfg(feature = "io")]
 pub(crate) use write_error::printable;

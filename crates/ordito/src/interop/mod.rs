@@ -30,5 +30,5 @@ fn from_columns<S: Scalar, O: Index, R: Index>(
     row_indices: &[R],
     values: &[S],
 ) -> Result<Csr<S>, FormatError> {
-    Ok(CsrView::from_parts(cols, rows, col_offsets, row_indices, values)?.to_csr().transpose())
+    CsrView::from_parts(cols, rows, col_offsets, row_indices, values)?.to_csr().try_transpose()
 }

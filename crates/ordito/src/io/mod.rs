@@ -71,7 +71,11 @@ impl Default for ReadOptions {
 /// ```
 pub fn read_csr<S: crate::Scalar>(name: &str) -> Result<crate::matrix::Csr<S>, ReadError> {
     let loaded = load(name, &ReadOptions::default())?;
-    Ok(crate::matrix::Csr::from_owned_coo(loaded.coo, Duplicates::Sum))
+    let no_memory = |error: crate::matrix::FormatError| ReadError::Binary {
+        path: name.into(),
+        problem: error.to_string(),
+    };
+    crate::matrix::Csr::try_from_owned_coo(loaded.coo, Duplicates::Sum).map_err(no_memory)
 }
 
 /// Bytes of one triplet: two 32-bit indices and a number.

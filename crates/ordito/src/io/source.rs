@@ -33,7 +33,16 @@ pub(super) struct Delivered {
     /// Time spent waiting for them.
     pub(super) read_ns: f64,
     /// Why the text ends before its end.
-    pub(super) failure: Option<io::Error>,
+    pub(super) failure: Option<Failure>,
+}
+
+/// Why no more text came.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The system or the decompressor gave no more.
+    Io(io::Error),
+    /// A line is longer than it may be, which keeps memory bounded: so many bytes.
+    LongLine(u64),
 }
 
 /// Opens a file, decompressed if it starts like a gzip stream, whatever its name, and has it read. When a part of it went away
@@ -98,10 +107,12 @@ impl Source {
         }
     }
 
-    /// Calls `work` with segments, each ending with a line, until the text or an error ends it.
+    /// Calls `work` with segments, each ending with a line, until the text or an error ends it. Of what is not mapped a line may
+    /// have `most_line_bytes`: it must be in memory as a whole.
     pub(super) fn for_each_segment<E>(
         self,
         segment_bytes: usize,
+        most_line_bytes: u64,
         work: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Delivered, E> {
         match self {
@@ -111,7 +122,9 @@ impl Source {
                 segments(text, segment_bytes).try_for_each(work)?;
                 Ok(Delivered { bytes: text.len() as u64, ..Delivered::default() })
             }
-            Source::Stream(source) => Stream::new(source, segment_bytes).for_each_segment(work),
+            Source::Stream(source) => {
+                Stream::new(source, segment_bytes, most_line_bytes).for_each_segment(work)
+            }
         }
     }
 }
@@ -154,13 +167,14 @@ fn to_next_multiple(place: u64, bytes: usize) -> usize {
 struct Stream {
     source: Box<dyn Read + Send>,
     segment_bytes: usize,
+    most_line_bytes: u64,
     ended: bool,
     delivered: Delivered,
 }
 
 impl Stream {
-    fn new(source: Box<dyn Read + Send>, segment_bytes: usize) -> Self {
-        Stream { source, segment_bytes, ended: false, delivered: Delivered::default() }
+    fn new(source: Box<dyn Read + Send>, segment_bytes: usize, most_line_bytes: u64) -> Self {
+        Stream { source, segment_bytes, most_line_bytes, ended: false, delivered: Delivered::default() }
     }
 
     fn for_each_segment<E>(mut self, mut work: impl FnMut(&[u8]) -> Result<(), E>) -> Result<Delivered, E> {
@@ -197,6 +211,12 @@ impl Stream {
                     Some(_) => memrchr(b'\n', buffer).map_or(0, |newline| newline + 1),
                 };
             }
+            // All that lies behind is one line.
+            if buffer.len().saturating_sub(nominal) as u64 > self.most_line_bytes {
+                self.delivered.failure = Some(Failure::LongLine(self.most_line_bytes));
+                self.ended = true;
+                continue;
+            }
             self.read_more(buffer, nominal);
         };
         self.delivered.bytes += lines_end as u64;
@@ -211,7 +231,7 @@ impl Stream {
         let wanted = nominal.saturating_sub(buffer.len()).saturating_add(behind);
         match self.source.by_ref().take(wanted as u64).read_to_end(buffer) {
             Ok(count) => self.ended = count < wanted,
-            Err(failure) => (self.ended, self.delivered.failure) = (true, Some(failure)),
+            Err(failure) => (self.ended, self.delivered.failure) = (true, Some(Failure::Io(failure))),
         }
     }
 }

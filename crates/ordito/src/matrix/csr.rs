@@ -5,6 +5,7 @@ use crate::cpu::parallel;
 use crate::matrix::coo::{Coo, Duplicates};
 use crate::matrix::coo_to_csr::offsets_if_in_order;
 use crate::matrix::coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
+use crate::matrix::room::check_room;
 use crate::matrix::{FormatError, check_dimensions};
 use std::ops::Range;
 
@@ -103,6 +104,38 @@ impl<S: Scalar> Csr<S> {
         Csr { rows: coo.rows(), cols: coo.cols(), offsets, columns, values }
     }
 
+    /// The same; an error where there is no memory for it, which [`Csr::from_coo`] ends the program for. Every row takes some,
+    /// also an empty one: a file of a few bytes can declare billions of them.
+    ///
+    /// ```
+    /// use ordito::{Coo, Csr, Duplicates, FormatError};
+    /// let a = Coo::<f64>::empty(u32::MAX as usize, 1)?; // 34 GB of row offsets
+    /// match Csr::try_from_coo(&a, Duplicates::Sum) {
+    ///     Ok(a) => assert_eq!(a.nnz(), 0),
+    ///     Err(error) => assert!(matches!(error, FormatError::NoMemory { .. })),
+    /// }
+    /// # Ok::<(), FormatError>(())
+    /// ```
+    pub fn try_from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Result<Self, FormatError> {
+        check_room("a matrix by rows", Csr::<S>::bytes_to_sort(coo.rows(), coo.nnz()))?;
+        Ok(Csr::from_coo(coo, duplicates))
+    }
+
+    /// [`Csr::from_owned_coo`]; an error where there is no memory for it.
+    pub fn try_from_owned_coo(coo: Coo<S>, duplicates: Duplicates) -> Result<Self, FormatError> {
+        check_room("a matrix by rows", Csr::<S>::bytes_to_sort(coo.rows(), coo.nnz()))?;
+        Ok(Csr::from_owned_coo(coo, duplicates))
+    }
+
+    /// Bytes that sorting so many entries takes at most: the result, and the entries once more on their way there.
+    fn bytes_to_sort(rows: usize, nonzeros: usize) -> Option<u64> {
+        Csr::<S>::bytes_for(rows, nonzeros)?.checked_add(Csr::<S>::bytes_of_triplets(nonzeros)?)
+    }
+
+    fn bytes_of_triplets(nonzeros: usize) -> Option<u64> {
+        (nonzeros as u64).checked_mul((2 * size_of::<u32>() + size_of::<S>()) as u64)
+    }
+
     /// Sorts triplets that are not needed any more, as [`Csr::from_coo`] does: those in order keep their memory.
     ///
     /// ```
@@ -150,6 +183,16 @@ impl<S: Scalar> Csr<S> {
     /// Aᵀ, with sorted columns.
     pub fn transpose(&self) -> Self {
         Csr::from_coo(&self.to_coo().transpose(), Duplicates::Keep)
+    }
+
+    /// The same; an error where there is no memory for it: of a matrix with few rows and many columns it takes much more than
+    /// the matrix itself.
+    pub fn try_transpose(&self) -> Result<Self, FormatError> {
+        let sorted = Csr::<S>::bytes_to_sort(self.cols, self.nnz());
+        let triplets = Csr::<S>::bytes_of_triplets(self.nnz());
+        let bytes = sorted.and_then(|sorted| sorted.checked_add(triplets?));
+        check_room("the transposed matrix", bytes)?;
+        Ok(self.transpose())
     }
 
     /// This pattern with other numbers.

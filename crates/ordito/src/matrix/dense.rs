@@ -1,7 +1,7 @@
 //! Dense matrices, row-major, with a leading dimension: rows may lie farther apart than they are long.
 
 use crate::Scalar;
-use crate::matrix::FormatError;
+use crate::matrix::{FormatError, check_dimensions};
 
 /// A dense row-major matrix that owns its numbers.
 ///
@@ -45,6 +45,10 @@ pub struct DenseViewMut<'a, S> {
 pub(crate) fn span(rows: usize, cols: usize, leading_dimension: usize) -> Result<usize, FormatError> {
     if leading_dimension < cols {
         return Err(FormatError::LeadingDimension { leading_dimension, cols });
+    }
+    // Nothing limits the sides of what has no elements, and loops over them would never end.
+    if rows == 0 || cols == 0 {
+        check_dimensions(rows, cols)?;
     }
     if rows == 0 {
         return Ok(0);
@@ -101,6 +105,7 @@ impl<S: Scalar> Dense<S> {
 
     /// Every element is `value`.
     pub fn filled(rows: usize, cols: usize, value: S) -> Result<Self, FormatError> {
+        span(rows, cols, cols)?;
         let too_many = FormatError::TooManyElements { what: "a dense matrix" };
         let elements = rows.checked_mul(cols).ok_or(too_many.clone())?;
         let mut data = Vec::new();

@@ -5,7 +5,7 @@
 //! overflow nothing, only memory limits them.
 //!
 //! Beside the formats stand `coo_to_csr` (triplets become CSR on all threads), `statistics` and `symmetry` (what is known of a matrix),
-//! `spy` (where the entries are), `random` (the generator that makes every run repeatable) and `huge_pages`. Formats that only
+//! `spy` (where the entries are), `random` (the generator that makes every run repeatable) `huge_pages`, and `room` (can so much be allocated?). Formats that only
 //! kernels want are theirs: `spmm/cpu/formats`.
 
 #[doc(hidden)]
@@ -19,6 +19,7 @@ mod index;
 mod dense;
 mod ell;
 pub(crate) mod huge_pages;
+pub(crate) mod room;
 mod spy;
 mod statistics;
 mod symmetry;
@@ -35,6 +36,8 @@ pub use random::{Random, random_dense};
 pub use spy::Spy;
 pub use statistics::{LengthBin, Statistics};
 pub use symmetry::Symmetry;
+
+use crate::units;
 
 // Offsets are `usize`, which is what slices are indexed by; this is what makes them 64 bits wide.
 const _: () = assert!(usize::BITS == 64, "Ordito needs a 64-bit target: offsets are usize");
@@ -109,6 +112,14 @@ pub enum FormatError {
         "the array is not in standard layout (row-major, without gaps): make a `Dense` of it, which copies"
     )]
     Strides,
+    /// More memory than the system gives.
+    #[error("{what} would need {}, more than there is", bytes.map_or("more bytes than 64 bits hold".into(), units::bytes))]
+    NoMemory {
+        /// What was to be allocated.
+        what: &'static str,
+        /// Bytes, or `None` beyond 64 bits.
+        bytes: Option<u64>,
+    },
     /// Sizes whose product does not fit 64 bits or the address space.
     #[error("{what} would need more elements than can be addressed")]
     TooManyElements {

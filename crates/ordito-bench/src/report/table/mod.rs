@@ -21,6 +21,7 @@ pub use crate::report::table::stages::{Stage, stages, stages_of};
 use crate::report::outcome::Outcome;
 use crate::report::record::Record;
 use crate::report::table::layout::{Printed, laid_out, total_width};
+use ordito::text::for_one_line;
 use ordito::units;
 
 /// One column: its title and what it shows of a record.
@@ -180,7 +181,7 @@ pub(crate) fn input_text(record: &Record) -> String {
     facts.extend(record.nnz.map(|nnz| format!("{} nonzeros", units::count(nnz))));
     facts.extend(record.bytes.map(units::bytes));
     let name = [Some(record.op.as_str()), record.matrix.as_deref()];
-    let name = name.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let name = name.into_iter().flatten().map(for_one_line).collect::<Vec<_>>().join(" ");
     if facts.is_empty() { name } else { format!("{name}: {}", facts.join(", ")) }
 }
 
@@ -188,7 +189,8 @@ fn one_table(input: &str, columns: &[Column], rows: &[&Record], width: u16) -> S
     let mut heading = vec![input.to_owned()];
     let mut kept: Vec<Printed<'_>> = Vec::new();
     for column in columns {
-        let cells: Vec<String> = rows.iter().map(|row| (column.cell)(row)).collect();
+        let cells: Vec<String> =
+            rows.iter().map(|row| for_one_line(&(column.cell)(row)).into_owned()).collect();
         let same = cells.iter().all(|cell| *cell == cells[0]);
         match column.in_heading {
             _ if cells.iter().all(String::is_empty) => {}
@@ -359,6 +361,16 @@ csr-cpu-serial-wrong  4  incorrect        1.0e0  4.5e15        2.5e-1  1.1e15   
         assert_eq!(headings, ["gemm: 1 000 × 500 × 20", "transfer: 256 MB"]);
         assert_eq!(found.matches("serial").count(), 2);
         assert_eq!(bench(&[], 80), "");
+    }
+
+    #[test]
+    fn names_of_others_stay_on_their_line() {
+        let mut record = record("csr-serial", 8, Outcome::Passed);
+        record.matrix = Some("a\nspmm b: all passed".to_owned());
+        record.error = Some("\u{1b}[1A".to_owned());
+        let found = bench(&[record], 120);
+        assert!(found.starts_with("spmm a\\nspmm b: all passed: 1 000 000"), "{found}");
+        assert!(!found.contains('\u{1b}'), "{found:?}");
     }
 
     #[test]

@@ -24,9 +24,12 @@ const PASSES: usize = 4;
 const FMA_STEPS: u64 = 100_000;
 const FMA_PASSES: usize = 10 * PASSES;
 
+/// What is available divided by this may be taken.
+pub(super) const SHARE: u64 = 4;
+
 /// The sizes that fit: none over a quarter of the available memory, the smallest always.
 pub(crate) fn working_sets(available_memory_bytes: Option<u64>) -> impl Iterator<Item = u64> {
-    let limit = available_memory_bytes.map_or(64 * MIB, |bytes| bytes / 4);
+    let limit = available_memory_bytes.map_or(64 * MIB, |bytes| bytes / SHARE);
     WORKING_SETS.into_iter().filter(move |&bytes| bytes <= limit.max(WORKING_SETS[0]))
 }
 

@@ -9,8 +9,9 @@ mod measure;
 
 use crate::sample::SampleError;
 use ordito::cpu::{CpuInfo, Pool, SimdLevel};
-use ordito::files::{WriteError, write_atomically};
+use ordito::files::{WriteError, read_own, write_own};
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Read bandwidth of one working set, over all threads together.
@@ -49,17 +50,26 @@ impl Ceilings {
 
     /// From the cache folder if they are there, else measured and kept there. A file that is damaged or of
     /// another machine is replaced; a folder that cannot be written to costs only the time of measuring.
+    ///
+    /// Measuring takes at most `memory_limit` bytes, or the least that it can do with. Where larger working sets are missing for
+    /// that, the ceilings are not kept.
     pub fn load_or_measure(
         cpu: &CpuInfo,
         pool: &Pool,
         cache_dir: Option<&Path>,
+        memory_limit: u64,
     ) -> Result<Self, SampleError> {
         let threads = pool.threads();
         let path = cache_dir.map(|folder| folder.join(file_name(cpu, threads)));
         if let Some(kept) = path.as_deref().and_then(|path| Ceilings::load(path, cpu, threads)) {
             return Ok(kept);
         }
-        Ceilings::measure_and_keep(cpu, pool, cache_dir)
+        let available = cpu.available_memory_bytes;
+        let lower = Some(available.unwrap_or(u64::MAX).min(memory_limit.saturating_mul(measure::SHARE)));
+        if measure::working_sets(available).eq(measure::working_sets(lower)) {
+            return Ceilings::measure_and_keep(cpu, pool, cache_dir);
+        }
+        Ceilings::measure(&CpuInfo { available_memory_bytes: lower, ..cpu.clone() }, pool)
     }
 
     /// Measured now, and kept instead of what was there: for a machine that was busy the first time.
@@ -78,8 +88,8 @@ impl Ceilings {
 
     /// Ceilings that were kept, if the file is whole and of this machine.
     fn load(path: &Path, cpu: &CpuInfo, threads: usize) -> Option<Self> {
-        let text = std::fs::read_to_string(path).ok()?;
-        let kept: Ceilings = serde_json::from_str(&text).ok()?;
+        let text = read_own(path).ok()??;
+        let kept: Ceilings = serde_json::from_slice(&text).ok()?;
         let same = kept.version == env!("CARGO_PKG_VERSION")
             && kept.cpu_model == cpu.model
             && kept.threads == threads
@@ -88,10 +98,9 @@ impl Ceilings {
     }
 
     fn save(&self, path: &Path) -> Result<(), WriteError> {
-        write_atomically(path, |file| {
-            serde_json::to_writer_pretty(&mut *file, self)?;
-            writeln!(file)
-        })
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::from);
+        let text = text.map_err(|reason| WriteError::Io { path: path.to_owned(), reason })?;
+        write_own(path, text.as_bytes())
     }
 
     /// Are all numbers positive and finite, and the working sets ascending?
@@ -188,6 +197,15 @@ mod tests {
         assert_eq!(c.floor_ns(10_000, 1, "i8"), None);
         assert_eq!(c.percent(400.0, 10_000, 50, "f64"), Some(50.0));
         assert_eq!(c.percent(0.0, 10_000, 50, "f64"), None);
+    }
+
+    #[test]
+    fn a_memory_limit_leaves_large_working_sets_out_and_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cpu, pool) = (CpuInfo::detect(), Pool::new(1).unwrap());
+        let measured = Ceilings::load_or_measure(&cpu, &pool, Some(folder.path()), 1).unwrap();
+        assert_eq!(measured.read.len(), 1);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     }
 
     #[test]

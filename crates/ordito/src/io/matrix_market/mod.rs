@@ -42,7 +42,7 @@ use crate::io::error::ReadError;
 use crate::io::matrix_market::entries::{Entries, check_limit};
 use crate::io::matrix_market::lines::Lines;
 use crate::io::matrix_market::parallel::Body;
-use crate::io::source::{self, GZIP_MAGIC, Source};
+use crate::io::source::{self, Failure, GZIP_MAGIC, Source};
 use crate::matrix::{Coo, Duplicates};
 use crate::precision::compiled_here;
 use flate2::read::MultiGzDecoder;
@@ -116,6 +116,8 @@ pub fn read_matrix_market_from<S: Scalar>(
 const MAPPED_SEGMENT_BYTES: usize = 1 << 20;
 /// Text that is decompressed while the one before it is read.
 const STREAM_SEGMENT_BYTES: usize = 4 << 20;
+/// Lines of entries are short; comments may be long, but what is decompressed must be in memory for a while.
+const MOST_LINE_BYTES: u64 = 16 << 20;
 
 fn read_segments<S: Scalar>(
     source: Source,
@@ -136,9 +138,15 @@ fn read_segments<S: Scalar>(
         None => (STREAM_SEGMENT_BYTES, Entries::default()),
     };
     let mut body = Body::new(path, &header, entries, lines_read);
-    let delivered = rest.for_each_segment(segment_bytes, |segment| body.read(segment))?;
-    if let Some(reason) = delivered.failure {
-        return Err(ReadError::Interrupted { path: path.to_owned(), line: body.lines + 1, reason });
+    let delivered = rest.for_each_segment(segment_bytes, MOST_LINE_BYTES, |segment| body.read(segment))?;
+    let (path_of, line) = (path.to_owned(), body.lines + 1);
+    match delivered.failure {
+        None => {}
+        Some(Failure::Io(reason)) => return Err(ReadError::Interrupted { path: path_of, line, reason }),
+        Some(Failure::LongLine(most)) => {
+            let expected = format!("a line of at most {most} bytes");
+            return Err(ReadError::Line { path: path_of, line, found: "a longer one".into(), expected });
+        }
     }
     let entries = body.finish()?;
     assemble(entries, header, path, options)

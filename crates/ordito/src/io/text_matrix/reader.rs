@@ -3,7 +3,7 @@
 use crate::Scalar;
 use crate::io::error::ReadError;
 use crate::io::error::ticked;
-use crate::io::source::{Delivered, Source, read_file};
+use crate::io::source::{Delivered, Failure, Source, read_file};
 use crate::io::text_matrix::blocks::{Spare, TextBlock};
 use crate::io::text_matrix::fixed::FixedForm;
 use crate::io::text_matrix::grid::{Fault, FaultKind, Grain, Grid, Progress};
@@ -12,6 +12,7 @@ use crate::io::text_matrix::row::{RowFault, RowForm};
 use crate::io::text_matrix::store::{Store, too_large};
 use crate::io::text_matrix::{TextFacts, TextMatrix, TextOptions};
 use crate::matrix::Dense;
+use crate::units;
 use std::path::Path;
 use std::time::Instant;
 
@@ -35,7 +36,7 @@ fn read_all<S: Scalar>(
     let mut reader = Reader::new(path, options, grain);
     let mut store = Store::new(options.max_bytes);
     let known_bytes = source.known_bytes();
-    let delivered = source.for_each_segment(grain.segment_bytes, |text| {
+    let delivered = source.for_each_segment(grain.segment_bytes, most_line_bytes(options), |text| {
         let mut keep = |grid: Grid<'_>, form: &RowForm| {
             if let Some(bytes) = known_bytes {
                 let numbers = grid.rows_expected(bytes).saturating_mul(form.cols as u64);
@@ -71,13 +72,19 @@ pub(super) fn read_blocks<S: Scalar, T: Send, E: From<ReadError>>(
         let opened_ns = start.elapsed().as_nanos() as f64;
         let mut reader = Reader::new(path, options, grain);
         let spare = Spare::new(options.max_bytes);
-        let delivered = source.for_each_segment(grain.segment_bytes, |text| {
+        let delivered = source.for_each_segment(grain.segment_bytes, most_line_bytes(options), |text| {
             let mut map = |grid: Grid<'_>, form: &RowForm| Ok(spare.map(grid, form, &work));
             let results = reader.feed::<S, Vec<T>>(text, &mut map)?;
             results.into_iter().flatten().try_for_each(&mut take)
         })?;
         Ok(reader.facts(delivered, opened_ns)?)
     })
+}
+
+/// A line that is not mapped lies in two buffers, either of which may have grown to twice its length, and its numbers take up to
+/// four times as much as its text.
+fn most_line_bytes(options: &TextOptions) -> u64 {
+    options.max_bytes / 8
 }
 
 /// So much of a text is looked at for its first row, before as much again is.
@@ -90,7 +97,9 @@ pub(super) fn read_columns(path: &Path, options: &TextOptions) -> Result<usize, 
 fn first_columns(source: Source, path: &Path, options: &TextOptions) -> Result<usize, ReadError> {
     let mut reader = Reader::new(path, options, Grain::default());
     // Stopping is an error to the source, and what is found is none to us.
-    let stopped = source.for_each_segment(FIRST_ROW_BYTES, |mut text| match reader.form(&mut text) {
+    let stopped = source.for_each_segment(FIRST_ROW_BYTES, most_line_bytes(options), |mut text| match reader
+        .form(&mut text)
+    {
         Ok(None) => Ok(()),
         Ok(Some(form)) => Err(Ok(form.cols)),
         Err(error) => Err(Err(error)),
@@ -193,8 +202,16 @@ impl<'a> Reader<'a> {
     /// What was read, once all of it was.
     fn facts(&mut self, delivered: Delivered, opened_ns: f64) -> Result<TextFacts, ReadError> {
         let path = self.path.to_owned();
-        if let Some(reason) = delivered.failure {
-            return Err(ReadError::Interrupted { path, line: self.progress.lines + 1, reason });
+        let line = self.progress.lines.max(self.opening.lines) + 1;
+        match delivered.failure {
+            None => {}
+            Some(Failure::Io(reason)) => return Err(ReadError::Interrupted { path, line, reason }),
+            Some(Failure::LongLine(most)) => {
+                let most = units::bytes(most);
+                return Err(
+                    self.refusal(format!("line {line} is longer than {most}, which memory is allowed for"))
+                );
+            }
         }
         let Some(form) = self.form else {
             return Err(self.refusal(self.opening.nothing_found().to_owned()));

@@ -4,7 +4,7 @@
 use crate::Scalar;
 #[cfg(feature = "cuda")]
 use crate::device::gpu::Library;
-use crate::files::{Key, cache_dir, write_atomically};
+use crate::files::{Key, cache_folder, read_own, write_own};
 use crate::machine::{Accelerator, Machine};
 use crate::op::{Choice, Op, Place};
 use crate::spmm::product::{Spmm, Subject};
@@ -109,26 +109,20 @@ pub(crate) fn or_remembered<S: Scalar>(
 
 /// Keeps a winner, where that is possible: a cache is never worth an error.
 pub(crate) fn remember<S: Scalar>(machine: &Machine, subject: &Subject<S>, winner: &Winner) {
-    let Some(path) = path(machine, subject) else { return };
-    let folder = path.parent().map(std::fs::create_dir_all);
-    if matches!(folder, Some(Ok(()))) {
-        let _ = write_atomically(&path, |file| file.write_all(winner.to_text().as_bytes()));
+    if let Some(path) = path(machine, subject) {
+        let _ = write_own(&path, winner.to_text().as_bytes());
     }
 }
 
-/// `None` where there is no such file, or one of another schema; a sentence where it is damaged.
+/// `None` where there is no such file, or one of another schema; a sentence where it is damaged or may be somebody else's.
 fn read(path: &Path) -> Result<Option<Winner>, String> {
-    let text = match std::fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
+    let Some(text) = read_own(path)? else { return Ok(None) };
     Winner::from_text(&String::from_utf8_lossy(&text))
 }
 
 fn path<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Option<PathBuf> {
     let name = fingerprint(subject, &format!("{}; {}", describe(machine)?, rivals::<S>(machine))).to_hex();
-    Some(cache_dir()?.join("tuned").join(format!("{name}.txt")))
+    Some(cache_folder("tuned")?.join(format!("{name}.txt")))
 }
 
 /// What runs it. The emulator's times say nothing: nothing is remembered of it.
@@ -247,5 +241,17 @@ mod tests {
         assert!(read(&path).unwrap_err().contains("line 1"));
         std::fs::write(&path, format!("{FIRST_LINE}\nvariant csr-serial\nmedian_ns NaN\n")).unwrap();
         assert!(read(&path).unwrap_err().contains("median_ns"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_can_write_is_not_believed() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("winner.txt");
+        let winner = Winner::new(("csr-serial", 1500.0), 3, ("csr-threads-nnz", None));
+        std::fs::write(&path, winner.to_text()).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(read(&path).unwrap_err().contains("others may write"));
     }
 }

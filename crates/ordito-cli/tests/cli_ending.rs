@@ -1,0 +1,103 @@
+//! How commands end when they are told to.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A product of which one run takes minutes, in a folder of its own; the first input is done quickly.
+fn long_run(folder: &tempfile::TempDir) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_ordito"))
+        .args(["bench", "gemm", "4", "3000", "--variant", "dense-serial-loops", "--work-limit", "1e15"])
+        .args(["--samples", "2", "--out", "r"])
+        .current_dir(folder)
+        .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
+        .env("CUDA_VISIBLE_DEVICES", "")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn send(signal: &str, to: &Child) {
+    assert!(Command::new("kill").args([signal, &to.id().to_string()]).status().unwrap().success());
+}
+
+/// The exit code, which must be there soon.
+fn end_of(child: &mut Child) -> Option<i32> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(10) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    panic!("it went on for 10 s");
+}
+
+#[test]
+fn a_program_that_is_told_to_end_ends_and_keeps_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = long_run(&folder);
+    let samples = folder.path().join("r/samples.json");
+    let start = Instant::now();
+    while !samples.exists() {
+        assert!(start.elapsed() < Duration::from_secs(120), "the first input takes no time");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(500)); // in the middle of the second
+    send("-TERM", &child);
+    assert_eq!(end_of(&mut child), Some(143));
+    let kept = std::fs::read_to_string(&samples).unwrap();
+    let records: Vec<serde_json::Value> =
+        kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.iter().any(|record| record["n"] == 4 && record["outcome"] == "passed"), "{kept}");
+    assert!(folder.path().join("r/INCOMPLETE.txt").exists());
+    let half_written = std::fs::read_dir(folder.path().join("r")).unwrap();
+    let half_written =
+        half_written.filter(|it| it.as_ref().unwrap().path().extension().is_some_and(|it| it == "part"));
+    assert_eq!(half_written.count(), 0);
+}
+
+#[test]
+fn a_second_interrupt_ends_it_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = long_run(&folder);
+    while !folder.path().join("r").exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    send("-INT", &child);
+    std::thread::sleep(Duration::from_millis(200));
+    send("-INT", &child);
+    assert_eq!(end_of(&mut child), Some(130));
+}
+
+#[test]
+fn more_threads_than_any_core_can_use_are_refused() {
+    let output = Command::new(env!("CARGO_BIN_EXE_ordito"))
+        .args(["verify", "spmm", "stencil5:10", "--threads", "100000"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    // So many can be had, and are not too many.
+    let most = 32 * std::thread::available_parallelism().unwrap().get();
+    let verify = |threads: usize| {
+        Command::new(env!("CARGO_BIN_EXE_ordito"))
+            .args(["verify", "spmm", "stencil5:10", "--on", "cpu", "--variant", "csr-threads-nnz"])
+            .args(["--threads", &threads.to_string()])
+            .output()
+            .unwrap()
+    };
+    let (start, allowed) = (Instant::now(), verify(most));
+    assert!(allowed.status.success(), "{allowed:?}");
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    let refused = verify(most + 1);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        message.contains(&format!("between 1 and {most} can be asked for on this computer")),
+        "{message}"
+    );
+}

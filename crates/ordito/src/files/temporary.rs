@@ -1,0 +1,179 @@
+//! Temporary files: beside the file that they become, for us alone until then, and swept up after processes that died.
+
+use crate::files::own;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+const PREFIX: &str = ".ordito-";
+const SUFFIX: &str = ".part";
+/// Names of earlier versions do not say whose they are: nobody writes to one file for so long.
+const SURELY_ABANDONED: Duration = Duration::from_secs(24 * 3600);
+
+/// A temporary file while it is written. It is gone when this is dropped, unless it got its name.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    file: NamedTempFile,
+    _unfinished: Unfinished,
+}
+
+impl Temporary {
+    /// In the folder of `target`, since a rename does not cross file systems. Only we can read it.
+    pub(crate) fn beside(target: &Path) -> io::Result<Self> {
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        sweep_once(folder);
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        let made = tempfile::Builder::new().prefix(&prefix).suffix(SUFFIX).tempfile_in(folder);
+        // The library's error repeats the temporary name, which means nothing to anybody.
+        let file = made.map_err(|error| io::Error::from(error.kind()))?;
+        // Tells other processes, also those of other computers, that somebody is at it. Not every file system can.
+        let _ = file.as_file().try_lock();
+        let _unfinished = Unfinished::note(file.path());
+        Ok(Temporary { file, _unfinished })
+    }
+
+    /// The open file. (Written through the library its errors would name the temporary file.)
+    pub(crate) fn as_file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Gives it its name, in place of what had it.
+    pub(crate) fn rename(self, target: &Path) -> io::Result<()> {
+        self.file.persist(target).map(drop).map_err(|error| error.error)
+    }
+}
+
+/// Temporary files that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Stands in the list of those that are being written.
+#[derive(Debug)]
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn note(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Unfinished(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
+    }
+}
+
+/// Deletes the temporary files of writes that are under way: for a program that is told to end at once.
+pub fn remove_unfinished_files() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let _ = fs::remove_file(path); // there is nobody left to tell
+    }
+}
+
+/// Sweeps a folder the first time that this process writes to it.
+fn sweep_once(folder: &Path) {
+    static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !swept.iter().any(|known| known == folder) {
+        swept.push(folder.to_owned());
+        drop(swept);
+        sweep(folder);
+    }
+}
+
+/// Removes the temporary files of processes that died while they wrote. What cannot be removed stays: it harms nobody.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let Some(rest) = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX)) else {
+            continue;
+        };
+        let writer = rest.split_once('-').and_then(|(process, _)| process.parse::<u32>().ok());
+        if is_abandoned(&entry.path(), writer) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Is nobody writing to this file any more?
+fn is_abandoned(path: &Path, writer: Option<u32>) -> bool {
+    let Ok(file) = own::open(path) else { return false };
+    let Ok(found) = file.metadata() else { return false };
+    let age = found.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
+    let is_left = age > SURELY_ABANDONED || writer.is_some_and(has_ended);
+    // A process of another computer has a number that says nothing here, but its file is locked.
+    found.is_file() && is_left && file.try_lock().is_ok()
+}
+
+#[cfg(unix)]
+fn has_ended(process: u32) -> bool {
+    let Ok(process) = libc::pid_t::try_from(process) else { return true };
+    // SAFETY: signal 0 is sent to nobody; it only asks whether there is such a process.
+    let answer = unsafe { libc::kill(process, 0) };
+    process > 0 && answer != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+}
+
+#[cfg(not(unix))]
+fn has_ended(_: u32) -> bool {
+    false // not known: age decides
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// The number of a process that has ended, and been waited for.
+    fn ended_process() -> u32 {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    }
+
+    #[test]
+    fn what_the_dead_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, "half").unwrap();
+            path
+        };
+        let (dead, living) = (ended_process(), std::process::id());
+        let left = file(&format!(".ordito-{dead}-abc.part"));
+        let in_use = file(&format!(".ordito-{dead}-def.part"));
+        let lock = File::open(&in_use).unwrap();
+        lock.try_lock().unwrap();
+        let kept = [
+            file(&format!(".ordito-{living}-abc.part")),
+            file(".ordito-young.part"),
+            file("result.part"),
+            file(".ordito-figures"),
+        ];
+        let old = file(".ordito-old.part");
+        let long_ago = std::time::SystemTime::now() - 2 * SURELY_ABANDONED;
+        File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+        let new = Temporary::beside(&folder.path().join("result")).unwrap();
+        assert!(!left.exists() && !old.exists());
+        assert!(in_use.exists() && kept.iter().all(|path| path.exists()));
+        drop(new);
+    }
+
+    #[test]
+    fn only_we_can_read_it_and_it_goes_with_its_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let temporary = Temporary::beside(&folder.path().join("result")).unwrap();
+        let path = temporary.file.path().to_owned();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        drop(temporary);
+        assert!(!path.exists());
+    }
+}
