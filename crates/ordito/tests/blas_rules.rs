@@ -1,6 +1,8 @@
 //! What is multiplied by 0 is not read, and what a row does not have does not reach it: of every variant, on the CPU and in
 //! the emulator.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // in helpers of tests too
+
 use ordito::op::{Op, Variant};
 use ordito::spmm::{Product, Spmm, Subject, multiply};
 use ordito::{Coo, Csr, Dense, Duplicates, Machine, Refusal};
@@ -33,7 +35,7 @@ fn machines() -> Vec<Arc<Machine>> {
     machines
 }
 
-/// Every variant that takes such a matrix, and how many did.
+/// Every variant that takes such a matrix.
 fn for_each_variant(
     subject: &Subject<f64>,
     mut work: impl FnMut(&'static dyn Variant<Spmm<f64>>, &mut dyn Product<f64>),

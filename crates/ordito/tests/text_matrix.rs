@@ -249,26 +249,16 @@ fn recordings_are_read_as_the_standard_library_reads_them() {
 fn a_file_that_is_shortened_while_it_is_read_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("text");
-    // Comments are read in no time: more of them than is fetched ahead, and a row before each.
+    // Comments are read in no time: many chunks of them, and a row in each.
     let line = format!("1 2\n#{}\n", "x".repeat(1 << 20));
     fs::write(&path, line.repeat(100)).unwrap();
-    let mut blocks = 0;
-    let read = read_text_blocks(
-        &path,
-        &TextOptions::default(),
-        |_: TextBlock<'_, f64>| (),
-        |()| {
-            if blocks == 0 {
-                fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 20).unwrap();
-            }
-            blocks += 1;
-            Ok::<_, ReadError>(())
-        },
-    );
+    let shorten = |_: TextBlock<'_, f64>| {
+        fs::File::options().write(true).open(&path).unwrap().set_len(1 << 20).unwrap();
+    };
+    let read = read_text_blocks(&path, &TextOptions::default(), shorten, |()| Ok::<_, ReadError>(()));
     let error = read.unwrap_err().to_string();
     assert!(
         error.ends_with("text: the file was shortened, or its disk failed, while it was read"),
         "{error}"
     );
-    assert!(blocks > 0);
 }

@@ -158,19 +158,6 @@ fn mean(pivot: f64, sum: f64, rest: f64, count: f64) -> f64 {
     mean + left
 }
 
-/// The sum of a power of two of numbers, of halves of them.
-#[inline(always)]
-fn pairwise<const COUNT: usize>(mut numbers: [f64; COUNT]) -> f64 {
-    let mut half = COUNT / 2;
-    while half > 0 {
-        for i in 0..half {
-            numbers[i] += numbers[i + half];
-        }
-        half /= 2;
-    }
-    numbers[0]
-}
-
 /// Mean and variance of a column of finite numbers whose sums overflow: in units of 2⁶⁰⁰, of which no sum of squares of as many
 /// numbers as there can be does. What is lost is far below the last bit of numbers so large.
 #[cold]
@@ -254,7 +241,7 @@ struct Kept<'a, S> {
 }
 
 impl<S: Scalar> Kept<'_, S> {
-    /// Adds some rows, a power of two of them.
+    /// Adds some rows, in order.
     #[inline(always)]
     fn add<const ROWS: usize>(&mut self, rows: [&[S]; ROWS]) {
         let width = self.pivots.len();
@@ -263,16 +250,18 @@ impl<S: Scalar> Kept<'_, S> {
         let squares = &mut self.squares[..width];
         let (least, most) = (&mut self.least[..width], &mut self.most[..width]);
         for c in 0..width {
-            let (mut low, mut high) = (least[c], most[c]);
+            let (mut s, mut q, mut low, mut high) = (0.0, 0.0, least[c], most[c]);
             for row in rows {
                 let x = row[c];
+                let d = x.to_f64() - self.pivots[c];
+                s += d;
+                q += d * d;
                 low = if x < low { x } else { low };
                 high = if x > high { x } else { high };
             }
+            add_exactly(&mut sum[c], &mut rest[c], s);
+            squares[c] += q;
             (least[c], most[c]) = (low, high);
-            let differences = rows.map(|row| row[c].to_f64() - self.pivots[c]);
-            add_exactly(&mut sum[c], &mut rest[c], pairwise(differences));
-            squares[c] += pairwise(differences.map(|d| d * d));
         }
     }
 }
