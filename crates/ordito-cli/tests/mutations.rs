@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[allow(dead_code)] // what others use of it
 #[path = "common/command.rs"]
 mod command;
 #[path = "../../ordito/tests/common/damage.rs"]
