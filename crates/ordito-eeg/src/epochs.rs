@@ -77,10 +77,17 @@ fn read_stack<S: Scalar>(path: &Path, machine: &Machine) -> Result<Epochs<S>, Er
     Ok(Epochs { shape: EpochShape { columns: matrix.cols(), stack: dimensions }, matrix })
 }
 
+/// Bytes of numbers that a block may have. An ordinary one is allowed whatever the limit (a number in eight bytes takes two of
+/// text, so a block has four times its text at most): only rows that are longer than blocks can have more.
+fn most_of_a_block(machine: &Machine, block_bytes: usize) -> u64 {
+    machine.limits().memory_bytes.max(4 * block_bytes as u64)
+}
+
 /// Columns of a text, from its first row.
 pub(crate) fn text_columns(path: &Path, machine: &Machine) -> Result<usize, ErpError> {
-    let max_bytes = machine.limits().memory_bytes;
-    Ok(read_text_columns(path, &TextOptions { max_bytes, ..TextOptions::default() })?)
+    let options = TextOptions::default();
+    let max_bytes = most_of_a_block(machine, options.block_bytes);
+    Ok(read_text_columns(path, &TextOptions { max_bytes, ..options })?)
 }
 
 /// Reads a text, with all threads, as [`read_text_blocks`] does.
@@ -91,7 +98,7 @@ pub(crate) fn read_blocks<S: Scalar, T: Send>(
     work: impl Fn(TextBlock<'_, S>) -> T + Sync + Send,
     take: impl FnMut(T) -> Result<(), ErpError> + Send,
 ) -> Result<TextFacts, ErpError> {
-    let max_bytes = machine.limits().memory_bytes;
+    let max_bytes = most_of_a_block(machine, block_bytes);
     let options = TextOptions { block_bytes, max_bytes, ..TextOptions::default() };
     machine.pool().install(|| read_text_blocks(path, &options, work, take))
 }

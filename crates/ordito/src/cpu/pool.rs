@@ -156,6 +156,9 @@ mod tests {
     fn absurd_numbers_of_threads_are_refused() {
         assert!(Pool::new(0).is_err());
         let refusal = Pool::new(1_000_000).unwrap_err().to_string();
-        assert_eq!(refusal, "1000000 threads could not be started: between 1 and 4096 can be asked for");
+        let most = Pool::most_threads();
+        let why = format!("between 1 and {most} can be asked for on this computer");
+        assert_eq!(refusal, format!("1000000 threads could not be started: {why}"));
+        assert!(Pool::new(most + 1).is_err());
     }
 }

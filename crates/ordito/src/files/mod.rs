@@ -9,8 +9,10 @@ mod temporary;
 mod write_error;
 
 pub use atomic_file::{write_atomically, write_own};
+pub(crate) use cache_dir::cache_folder;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) use cache_dir::note_unused;
 pub use cache_dir::{cache_dir, take_cache_notes};
-pub(crate) use cache_dir::{cache_folder, note_unused};
 pub(crate) use key::Key;
 pub use own::read_own;
 pub use target::check_writable;

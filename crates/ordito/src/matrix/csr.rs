@@ -108,13 +108,10 @@ impl<S: Scalar> Csr<S> {
     /// also an empty one: a file of a few bytes can declare billions of them.
     ///
     /// ```
-    /// use ordito::{Coo, Csr, Duplicates, FormatError};
-    /// let a = Coo::<f64>::empty(u32::MAX as usize, 1)?; // 34 GB of row offsets
-    /// match Csr::try_from_coo(&a, Duplicates::Sum) {
-    ///     Ok(a) => assert_eq!(a.nnz(), 0),
-    ///     Err(error) => assert!(matches!(error, FormatError::NoMemory { .. })),
-    /// }
-    /// # Ok::<(), FormatError>(())
+    /// use ordito::{Coo, Csr, Duplicates};
+    /// let a = Coo::new(2, 2, vec![1, 0], vec![1, 0], vec![2.0, 1.0])?;
+    /// assert_eq!(Csr::try_from_coo(&a, Duplicates::Sum)?, Csr::from_coo(&a, Duplicates::Sum));
+    /// # Ok::<(), ordito::FormatError>(())
     /// ```
     pub fn try_from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Result<Self, FormatError> {
         check_room("a matrix by rows", Csr::<S>::bytes_to_sort(coo.rows(), coo.nnz()))?;
