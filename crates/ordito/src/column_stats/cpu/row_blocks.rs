@@ -1,7 +1,7 @@
 //! The CPU's way: a grid of row blocks × stripes of columns that depends on the shape only. Each cell is added up by itself
 //! and the cells of a stripe from top to bottom, so that any number of threads, and any vector width, gives the same bits.
 //!
-//! What is rounded off a sum is kept beside it, once for every eight rows: a mean is as exact as one of pairwise sums, of any
+//! What is rounded off a sum is kept beside it, once for every run of 64 rows: a mean is as exact as one of pairwise sums, of any
 //! number of rows. Where a sum overflows and the statistics need not, the column is read once more, in larger units.
 
 use crate::Scalar;
@@ -22,10 +22,16 @@ const MOST_BLOCKS: usize = 64;
 /// Rows that are added at once: what is kept of a column is loaded and stored once for all of them.
 const ROWS_AT_ONCE: usize = 8;
 
+/// Rows whose sum is added to what is kept exactly. So few that their own rounding is that of pairwise sums, so many that the
+/// exact addition does not count.
+const ROWS_PER_RUN: usize = 64;
+
 /// What is kept of each column of a stripe in a block, beside its pivot.
 struct Cell<S> {
     rows: Range<usize>,
     cols: Range<usize>,
+    /// Of the rows of the present run.
+    run: Vec<f64>,
     sum: Vec<f64>,
     /// What was rounded off the sum.
     rest: Vec<f64>,
@@ -53,6 +59,7 @@ impl<S: Scalar> RowBlocks<S> {
                 cells.push(Cell {
                     rows: first_row..rows.min(first_row + rows_per_block),
                     cols,
+                    run: sums.clone(),
                     sum: sums.clone(),
                     rest: sums.clone(),
                     squares: sums,
@@ -214,27 +221,32 @@ fn fill_portable<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
     cell.most.copy_from_slice(first);
     let mut kept = Kept {
         pivots: &pivots[..width],
-        sum: &mut cell.sum[..width],
-        rest: &mut cell.rest[..width],
+        run: &mut cell.run[..width],
         squares: &mut cell.squares[..width],
         least: &mut cell.least[..width],
         most: &mut cell.most[..width],
     };
     let row = |row: usize| &data.row(row)[cell.cols.clone()];
-    let whole = cell.rows.len() / ROWS_AT_ONCE * ROWS_AT_ONCE;
-    for at in cell.rows.clone().take(whole).step_by(ROWS_AT_ONCE) {
-        kept.add::<ROWS_AT_ONCE>(std::array::from_fn(|i| row(at + i)));
-    }
-    for at in cell.rows.clone().skip(whole) {
-        kept.add([row(at)]);
+    for first in cell.rows.clone().step_by(ROWS_PER_RUN) {
+        let rows = first..cell.rows.end.min(first + ROWS_PER_RUN);
+        let whole = rows.len() / ROWS_AT_ONCE * ROWS_AT_ONCE;
+        kept.run.fill(0.0);
+        for at in rows.clone().take(whole).step_by(ROWS_AT_ONCE) {
+            kept.add::<ROWS_AT_ONCE>(std::array::from_fn(|i| row(at + i)));
+        }
+        for at in rows.skip(whole) {
+            kept.add([row(at)]);
+        }
+        for ((sum, rest), &run) in cell.sum.iter_mut().zip(&mut cell.rest).zip(&*kept.run) {
+            add_exactly(sum, rest, run);
+        }
     }
 }
 
 /// Slices of equal length: a cell while it is filled.
 struct Kept<'a, S> {
     pivots: &'a [f64],
-    sum: &'a mut [f64],
-    rest: &'a mut [f64],
+    run: &'a mut [f64],
     squares: &'a mut [f64],
     least: &'a mut [S],
     most: &'a mut [S],
@@ -246,11 +258,10 @@ impl<S: Scalar> Kept<'_, S> {
     fn add<const ROWS: usize>(&mut self, rows: [&[S]; ROWS]) {
         let width = self.pivots.len();
         let rows = rows.map(|row| &row[..width]);
-        let (sum, rest) = (&mut self.sum[..width], &mut self.rest[..width]);
-        let squares = &mut self.squares[..width];
+        let (run, squares) = (&mut self.run[..width], &mut self.squares[..width]);
         let (least, most) = (&mut self.least[..width], &mut self.most[..width]);
         for c in 0..width {
-            let (mut s, mut q, mut low, mut high) = (0.0, 0.0, least[c], most[c]);
+            let (mut s, mut q, mut low, mut high) = (run[c], squares[c], least[c], most[c]);
             for row in rows {
                 let x = row[c];
                 let d = x.to_f64() - self.pivots[c];
@@ -259,9 +270,7 @@ impl<S: Scalar> Kept<'_, S> {
                 low = if x < low { x } else { low };
                 high = if x > high { x } else { high };
             }
-            add_exactly(&mut sum[c], &mut rest[c], s);
-            squares[c] += q;
-            (least[c], most[c]) = (low, high);
+            (run[c], squares[c], least[c], most[c]) = (s, q, low, high);
         }
     }
 }
