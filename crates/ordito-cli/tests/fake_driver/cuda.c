@@ -104,15 +104,25 @@ int cuModuleLoadData(void** module, const void* image) {
     *module = &handle;
     return getenv("FAKE_REJECT_FIRST_MODULE") && loads++ == 0 ? 200 : 0;
 }
-int cuModuleGetFunction(void** function, void* module, const char* name) { *function = &handle; return 0; }
+// Of one kernel the parameters are known, those of csr_thread in f64; of others the driver does not tell.
+static int csr_thread;
+#define PARAMETERS 11
+#define NOT_SUPPORTED 801
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+    *function = strcmp(name, "csr_thread") ? &handle : &csr_thread;
+    return 0;
+}
 int cuFuncGetAttribute(int* value, int which, void* function) { *value = which == 4 ? 32 : 0; return 0; }
-#define PARAMETERS 11 // as csr_thread in f64
 int cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t* size) {
+    if (function != &csr_thread) return NOT_SUPPORTED;
     *offset = 8 * index;
     *size = 8;
     return index < PARAMETERS ? 0 : 1;
 }
-int cuFuncGetParamCount(void* function, size_t* count) { *count = PARAMETERS; return 0; }
+int cuFuncGetParamCount(void* function, size_t* count) {
+    *count = PARAMETERS;
+    return function == &csr_thread ? 0 : NOT_SUPPORTED;
+}
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
     *blocks = 4;
     return 0;

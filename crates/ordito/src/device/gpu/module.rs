@@ -187,7 +187,7 @@ impl Loaded {
     }
 }
 
-/// Sizes of all parameters; `None` where the driver is too old to tell. Called with the context current.
+/// Sizes of all parameters; `None` where the driver does not tell. Called with the context current.
 fn parameters(function: sys::CUfunction) -> Option<Vec<usize>> {
     let mut count = 0;
     // SAFETY: the function is valid; writes one number.
@@ -200,10 +200,11 @@ fn parameters(function: sys::CUfunction) -> Option<Vec<usize>> {
         let (mut offset, mut size) = (0, 0);
         // SAFETY: the function is valid; writes two numbers, or refuses an index beyond the last one.
         let answer = unsafe { sys::cuFuncGetParamInfo(function, index, &mut offset, &mut size) }?;
-        if answer != sys::CUresult::CUDA_SUCCESS {
-            break;
+        match answer {
+            sys::CUresult::CUDA_SUCCESS => sizes.push(size),
+            sys::CUresult::CUDA_ERROR_INVALID_VALUE => break,
+            _ => return None,
         }
-        sizes.push(size);
     }
     Some(sizes)
 }
