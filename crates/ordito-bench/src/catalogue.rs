@@ -33,9 +33,9 @@ pub fn describe(op: &str, variant: &str) -> Option<&'static Description> {
     all().find(|(of, description)| *of == op && description.name == variant).map(|(_, found)| found)
 }
 
-/// The operation that has a variant long known under this name.
-pub fn known_in(name: &str) -> Option<&'static str> {
-    all().find(|(_, description)| description.is_known_as(name)).map(|(op, _)| op)
+/// The variant long known under this name, with its operation.
+pub fn known_as(name: &str) -> Option<(&'static str, &'static Description)> {
+    all().find(|(_, description)| description.is_known_as(name))
 }
 
 #[cfg(test)]
@@ -44,12 +44,9 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_name_of_old_belongs_to_one_operation() {
-        for (op, description) in all() {
-            for name in description.known_as {
-                let owners = all().filter(|(_, other)| other.is_known_as(name));
-                assert!(owners.into_iter().all(|(owner, _)| owner == op), "{name}");
-            }
+    fn a_name_of_old_belongs_to_one_variant() {
+        for name in all().flat_map(|(_, description)| description.known_as) {
+            assert_eq!(all().filter(|(_, other)| other.is_known_as(name)).count(), 1, "{name}");
         }
     }
 

@@ -259,6 +259,7 @@ fn columns_within_the_bound<S: Scalar>() {
     for (index, (shape, data)) in reals.chain(offset).enumerate() {
         let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
         let case = Case::<Columns<S>>::new(shape, data, precision, Record::default(), limits);
+        let case = case.of_data(Precision::of::<S>());
         let machine = &machines[index % machines.len()];
         runs += all_pass(&case, machine, &format!("{shape}, {}, {} threads", S::NAME, machine.threads()));
     }

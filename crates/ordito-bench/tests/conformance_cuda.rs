@@ -383,6 +383,7 @@ fn columns_conform<S: Scalar>(accelerator: Accelerator) {
         let data = if index % 4 == 3 { columns::with_offset::<S>(shape) } else { columns::reals(shape) };
         let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
         let case = Case::<Columns<S>>::new(shape, data, precision, Record::default(), limits);
+        let case = case.of_data(Precision::of::<S>());
         for record in Workbench::new(&bench.machine).verify(&case, selected) {
             let fault = record.error.as_ref().or(record.refusal.as_ref());
             let what = format!("{shape}, {}: {}", S::NAME, record.variant);

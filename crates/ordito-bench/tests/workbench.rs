@@ -228,7 +228,14 @@ fn bench(
     let machine = Machine::with_threads(1).unwrap();
     let wanted = Wanted::variants(patterns.iter().copied());
     let selected: Vec<Selected<Doubling>> = select(&wanted, Side::Cpu).unwrap();
-    let measuring = Measuring { rule, cold: None, flushed_too: None, ceilings: &[], device_ceilings: None };
+    let measuring = Measuring {
+        rule,
+        keep_samples: true,
+        cold: None,
+        flushed_too: None,
+        ceilings: &[],
+        device_ceilings: None,
+    };
     let workbench = Workbench { interrupted, ..Workbench::new(&machine) };
     workbench.bench(&case(vec![1.0; 100]), &selected, &measuring, clock)
 }

@@ -21,13 +21,14 @@ use std::time::Duration;
   ordito bench gemm --suite ladder --tile 8,10,16,32
   ordito bench gemm 1000x777x1234 --variant kernel1,MatrixMulKernel --dtype f32
   ordito bench columns 358x5248 epochs.txt --dtype f32
+  ordito bench spmm my.mtx --k 1..64*2 --threads 1..8 --statistics
 
 Columns: time is the median, ± half the distance from the 5 % to the 95 % quantile; flushed
 the median with the GPU's cache emptied before every run, where time is with a warm one;
 ceiling the share of what this machine could do at best (`ordito doctor`); prepare the
 conversion from CSR, once per matrix, of which compile (or loading compiled kernels) and
-A up (to the device) are parts; repack the rearrangement of X, part of every run;
-error/bound above 1 would be wrong.
+A up (to the device) are parts; repack the rearrangement of X, part of every run; speed-up is
+over the serial variant; total is upload, kernel and download; error/bound above 1 would be wrong.
 
 Defaults: K = 8,32; dtype f64; samples until the standard error of the mean is below 0.5 %,
 10 to 1000 of them, at most 1 s per variant (--suite cpu and gpu of spmm: 10 to 30 in 0.05 s);
@@ -52,6 +53,12 @@ pub(crate) struct BenchArgs {
     /// earlier run is kept under a name with its date
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// With --out: every single sample with its start, in DIR/runs.csv and in samples.json
+    #[arg(long, requires = "out")]
+    keep_samples: bool,
+    /// A second table: mean and standard deviation of time and GFLOP/s, largest and mean relative error
+    #[arg(long)]
+    statistics: bool,
     /// The variant that the report's speed-ups are held against [default: the serial one]
     #[arg(long, value_name = "VARIANT", requires = "out")]
     baseline: Option<String>,
@@ -75,7 +82,14 @@ pub(crate) fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<u8> {
         (false, false) => Caches::Both,
     };
     let bars = (args.bars || console.is_terminal()).then(|| console.ink(args.ascii));
-    let measure =
-        MeasureRequest { rule, caches, out: args.out.clone(), baseline: args.baseline.clone(), bars };
+    let measure = MeasureRequest {
+        rule,
+        keep_samples: args.keep_samples,
+        statistics: args.statistics,
+        caches,
+        out: args.out.clone(),
+        baseline: args.baseline.clone(),
+        bars,
+    };
     args.run.run(&[8, 32], &[Dtype::F64], Some(measure), console)
 }

@@ -1,13 +1,13 @@
 //! What `bench` measures with, beside a clock: what empties the caches, and what the machine can do at best.
 
-use crate::request::Caches;
+use crate::request::{Caches, MeasureRequest};
 use crate::targets::Targets;
 use anyhow::Context;
 use ordito::cpu::Pool;
 use ordito::device::gpu::GpuFingerprint;
 use ordito::files::cache_dir;
 use ordito::machine::Machine;
-use ordito_bench::sample::{CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, StopRule};
+use ordito_bench::sample::{CacheFlush, Ceilings, DeviceCeilings, DeviceFlush};
 use ordito_bench::workbench::{Flushes, Measuring, Side};
 use std::sync::Arc;
 
@@ -62,11 +62,12 @@ impl Instruments {
         Ok(instruments)
     }
 
-    /// How to measure by this rule.
-    pub(crate) fn measuring<'a>(&'a self, rule: &'a StopRule) -> Measuring<'a> {
+    /// How to measure what was asked for.
+    pub(crate) fn measuring<'a>(&'a self, request: &'a MeasureRequest) -> Measuring<'a> {
         let device = self.device_flush.as_ref();
         Measuring {
-            rule,
+            rule: &request.rule,
+            keep_samples: request.keep_samples,
             cold: self.flush.as_ref().map(|cpu| Flushes { cpu, device }),
             flushed_too: device.filter(|_| self.flushes_too),
             ceilings: &self.ceilings,

@@ -22,6 +22,7 @@ mod instruments;
 mod interrupt;
 mod list;
 mod matrix_input;
+mod numbers;
 mod operations;
 mod out_folder;
 mod product;

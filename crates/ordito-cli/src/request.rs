@@ -71,6 +71,10 @@ pub(crate) enum Caches {
 /// What `bench` adds.
 pub(crate) struct MeasureRequest {
     pub(crate) rule: StopRule,
+    /// Is every single sample written?
+    pub(crate) keep_samples: bool,
+    /// Is a table of means and standard deviations printed?
+    pub(crate) statistics: bool,
     pub(crate) caches: Caches,
     pub(crate) out: Option<PathBuf>,
     /// The variant that speed-ups are held against.

@@ -7,7 +7,7 @@ use crate::out_folder::OutFolder;
 use anyhow::Context;
 use ordito::cpu::CpuInfo;
 use ordito::device::gpu::GpuFingerprint;
-use ordito_bench::report::{Fingerprint, MatrixFacts, Record, Run, csv, figures, html, json};
+use ordito_bench::report::{Fingerprint, MatrixFacts, Record, Run, csv, figures, html, json, write_runs};
 use ordito_chart::plots;
 use std::path::Path;
 
@@ -57,6 +57,9 @@ impl ResultsFolder {
             ..Fingerprint::new(cpu, &command)
         };
         csv::write_samples(&self.folder.path().join("samples.csv"), records)?;
+        if records.iter().any(|record| !record.runs.is_empty()) {
+            write_runs(&self.folder.path().join("runs.csv"), records)?;
+        }
         let label = self.folder.path().display().to_string();
         let (matrices, records) = (matrices.to_vec(), records.to_vec());
         let run = Run { label, fingerprint, matrices, records, baseline: self.baseline.clone() };

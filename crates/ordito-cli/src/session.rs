@@ -233,7 +233,7 @@ impl<'a> Session<'a> {
         match &self.request.measure {
             None => workbench.verify(case, selected),
             Some(measure) => {
-                let measuring = self.instruments.measuring(&measure.rule);
+                let measuring = self.instruments.measuring(measure);
                 workbench.bench(case, selected, &measuring, &mut WallClock::new())
             }
         }
@@ -254,8 +254,10 @@ impl<'a> Session<'a> {
         self.bar.suspend(|| self.console.line(table))?;
         let ink = self.request.measure.as_ref().and_then(|measure| measure.bars);
         let bars = ink.map(|ink| table::bars(records, width, ink));
+        let statistics = self.request.measure.as_ref().filter(|measure| measure.statistics);
+        let statistics = statistics.map(|_| table::statistics(records, width));
         let launches = self.request.verbose.then(|| table::launches(records));
-        let added = [bars, launches].into_iter().flatten().chain(below);
+        let added = [statistics, bars, launches].into_iter().flatten().chain(below);
         for lines in added.filter(|lines| !lines.is_empty()) {
             self.bar.suspend(|| self.console.line(lines))?;
         }

@@ -2,6 +2,7 @@
 
 use crate::args::{Device, Dtype, ReadArgs, machine, parse_count};
 use crate::console::Console;
+use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations;
 use crate::request::{MeasureRequest, Request, SuiteRequest};
 use crate::suite::{Suite, SuiteFiles};
@@ -41,17 +42,17 @@ pub(crate) struct RunArgs {
     /// Which GPU, as `ordito doctor` numbers them
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     device: usize,
-    /// Columns of X
-    #[arg(long, value_name = "K", value_delimiter = ',', hide_default_value = true)]
-    k: Vec<NonZeroUsize>,
+    /// Columns of X: numbers, and ranges such as 1..64*2 (1, 2, 4 … 64) or 4..12+4
+    #[arg(long, value_name = "K", value_delimiter = ',', value_parser = parse_numbers, hide_default_value = true)]
+    k: Vec<Numbers>,
     /// Precisions
     #[arg(long, value_enum, value_delimiter = ',')]
     dtype: Vec<Dtype>,
-    /// Numbers of threads [default: all cores]
-    #[arg(long, value_name = "N", value_delimiter = ',')]
-    threads: Vec<NonZeroUsize>,
-    /// Most steps of the conversions that scan all nonzeros for every row [default: 2e9], and multiply-adds of a serial
-    /// dense product [default: 2e10]
+    /// Numbers of threads, and ranges such as 1..8 [default: all cores]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_numbers)]
+    threads: Vec<Numbers>,
+    /// Most steps of the conversions that scan all nonzeros for every row [default: 2e9], multiply-adds of padded ELLPACK on the
+    /// CPU, padding counted [default: 2e9], and of a serial dense product [default: 2e10]
     #[arg(long, value_name = "STEPS", value_parser = parse_count)]
     work_limit: Option<u64>,
     #[command(flatten)]
@@ -100,7 +101,7 @@ impl RunArgs {
             inputs = operation.default_inputs();
         }
         anyhow::ensure!(!inputs.is_empty(), "no input: name {}", operation.input_hint());
-        let given: Vec<usize> = distinct(&self.k).iter().map(|k| k.get()).collect();
+        let given: Vec<usize> = distinct(&all(&self.k)).iter().map(|k| k.get()).collect();
         let ks = or_else(given, yardstick.as_ref().map_or(default_ks, |suite| suite.ks));
         let dtypes =
             or_else(distinct(&self.dtype), yardstick.as_ref().map_or(default_dtypes, |suite| suite.dtypes));
@@ -108,7 +109,7 @@ impl RunArgs {
         let threads: Vec<Option<NonZeroUsize>> = if self.threads.is_empty() {
             vec![None]
         } else {
-            distinct(&self.threads).into_iter().map(Some).collect()
+            distinct(&all(&self.threads)).into_iter().map(Some).collect()
         };
         let machines = threads.into_iter().map(|threads| machine(threads, limits));
         let machines: Vec<Arc<Machine>> = machines.collect::<anyhow::Result<_>>()?;

@@ -1,9 +1,9 @@
 //! Second rung: one pass over the nonzeros, each placed where its row's cursor stands, which then moves on by one; into CSR,
 //! or into ragged ELLPACK, whose rows are allocated at their true length before.
-//! Touches every triplet once, its place once and a cursor; threaded, the cursor is an atomic counter (the tiny critical
-//! section of coo_to_CSR_parallel_optimization; for ELLPACK known as no zero padding, optimized: curr_idx_per_row).
+//! Touches every triplet once, its place once and a cursor. Threaded, a cursor moves on atomically, or inside one critical section
+//! for all rows, as in coo_to_CSR_parallel_optimization (for ELLPACK known as no zero padding, optimized: curr_idx_per_row).
 //! Loses to counting by buckets where rows are many: every place is a cache miss; and, for ELLPACK, where rows are short:
-//! the allocations cost more than the entries.
+//! the allocations cost more than the entries. The critical section loses always: threads wait for each other at every entry.
 
 use crate::convert::parts::{Format, Parts, offsets};
 use crate::convert::{Convert, OnHost, shares};
@@ -14,17 +14,20 @@ use ordito::op::{Description, Place, Prepared, Variant};
 use ordito::refusal::Refusal;
 use ordito::scalar::ScalarCell;
 use ordito::source_file;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Of a format that a cursor per row can fill: CSR or ragged ELLPACK.
 pub(crate) struct Cursor {
     format: Format,
+    /// Of several threads: does a cursor move on in a critical section?
+    is_critical: bool,
     description: Description,
 }
 
 pub(crate) const CSR_SERIAL: Cursor = Cursor {
     format: Format::Csr,
+    is_critical: false,
     description: Description::new(
         "csr-serial-cursor",
         "CSR: one pass over the nonzeros, a cursor per row",
@@ -35,6 +38,7 @@ pub(crate) const CSR_SERIAL: Cursor = Cursor {
 };
 pub(crate) const CSR_THREADS: Cursor = Cursor {
     format: Format::Csr,
+    is_critical: false,
     description: Description::new(
         "csr-threads-cursor",
         "CSR: one pass over the nonzeros, an atomic cursor per row; order within rows varies",
@@ -45,6 +49,7 @@ pub(crate) const CSR_THREADS: Cursor = Cursor {
 };
 pub(crate) const RAGGED_SERIAL: Cursor = Cursor {
     format: Format::Ragged,
+    is_critical: false,
     description: Description::new(
         "ell-ragged-serial-cursor",
         "ragged ELLPACK: one pass over the nonzeros, a cursor per row",
@@ -55,9 +60,34 @@ pub(crate) const RAGGED_SERIAL: Cursor = Cursor {
 };
 pub(crate) const RAGGED_THREADS: Cursor = Cursor {
     format: Format::Ragged,
+    is_critical: false,
     description: Description::new(
         "ell-ragged-threads-cursor",
         "ragged ELLPACK: one pass, an atomic cursor per row; order within rows varies",
+        Place::Threads,
+        source_file!("convert/cursor.rs"),
+    )
+    .ladder(),
+};
+
+pub(crate) const CSR_CRITICAL: Cursor = Cursor {
+    format: Format::Csr,
+    is_critical: true,
+    description: Description::new(
+        "csr-threads-critical",
+        "CSR: one pass, a cursor per row moved on in one critical section; order within rows varies",
+        Place::Threads,
+        source_file!("convert/cursor.rs"),
+    )
+    .ladder()
+    .known_as(&["coo_to_CSR_parallel_optimization"]),
+};
+pub(crate) const RAGGED_CRITICAL: Cursor = Cursor {
+    format: Format::Ragged,
+    is_critical: true,
+    description: Description::new(
+        "ell-ragged-threads-critical",
+        "ragged ELLPACK: one pass, a cursor per row moved on in one critical section; order within rows varies",
         Place::Threads,
         source_file!("convert/cursor.rs"),
     )
@@ -90,12 +120,27 @@ fn convert_serial<S: Scalar, F: Filled<S>>(coo: &Coo<S>) -> Parts<S> {
     filled.into_parts()
 }
 
-fn convert_threads<S: Scalar, F: FilledByThreads<S>>(coo: &Coo<S>, machine: &Machine) -> Parts<S> {
+fn convert_threads<S: Scalar, F: FilledByThreads<S>>(
+    coo: &Coo<S>,
+    machine: &Machine,
+    is_critical: bool,
+) -> Parts<S> {
     let (filled, cursors) = F::zeros(coo, machine);
+    let section = Mutex::new(());
+    let move_on = |cursor: &AtomicUsize| {
+        if is_critical {
+            let _alone = section.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = cursor.load(Relaxed);
+            cursor.store(at + 1, Relaxed);
+            at
+        } else {
+            cursor.fetch_add(1, Relaxed)
+        }
+    };
     machine.pool().run_shares(shares(coo.nnz(), machine.threads()).collect(), |part| {
         for entry in part {
             let row = coo.row_indices()[entry] as usize;
-            let at = cursors[row].fetch_add(1, Relaxed);
+            let at = move_on(&cursors[row]);
             filled.put(row, at, coo.col_indices()[entry], coo.values()[entry]);
         }
     });
@@ -223,14 +268,16 @@ impl<S: Scalar> Variant<Convert<S>> for Cursor {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
-        let machine = machine.clone();
+        let (machine, is_critical) = (machine.clone(), self.is_critical);
         Ok(match (self.format, self.description.place) {
             (Format::Csr, Place::Serial) => OnHost::boxed(coo, convert_serial::<S, CsrArrays<S>>),
             (Format::Csr, _) => {
-                OnHost::boxed(coo, move |coo| convert_threads::<S, CsrCells<S>>(coo, &machine))
+                OnHost::boxed(coo, move |coo| convert_threads::<S, CsrCells<S>>(coo, &machine, is_critical))
             }
             (_, Place::Serial) => OnHost::boxed(coo, convert_serial::<S, Vec<RaggedRow<S>>>),
-            (..) => OnHost::boxed(coo, move |coo| convert_threads::<S, Vec<Cells<S>>>(coo, &machine)),
+            (..) => {
+                OnHost::boxed(coo, move |coo| convert_threads::<S, Vec<Cells<S>>>(coo, &machine, is_critical))
+            }
         })
     }
 }

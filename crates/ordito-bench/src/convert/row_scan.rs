@@ -38,7 +38,8 @@ pub(crate) const CSR_THREADS: RowScan = RowScan {
         Place::Threads,
         source_file!("convert/row_scan.rs"),
     )
-    .ladder(),
+    .ladder()
+    .known_as(&["coo_to_CSR_parallel"]),
 };
 pub(crate) const PADDED_SERIAL: RowScan = RowScan {
     format: Format::Padded,
@@ -58,7 +59,8 @@ pub(crate) const PADDED_THREADS: RowScan = RowScan {
         Place::Threads,
         source_file!("convert/row_scan.rs"),
     )
-    .ladder(),
+    .ladder()
+    .known_as(&["coo_to_ellpack_parallel"]),
 };
 pub(crate) const RAGGED_SERIAL: RowScan = RowScan {
     format: Format::Ragged,

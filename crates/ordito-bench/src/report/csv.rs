@@ -17,6 +17,9 @@ pub fn write_to(writer: &mut dyn Write, records: &[Record]) -> io::Result<()> {
         let cell = |field: &&str| match (*field, &object[*field]) {
             ("params", _) => record.params_text(),
             ("launches", _) => record.launches_text(),
+            ("runs", _) => {
+                record.runs.iter().map(|run| run.time_ns.to_string()).collect::<Vec<_>>().join(";")
+            }
             (_, Value::Null) => String::new(),
             (_, Value::String(text)) => text.clone(),
             (_, value) => value.to_string(),

@@ -15,6 +15,7 @@ pub mod html;
 pub mod json;
 pub mod labels;
 pub mod matrix_facts;
+pub mod one_run;
 pub mod outcome;
 pub mod peers;
 pub mod record;
@@ -25,6 +26,7 @@ pub mod timed;
 
 pub use crate::report::fingerprint::Fingerprint;
 pub use crate::report::matrix_facts::MatrixFacts;
+pub use crate::report::one_run::{OneRun, write_runs};
 pub use crate::report::outcome::{Outcome, Param};
 pub use crate::report::peers::PeerSummary;
 pub use crate::report::record::{Record, SCHEMA};

@@ -1,6 +1,7 @@
 //! The flat record: one variant on one input with one setting. Units stand in the names of the fields.
 
 use crate::catalogue::describe;
+use crate::report::one_run::OneRun;
 use crate::report::outcome::{Outcome, Param};
 use crate::sample::{StopReason, Summary};
 use ordito::device::LaunchReport;
@@ -218,6 +219,12 @@ record! {
     /// Rearranging X: part of every run, shown apart too.
     #[serde(skip_serializing_if = "not_finite")]
     repack_ns as "repack_ns": Option<f64>,
+    /// Every single sample, where they were to be kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    runs as "runs": Vec<OneRun>,
+    /// Rearranging the operands on the host before they travel: once per product, never part of a run.
+    #[serde(skip_serializing_if = "not_finite")]
+    host_copy_ns as "host_copy_ns": Option<f64>,
     /// X to the device (and Y, where it is read): once per product, never part of a run.
     #[serde(skip_serializing_if = "not_finite")]
     upload_ns as "upload_ns": Option<f64>,
@@ -227,6 +234,12 @@ record! {
 }
 
 impl Record {
+    /// From operands on the host to the result there: copies and kernel. `None` where nothing travels.
+    pub fn total_ns(&self) -> Option<f64> {
+        let (upload, download) = (self.upload_ns?, self.download_ns?);
+        Some(self.host_copy_ns.unwrap_or(0.0) + upload + self.median_ns? + download)
+    }
+
     /// A record of which only this is known.
     pub fn new(op: &str, variant: &str, outcome: Outcome) -> Self {
         Record::default().of(op, variant, outcome)
@@ -315,7 +328,9 @@ impl Record {
             None => format!("chose {chosen}"),
         });
         let emulated = self.place == "emulator" && self.samples.is_some();
+        let is_checked = self.stop_reason.as_deref() == Some(StopReason::Checked.name());
         let flags = [
+            (is_checked, "no runs but the check's: they took all the time"),
             (self.sampled, "rows sampled"),
             (self.cold, "cold caches"),
             (emulated, "emulated: the time is no measure of a GPU"),

@@ -14,6 +14,8 @@ pub struct SpeedUp {
     pub record: usize,
     /// The variant that it is held against.
     pub baseline: String,
+    /// Is that one a serial variant?
+    pub is_over_serial: bool,
     /// Time of the baseline over time of the record: above 1 it is faster. The baseline itself has 1.
     pub ratio: f64,
 }
@@ -56,8 +58,9 @@ pub fn speed_ups(records: &[Record], chosen: Option<&str>) -> Vec<SpeedUp> {
     }
     let speed_up = |(index, setting, ns): &(usize, Setting, f64)| {
         let (baseline, baseline_ns) = baselines.get(setting)?;
+        let is_over_serial = is_serial(&records[*baseline]);
         let baseline = records[*baseline].variant.clone();
-        Some(SpeedUp { record: *index, baseline, ratio: baseline_ns / ns })
+        Some(SpeedUp { record: *index, baseline, is_over_serial, ratio: baseline_ns / ns })
     };
     timed.iter().filter_map(speed_up).collect()
 }

@@ -27,6 +27,8 @@ pub use crate::sample::stop::{StopReason, StopRule};
 pub use crate::sample::welford::Welford;
 pub use ordito::column_stats::student_t;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 /// Why sampling could not be set up. (What the sampled runs return passes through as it is.)
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SampleError {
@@ -120,6 +122,7 @@ impl<'a> Sampler<'a> {
 pub struct Series<'a> {
     sampler: Sampler<'a>,
     times_ns: Vec<f64>,
+    starts_ns: Vec<u64>,
     seen: Welford,
     warm_up_runs: usize,
     timer_overhead_ns: f64,
@@ -133,12 +136,32 @@ impl<'a> Series<'a> {
         Ok(Series {
             sampler,
             times_ns: Vec::new(),
+            starts_ns: Vec::new(),
             seen: Welford::new(),
             warm_up_runs: 0,
             timer_overhead_ns: timer.overhead_ns()?,
             elapsed_ns: 0,
             stop_reason: None,
         })
+    }
+
+    /// It has run before, so often and so long, and need not warm up as if it had not. Where that has used up the time, those runs are
+    /// the samples.
+    #[must_use]
+    pub fn after(mut self, runs_ns: &[f64]) -> Self {
+        self.warm_up_runs = runs_ns.len();
+        self.elapsed_ns = runs_ns.iter().sum::<f64>() as u64;
+        if self.sampler.rule.is_time_up(self.elapsed_ns) && !runs_ns.is_empty() {
+            self.times_ns.extend(runs_ns);
+            self.seen = runs_ns.iter().copied().collect();
+            self.stop_reason = Some(StopReason::Checked);
+        }
+        self
+    }
+
+    /// Is it over, so that no step would take another sample?
+    pub fn is_over(&self) -> bool {
+        self.stop_reason.is_some()
     }
 
     /// Takes one sample, the first one after the warm-up; `true` when the series is over. A series that is
@@ -162,9 +185,11 @@ impl<'a> Series<'a> {
             if let Some(flush) = self.sampler.flush.filter(|_| warm) {
                 flush();
             }
+            let begun = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let took_ns = timer.time(&mut || run(subject))?;
             self.elapsed_ns = before_ns + timer.now_ns().saturating_sub(start_ns);
             if warm {
+                self.starts_ns.push(begun.as_nanos() as u64);
                 self.record(took_ns);
                 break;
             }
@@ -194,6 +219,7 @@ impl<'a> Series<'a> {
     pub fn finish(self) -> Samples {
         Samples {
             times_ns: self.times_ns,
+            starts_ns: self.starts_ns,
             stop_reason: self.stop_reason.unwrap_or(StopReason::Interrupted),
             warm_up_runs: self.warm_up_runs,
             timer_overhead_ns: self.timer_overhead_ns,

@@ -9,6 +9,8 @@ use crate::sample::welford::Welford;
 pub struct Samples {
     /// One per sample. Nothing was subtracted from them.
     pub times_ns: Vec<f64>,
+    /// When each began, in nanoseconds since 1970; of runs that were taken over from a check nothing is known.
+    pub starts_ns: Vec<u64>,
     /// Why there are no more.
     pub stop_reason: StopReason,
     /// Runs before the first sample.
@@ -93,6 +95,7 @@ mod tests {
     fn samples(times_ns: &[f64]) -> Samples {
         Samples {
             times_ns: times_ns.to_vec(),
+            starts_ns: Vec::new(),
             stop_reason: StopReason::Samples,
             warm_up_runs: 0,
             timer_overhead_ns: 0.0,

@@ -15,6 +15,8 @@ pub enum StopReason {
     Precise,
     /// The time was up.
     Time,
+    /// The time was up before the first sample: checking has used it. The runs of the check are the samples.
+    Checked,
     /// More samples would not help: the machine is too noisy for the precision asked for.
     MaxSamples,
     /// The user interrupted; what was taken so far counts.
@@ -22,12 +24,13 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// The name in records: `samples`, `precise`, `time`, `max-samples`, `interrupted`.
+    /// The name in records: `samples`, `precise`, `time`, `checked`, `max-samples`, `interrupted`.
     pub fn name(self) -> &'static str {
         match self {
             StopReason::Samples => "samples",
             StopReason::Precise => "precise",
             StopReason::Time => "time",
+            StopReason::Checked => "checked",
             StopReason::MaxSamples => "max-samples",
             StopReason::Interrupted => "interrupted",
         }
@@ -46,7 +49,7 @@ impl fmt::Display for StopReason {
 /// 2. `precise` (no fixed count, at least `min_samples`): standard error of the mean ≤ target · mean;
 /// 3. `max-samples` (no fixed count): `max_samples` are reached;
 /// 4. `time`: the time cap is passed. It counts all that happens in a series, warm-up, resets and cache flushes included, and
-///    goes before `min_samples`: a run of a minute is not repeated ten times by surprise.
+///    goes before `min_samples`: a run of a minute is not repeated ten times by surprise. What a check ran before counts too.
 ///
 /// Precision stands before time because a series that was precise at the last moment was not cut short.
 /// At least one sample is always taken.
@@ -132,7 +135,12 @@ impl StopRule {
                 }
             }
         }
-        self.time_cap_ns.is_some_and(|cap| elapsed_ns >= cap).then_some(StopReason::Time)
+        self.is_time_up(elapsed_ns).then_some(StopReason::Time)
+    }
+
+    /// Is the time cap passed?
+    pub fn is_time_up(&self, elapsed_ns: u64) -> bool {
+        self.time_cap_ns.is_some_and(|cap| elapsed_ns >= cap)
     }
 
     /// Should the warm-up end after `runs` runs that took `elapsed_ns` in all?

@@ -1,7 +1,7 @@
 //! Time what has been verified, variants of one case in turn.
 
 use crate::check::Save;
-use crate::report::{Outcome, Record};
+use crate::report::{OneRun, Outcome, Record};
 use crate::sample::{
     CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, EventTimer, Quantiles, Sampler, Series, StopReason,
     StopRule, Timer,
@@ -19,6 +19,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Measuring<'a> {
     /// When to stop.
     pub rule: &'a StopRule,
+    /// Every single sample goes into the record.
+    pub keep_samples: bool,
     /// Caches are emptied before every run.
     pub cold: Option<Flushes<'a>>,
     /// What runs on a GPU is timed twice: as it is, and with the cache emptied by this before every run.
@@ -68,12 +70,14 @@ impl<'a> Timing<'a> {
         sampler: Sampler<'a>,
         flush: Option<&'a dyn Fn()>,
         device: Option<&Device>,
+        checked_ns: &[f64],
         timer: &mut dyn Timer<RunError>,
     ) -> Result<Self, RunError> {
         let is_cold = flush.is_some();
         let mut events = event_timer(device, !is_cold)?;
-        let series = Series::start(sampler.cold(flush), own_or(&mut events, timer))?;
-        Ok(Timing { series, events, is_cold, is_over: false })
+        let series = Series::start(sampler.cold(flush), own_or(&mut events, timer))?.after(checked_ns);
+        let is_over = series.is_over();
+        Ok(Timing { series, events, is_cold, is_over })
     }
 
     /// A few samples. Where caches are warm one untimed run first brings the operands back into those that the other
@@ -118,7 +122,7 @@ impl Workbench<'_> {
             if (self.interrupted)() {
                 break;
             }
-            let mut next = self.judge(case, selected, &mut output);
+            let mut next = self.judge(case, selected, &mut output, Some(measuring.rule));
             let held = judged.iter().filter(|judged| judged.is_on_device()).count();
             if let (1.., Some(Refusal::DeviceMemory { .. })) = (held, &next.refusal) {
                 let advice =
@@ -153,9 +157,10 @@ impl Workbench<'_> {
             let flush = measuring.cold.is_some().then_some(flush);
             let flush_too: Option<&dyn Fn()> =
                 (on_gpu && flush.is_none() && measuring.flushed_too.is_some()).then_some(&flush_too);
-            let started = Timing::start(sampler, flush, ready.device(), timer).and_then(|timing| {
-                let flushed =
-                    flush_too.map(|flush| Timing::start(sampler, Some(flush), ready.device(), timer));
+            let (device, checked_ns) = (ready.device(), &judged.checked_ns);
+            let started = Timing::start(sampler, flush, device, checked_ns, timer).and_then(|timing| {
+                let flush_too = flush_too.filter(|_| !timing.is_over);
+                let flushed = flush_too.map(|flush| Timing::start(sampler, Some(flush), device, &[], timer));
                 Ok((timing, flushed.transpose()?))
             });
             match started {
@@ -252,7 +257,7 @@ fn conclude<O: Op>(
     let Some(ready) = &mut judged.ready else { return Ok(()) };
     let record = &mut judged.record;
     let (samples, cost) = (series.finish(), case.cost());
-    if samples.stop_reason != StopReason::Interrupted {
+    if !matches!(samples.stop_reason, StopReason::Interrupted | StopReason::Checked) {
         // A timer of its own: that of the series may have captured the whole run and would replay that.
         let mut events = event_timer(ready.device(), false)?;
         record.repack_ns = repack_ns(&mut **ready, own_or(&mut events, timer))?;
@@ -262,6 +267,9 @@ fn conclude<O: Op>(
         return Ok(());
     };
     record.set_times(&summary, samples.stop_reason, samples.cold);
+    if measuring.keep_samples {
+        record.runs = OneRun::all(&samples);
+    }
     let emulated = record.place == "emulator";
     if emulated {
         // A rate would be taken for a GPU's; the time itself is at least good for comparing emulators.

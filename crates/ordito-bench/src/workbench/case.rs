@@ -2,7 +2,7 @@
 
 use crate::check::Precision;
 use crate::report::{Record, SCHEMA};
-use ordito::op::{Cost, Extent, Op, Reference};
+use ordito::op::{Cost, Description, Extent, Op, Reference};
 use std::sync::OnceLock;
 
 /// Operands of an operation, and what a record says of them.
@@ -13,6 +13,8 @@ pub struct Case<O: Op> {
     pub inputs: O::Inputs,
     /// What rounding may do.
     pub precision: Precision,
+    /// What it may do to a variant that adds in the precision of its data, where the operation asks for more.
+    pub precision_of_data: Precision,
     /// What every record of this case starts with: operation, matrix, sizes, dtype, seed.
     pub record: Record,
     limits: OracleLimits,
@@ -56,7 +58,19 @@ impl<O: Op> Case<O> {
         limits: OracleLimits,
     ) -> Self {
         let record = Record { schema: SCHEMA, op: O::NAME.into(), ..record };
-        Case { subject, inputs, precision, record, limits, reference: OnceLock::new() }
+        let precision_of_data = precision;
+        Case { subject, inputs, precision, precision_of_data, record, limits, reference: OnceLock::new() }
+    }
+
+    /// Its data are less precise than what is asked for.
+    #[must_use]
+    pub fn of_data(self, precision_of_data: Precision) -> Self {
+        Case { precision_of_data, ..self }
+    }
+
+    /// What rounding may do to this variant.
+    pub fn precision_for(&self, variant: &Description) -> Precision {
+        if variant.adds_as_data { self.precision_of_data } else { self.precision }
     }
 
     /// What the work costs at least.

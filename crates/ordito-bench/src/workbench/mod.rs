@@ -50,6 +50,8 @@ pub struct Workbench<'a> {
 /// A variant that has been prepared and judged.
 struct Judged<O: Op> {
     record: Record,
+    /// How long the runs took that were checked.
+    checked_ns: Vec<f64>,
     /// There to be timed: only what has passed.
     ready: Option<Box<O::Ready>>,
     /// Why it was not even tried.
@@ -70,7 +72,7 @@ impl<'a> Workbench<'a> {
             if (self.interrupted)() {
                 break;
             }
-            records.push(self.judge(case, selected, &mut output).record);
+            records.push(self.judge(case, selected, &mut output, None).record);
         }
         records
     }

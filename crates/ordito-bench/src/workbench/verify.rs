@@ -2,21 +2,24 @@
 
 use crate::check::{Findings, Precision, Save, Verdict, compare, dump};
 use crate::report::{Outcome, Record};
+use crate::sample::StopRule;
 use crate::workbench::case::Case;
 use crate::workbench::select::Selected;
 use crate::workbench::{Judged, Workbench};
 use ordito::device::Spent;
-use ordito::op::{Op, Phases, Prepared, RunError, Variant};
+use ordito::op::{Description, Op, Phases, Prepared, RunError, Variant};
 use ordito::refusal::Refusal;
 use std::time::Instant;
 
 impl Workbench<'_> {
-    /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was.
+    /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was. What is to be timed by
+    /// a rule is not run again once its time is up.
     pub(super) fn judge<O: Save>(
         &self,
         case: &Case<O>,
         selected: &Selected<O>,
         output: &mut Option<O::Output>,
+        rule: Option<&StopRule>,
     ) -> Judged<O> {
         (self.progress)(&selected.name(), None);
         let (variant, mut record) = self.resolve(case, selected);
@@ -36,8 +39,11 @@ impl Workbench<'_> {
             record.prepare_upload_ns = Some(spent.uploading.as_nanos() as f64);
         }
         record.launches = ready.launches();
-        match self.findings(case, variant, &mut *ready, output, &mut record) {
-            Ok(findings) => note_findings(&findings, case.precision, &mut record),
+        let mut checked_ns = Vec::new();
+        let is_enough =
+            |runs_ns: &[f64]| rule.is_some_and(|rule| rule.is_time_up(runs_ns.iter().sum::<f64>() as u64));
+        match self.findings(case, variant, &mut *ready, output, &mut record, (&mut checked_ns, &is_enough)) {
+            Ok(findings) => note_findings(&findings, case.precision_for(variant.describe()), &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
             Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal, self.hint),
             Err(error @ RunError::InvalidResult(_)) => {
@@ -50,7 +56,7 @@ impl Workbench<'_> {
             }
         }
         let passed = record.outcome == Outcome::Passed;
-        Judged { record, ready: passed.then_some(ready), refusal: None }
+        Judged { record, checked_ns, ready: passed.then_some(ready), refusal: None }
     }
 
     /// Runs, each on a fresh output: what the first leaves behind must not help or harm the second. The fastest
@@ -62,6 +68,7 @@ impl Workbench<'_> {
         ready: &mut O::Ready,
         output: &mut Option<O::Output>,
         record: &mut Record,
+        (runs_ns, is_enough): (&mut Vec<f64>, &dyn Fn(&[f64]) -> bool),
     ) -> Result<Findings, RunError> {
         let reference = case.reference();
         ready.load(&case.inputs)?;
@@ -75,6 +82,7 @@ impl Workbench<'_> {
             }
             let took_ns = start.elapsed().as_nanos() as f64;
             record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
+            runs_ns.push(took_ns);
             let output: &O::Output = match &mut *output {
                 Some(earlier) => {
                     ready.fetch_into(earlier)?;
@@ -83,7 +91,8 @@ impl Workbench<'_> {
                 none => none.insert(ready.fetch()?),
             };
             note_phases(ready.phases(), record);
-            let (precision, error_factor) = (case.precision, variant.describe().error_factor);
+            let Description { error_factor, .. } = *variant.describe();
+            let precision = case.precision_for(variant.describe());
             let judge = || compare(reference, output, precision, error_factor);
             let findings = self.machine.pool().install(judge);
             let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
@@ -104,7 +113,7 @@ impl Workbench<'_> {
             if worst.as_ref().is_none_or(is_worse) {
                 worst = Some(findings);
             }
-            if wrong {
+            if wrong || is_enough(runs_ns) {
                 break;
             }
         }
@@ -114,7 +123,8 @@ impl Workbench<'_> {
 
 impl<O: Op> Judged<O> {
     fn refused(record: Record, refusal: Refusal, hint: fn(&Refusal) -> &'static str) -> Self {
-        Judged { record: refused(record, &refusal, hint), ready: None, refusal: Some(refusal) }
+        let record = refused(record, &refusal, hint);
+        Judged { record, checked_ns: Vec::new(), ready: None, refusal: Some(refusal) }
     }
 }
 
@@ -124,6 +134,7 @@ fn note_phases(phases: Phases, record: &mut Record) {
         (Some(kept), Some(now)) => Some(kept.min(now)),
         (kept, now) => kept.or(now),
     };
+    record.host_copy_ns = faster(record.host_copy_ns, phases.host_copy_ns);
     record.upload_ns = faster(record.upload_ns, phases.upload_ns);
     record.download_ns = faster(record.download_ns, phases.download_ns);
 }

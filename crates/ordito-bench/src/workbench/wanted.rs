@@ -1,6 +1,6 @@
 //! What is asked for by `--variant`, `--tile` and suites.
 
-use crate::catalogue::known_in;
+use crate::catalogue::known_as;
 use crate::workbench::pattern::Pattern;
 use crate::workbench::select_error::SelectError;
 use ordito::device::DeviceLimits;
@@ -113,28 +113,36 @@ pub(crate) fn oversized_tile(tile: u32) -> Option<Refusal> {
     (threads > limit).then_some(Refusal::Launch { what: "threads per block", asked: threads, limit })
 }
 
-/// What a pattern of `--variant` means: a name of old, or names of today.
-pub(crate) enum Called<'a> {
-    KnownAs(&'a str),
+/// What a pattern of `--variant` means: the kernel that a name of old stands for, or all whose names look like it.
+pub(crate) enum Called {
+    KnownAs(&'static Description),
     Like(Pattern),
 }
 
-impl<'a> Called<'a> {
-    /// A name of old is one before it is a pattern, whatever operation it belongs to.
-    pub(crate) fn new(pattern: &'a str) -> Result<Self, SelectError> {
-        if known_in(pattern).is_some() {
-            return Ok(Called::KnownAs(pattern));
+impl Called {
+    /// A name of old is one before it is a pattern, whatever operation it belongs to. Case makes no difference.
+    pub(crate) fn new(pattern: &str) -> Result<Self, SelectError> {
+        if let Some((_, description)) = known_as(pattern) {
+            return Ok(Called::KnownAs(description));
         }
-        let read = Pattern::new(pattern);
+        let read = Pattern::new(&pattern.to_ascii_lowercase());
         let why = |why| SelectError::Pattern { pattern: pattern.into(), why: format!("{why}") };
         read.map(Called::Like).map_err(why)
     }
 
     pub(crate) fn is(&self, description: &Description) -> bool {
         match self {
-            Called::KnownAs(name) => description.is_known_as(name),
-            Called::Like(pattern) => pattern.matches(description.name),
+            Called::KnownAs(known) => known.name == description.name,
+            Called::Like(pattern) => {
+                let of_old = || description.known_as.iter().map(|name| name.to_ascii_lowercase());
+                pattern.matches(description.name) || of_old().any(|name| pattern.matches(&name))
+            }
         }
+    }
+
+    /// The same kernel with other parameters counts too: its text stands in the same file.
+    pub(crate) fn is_kin(&self, description: &Description) -> bool {
+        self.is(description) || matches!(self, Called::KnownAs(known) if known.file == description.file)
     }
 }
 

@@ -164,7 +164,8 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     // Statistics are f64 whatever the data are, and so is what rounding may do to them.
     let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
     let first = session.records().len();
-    session.run_case(&Case::<Columns<S>>::new(shape, Arc::new(data), precision, record, limits))?;
+    let case = Case::<Columns<S>>::new(shape, Arc::new(data), precision, record, limits);
+    session.run_case(&case.of_data(Precision::of::<S>()))?;
     if request.measure.is_none() || session.interrupted() {
         return Ok(());
     }

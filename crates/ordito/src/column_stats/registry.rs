@@ -6,7 +6,7 @@ use crate::column_stats::cpu::{dense_serial_blocks, dense_threads_blocks};
 use crate::column_stats::cuda::{
     dense_cuda_column::{IN_MEMORY, IN_REGISTER},
     dense_cuda_strips::{NARROW, NARROW_MANY_ROWS, WIDE},
-    dense_cuda_tree::{INTERLEAVED, SEQUENTIAL},
+    dense_cuda_tree::{INTERLEAVED, SEQUENTIAL, SEQUENTIAL_FROM_HOST, STRIDED, STRIDED_FROM_HOST},
 };
 use crate::column_stats::reduction::{Columns, Reduction, Shape};
 use crate::column_stats::statistics::ALL_STATISTICS;
@@ -28,10 +28,13 @@ fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Columns<S>>] {
         &IN_MEMORY,
         &IN_REGISTER,
         &INTERLEAVED,
+        &STRIDED,
+        &STRIDED_FROM_HOST,
         &SEQUENTIAL[0],
         &SEQUENTIAL[1],
         &SEQUENTIAL[2],
         &SEQUENTIAL[3],
+        &SEQUENTIAL_FROM_HOST,
         &NARROW,
         &NARROW_MANY_ROWS,
         &WIDE,

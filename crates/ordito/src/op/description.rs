@@ -33,10 +33,12 @@ pub struct Description {
     pub is_plain: bool,
     /// Its parameters, where one kernel is registered with several values: lanes, sub-block size, tile width.
     pub params: &'static [(&'static str, u32)],
-    /// Names under which it has long been known elsewhere; several variants may share one.
+    /// Names under which it has long been known elsewhere, as they were spelled. Each is one variant's alone.
     pub known_as: &'static [&'static str],
     /// Factor on the error bound; 1 for everything that multiplies and adds in the precision of its data.
     pub error_factor: f64,
+    /// Does it add in the precision of its data, where the operation asks for f64? (Column statistics do.)
+    pub adds_as_data: bool,
     /// How much of the operation it computes.
     pub computes: Computes,
     /// Could `auto` and tuning take it? Not what is there to be compared with: a peer that wants its operands in a layout of
@@ -136,6 +138,7 @@ impl Description {
             params: &[],
             known_as: &[],
             error_factor: 1.0,
+            adds_as_data: false,
             computes: Computes::Everything,
             can_be_chosen: true,
         }
@@ -186,6 +189,11 @@ impl Description {
         Description { error_factor, ..self }
     }
 
+    /// Adds in the precision of its data.
+    pub const fn adds_as_data(self) -> Self {
+        Description { adds_as_data: true, ..self }
+    }
+
     /// Of the statistics of columns only the means.
     pub const fn mean_only(self) -> Self {
         Description { computes: Computes::MeanOnly, ..self }
@@ -199,6 +207,11 @@ impl Description {
     /// The value of a parameter, where it has that one.
     pub fn param(&self, name: &str) -> Option<u32> {
         self.params.iter().find(|(known, _)| *known == name).map(|&(_, value)| value)
+    }
+
+    /// Is this its name, of today or of old?
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.is_known_as(name)
     }
 
     /// Has it long been known under this name, in whatever case that is written?

@@ -1,7 +1,9 @@
 //! A matrix column after column in device memory of its own, for kernels whose neighbouring threads walk down a column.
 
 use crate::Scalar;
-use crate::device::{Argument, Buffer, Device, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport};
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, DeviceLimits, Kernel, KernelSource, LaunchPlan, LaunchReport,
+};
 use crate::op::RunError;
 use crate::refusal::Refusal;
 
@@ -38,6 +40,22 @@ impl<S: Scalar> Transposed<S> {
         let plan = plan(device.limits(), rows as u64, cols as u64)?;
         let columns = device.allocate(what, distance.saturating_mul(cols))?;
         Ok(Transposed { kernel: device.kernel(&Self::source())?, plan, columns, rows, cols, distance })
+    }
+
+    /// The same with zeros between the columns: each is taken as `distance` rows long.
+    pub(crate) fn padded(
+        device: &Device,
+        what: &str,
+        rows: usize,
+        cols: usize,
+        distance: usize,
+    ) -> Result<Self, Refusal> {
+        let mut transposed = Transposed::with_distance(device, what, rows, cols, distance)?;
+        if distance > rows {
+            let failed = |error: DeviceError| Refusal::Device(error.to_string());
+            transposed.columns.fill_bytes(0).map_err(failed)?; // all bytes 0 is the number 0
+        }
+        Ok(transposed)
     }
 
     /// The kernel.

@@ -14,23 +14,28 @@ fn sorted_by(title: &str, record: &Record) -> Option<f64> {
         "compile" => record.prepare_compile_ns,
         "A up" => record.prepare_upload_ns,
         "repack" => record.repack_ns,
+        "host copy" => record.host_copy_ns,
         "upload" => record.upload_ns,
         "download" => record.download_ns,
+        "total" => record.total_ns(),
+        "mean time" => record.mean_ns,
+        "sd time" => record.stddev_ns,
         _ => None,
     }
 }
 
 pub(crate) fn section(runs: &[Run]) -> String {
-    let mut all: Vec<(&str, &Record)> = runs
-        .iter()
-        .flat_map(|run| run.records.iter().map(move |record| (run.label.as_str(), record)))
-        .collect();
+    let mut all: Vec<(&str, table::Row<'_>)> = Vec::new();
+    for run in runs {
+        all.extend(table::rows(&run.records).into_iter().map(|row| (run.label.as_str(), row)));
+    }
     if all.is_empty() {
         return String::new();
     }
-    all.sort_by_key(|(_, record)| !record.outcome.is_bad());
-    let used = |column: &&table::Column| all.iter().any(|(_, record)| !(column.cell)(record).is_empty());
-    let columns: Vec<&table::Column> = table::BENCH.iter().filter(used).collect();
+    all.sort_by_key(|(_, row)| !row.outcome.is_bad());
+    let used = |column: &&table::Column| all.iter().any(|(_, row)| !(column.cell)(row).is_empty());
+    let columns = table::BENCH.iter().chain(table::STATISTICS).filter(used);
+    let columns: Vec<&table::Column> = columns.collect();
     let class = |column: &table::Column| match (column.title, column.is_text) {
         ("note", _) => "note",
         (_, true) => "",
@@ -52,7 +57,8 @@ pub(crate) fn section(runs: &[Run]) -> String {
     }
     let caption = "Times are medians; ± is half the distance from the 5 % to the 95 % quantile; flushed is the time \
                    with the GPU's cache emptied before every run; ceiling is the machine's least time over the median; \
-                   compile (kernels) and A up (to the device) are parts of prepare; errors are over their bound";
+                   compile (kernels) and A up (to the device) are parts of prepare; errors are over their bound; speed-up is over \
+                   the serial variant; total is upload, kernel and download; mean and sd (standard deviation) are Welford's";
     let filter = "<p><label>Only rows with <input type=\"search\" id=\"filter\" autocomplete=\"off\" \
                   placeholder=\"csr f64, cuda, …\"></label> <span id=\"shown\" role=\"status\"></span></p>\n";
     format!("{filter}{}", whole_table(" id=\"results\"", caption, &titles, &rows))

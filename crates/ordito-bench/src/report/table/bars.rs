@@ -2,7 +2,7 @@
 
 use crate::report::bar::{Ink, bar};
 use crate::report::record::Record;
-use crate::report::table::by_input;
+use crate::report::table::{Row, by_input, rows};
 use ordito::units;
 
 /// The longest bar, where there is room for it.
@@ -15,7 +15,7 @@ const NARROWEST: usize = 8;
 /// For every input a bar per variant: the best GFLOP/s of its records, or GB/s where nothing is multiplied. Nothing for an
 /// input with less than two rates, and nothing in the emulator, whose times are no measure.
 pub fn bars(records: &[Record], width: u16, ink: Ink) -> String {
-    let groups = by_input(records);
+    let groups = by_input(rows(records));
     let drawn = groups.iter().filter_map(|(_, rows)| {
         let (unit, rates) = best_rates(rows)?;
         let name_width = rates.iter().map(|(name, _)| name.chars().count()).max()?;
@@ -35,8 +35,8 @@ pub fn bars(records: &[Record], width: u16, ink: Ink) -> String {
 }
 
 /// The unit, and the best of every variant in order of first appearance.
-fn best_rates<'a>(rows: &[&'a Record]) -> Option<(&'static str, Vec<(&'a str, f64)>)> {
-    let measured = || rows.iter().filter(|record| record.place != "emulator");
+fn best_rates<'a>(rows: &[Row<'a>]) -> Option<(&'static str, Vec<(&'a str, f64)>)> {
+    let measured = || rows.iter().map(|row| row.record).filter(|record| record.place != "emulator");
     let in_unit = |rate: fn(&Record) -> Option<f64>| {
         let mut best: Vec<(&str, f64)> = Vec::new();
         for record in measured() {

@@ -20,9 +20,34 @@ pub use crate::report::table::stages::{Stage, stages, stages_of};
 
 use crate::report::outcome::Outcome;
 use crate::report::record::Record;
+use crate::report::speed_up::{SpeedUp, speed_ups};
 use crate::report::table::layout::{Printed, laid_out, total_width};
 use ordito::text::for_one_line;
 use ordito::units;
+use std::ops::Deref;
+
+/// A record, with what is only known beside the others.
+pub(crate) struct Row<'a> {
+    pub(crate) record: &'a Record,
+    /// Over the serial rung with the same input and setting.
+    pub(crate) speed_up: Option<f64>,
+}
+
+impl Deref for Row<'_> {
+    type Target = Record;
+    fn deref(&self) -> &Record {
+        self.record
+    }
+}
+
+/// All records of a run, in their order.
+pub(crate) fn rows(records: &[Record]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = records.iter().map(|record| Row { record, speed_up: None }).collect();
+    for SpeedUp { record, is_over_serial, ratio, .. } in speed_ups(records, None) {
+        rows[record].speed_up = is_over_serial.then_some(ratio);
+    }
+    rows
+}
 
 /// One column: its title and what it shows of a record.
 pub(crate) struct Column {
@@ -31,16 +56,20 @@ pub(crate) struct Column {
     pub(crate) is_text: bool,
     /// How the heading says it when all rows have the same value; `None` keeps it a column.
     in_heading: Option<fn(&str) -> String>,
-    pub(crate) cell: fn(&Record) -> String,
+    pub(crate) cell: fn(&Row<'_>) -> String,
 }
 
-const fn text(title: &'static str, cell: fn(&Record) -> String) -> Column {
+const fn text(title: &'static str, cell: fn(&Row<'_>) -> String) -> Column {
     Column { title, is_text: true, in_heading: None, cell }
 }
-const fn numeric(title: &'static str, cell: fn(&Record) -> String) -> Column {
+const fn numeric(title: &'static str, cell: fn(&Row<'_>) -> String) -> Column {
     Column { title, is_text: false, in_heading: None, cell }
 }
-const fn setting(title: &'static str, in_heading: fn(&str) -> String, cell: fn(&Record) -> String) -> Column {
+const fn setting(
+    title: &'static str,
+    in_heading: fn(&str) -> String,
+    cell: fn(&Row<'_>) -> String,
+) -> Column {
     Column { title, is_text: false, in_heading: Some(in_heading), cell }
 }
 
@@ -58,9 +87,9 @@ const THREADS: Column = setting(
     |r| shown(r.threads, |threads| threads.to_string()),
 );
 const OUTCOME: Column = text("outcome", |r| r.outcome.to_string());
-const NOTE: Column = text("note", Record::note);
+const NOTE: Column = text("note", |r| r.note());
 
-/// Columns of `bench`, and of the report's full table.
+/// Columns of `bench`, and the first ones of the report's full table.
 pub(crate) const BENCH: &[Column] = &[
     VARIANT,
     PLACE,
@@ -72,16 +101,30 @@ pub(crate) const BENCH: &[Column] = &[
     numeric("±", |r| shown(spread_percent(r), |percent| format!("{percent:.0} %"))),
     numeric("flushed", |r| shown(r.flushed_median_ns, units::duration)),
     numeric("GFLOP/s", |r| shown(r.gflops, units::number)),
+    numeric("speed-up", |r| shown(r.speed_up, |ratio| format!("{} ×", units::number(ratio)))),
     numeric("GB/s", |r| shown(r.gbytes_per_s, units::number)),
     numeric("ceiling", |r| shown(r.percent_of_ceiling, |percent| format!("{percent:.0} %"))),
     numeric("prepare", |r| shown(r.prepare_ns, units::duration)),
     numeric("compile", |r| shown(r.prepare_compile_ns, units::duration)),
     numeric("A up", |r| shown(r.prepare_upload_ns, units::duration)),
     numeric("repack", |r| shown(r.repack_ns, units::duration)),
+    numeric("host copy", |r| shown(r.host_copy_ns, units::duration)),
     numeric("upload", |r| shown(r.upload_ns, units::duration)),
     numeric("download", |r| shown(r.download_ns, units::duration)),
+    numeric("total", |r| shown(r.total_ns(), units::duration)),
     numeric("error/bound", |r| shown(r.bound_ratio, units::number)),
     NOTE,
+];
+
+/// What `bench --statistics` adds, and the report's full table has: mean and standard deviation in one pass (Welford), errors.
+pub(crate) const STATISTICS: &[Column] = &[
+    numeric("samples", |r| shown(r.samples, units::count)),
+    numeric("mean time", |r| shown(r.mean_ns, units::duration)),
+    numeric("sd time", |r| shown(r.stddev_ns, units::duration)),
+    numeric("mean GFLOP/s", |r| shown(r.gflops_mean, units::number)),
+    numeric("sd GFLOP/s", |r| shown(r.gflops_stddev, units::number)),
+    numeric("max rel err", |r| shown(r.max_rel_err, units::error)),
+    numeric("mean rel err", |r| shown(r.mean_rel_err, units::error)),
 ];
 
 const VERIFY: &[Column] = &[
@@ -111,12 +154,19 @@ fn spread_percent(record: &Record) -> Option<f64> {
 /// What `ordito bench` prints. Notes are a column if the table then fits into `width` characters, else they
 /// stand below it.
 pub fn bench(records: &[Record], width: u16) -> String {
-    tables(BENCH, records, width)
+    tables(&BENCH.iter().collect::<Vec<_>>(), records, width)
+}
+
+/// What `ordito bench --statistics` prints: for each input a second table, of means and standard deviations.
+pub fn statistics(records: &[Record], width: u16) -> String {
+    let settings = [&VARIANT, &PLACE, &K, &DTYPE, &THREADS];
+    let timed: Vec<Record> = records.iter().filter(|record| record.mean_ns.is_some()).cloned().collect();
+    tables(&settings.into_iter().chain(STATISTICS).collect::<Vec<_>>(), &timed, width)
 }
 
 /// What `ordito verify` prints; `width` as above.
 pub fn verify(records: &[Record], width: u16) -> String {
-    tables(VERIFY, records, width)
+    tables(&VERIFY.iter().collect::<Vec<_>>(), records, width)
 }
 
 /// `12 passed, 1 refused, 0 incorrect`: the first and the last always, the others if there are any.
@@ -151,20 +201,21 @@ pub fn launches(records: &[Record]) -> String {
     launched.map(line).map(|lines: Vec<String>| lines.join("\n")).collect::<Vec<_>>().join("\n")
 }
 
-fn tables(columns: &[Column], records: &[Record], width: u16) -> String {
-    let tables = by_input(records).into_iter().map(|(input, rows)| one_table(&input, columns, &rows, width));
+fn tables(columns: &[&Column], records: &[Record], width: u16) -> String {
+    let tables =
+        by_input(rows(records)).into_iter().map(|(input, rows)| one_table(&input, columns, &rows, width));
     tables.collect::<Vec<_>>().join("\n")
 }
 
 /// Records of the same operation and input together, in order of first appearance; with them what the
 /// heading calls the input.
-fn by_input(records: &[Record]) -> Vec<(String, Vec<&Record>)> {
-    let mut groups: Vec<(String, Vec<&Record>)> = Vec::new();
-    for record in records {
-        let input = input_text(record);
+fn by_input(rows: Vec<Row<'_>>) -> Vec<(String, Vec<Row<'_>>)> {
+    let mut groups: Vec<(String, Vec<Row<'_>>)> = Vec::new();
+    for row in rows {
+        let input = input_text(&row);
         match groups.iter_mut().find(|(known, _)| *known == input) {
-            Some((_, rows)) => rows.push(record),
-            None => groups.push((input, vec![record])),
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((input, vec![row])),
         }
     }
     groups
@@ -185,7 +236,7 @@ pub(crate) fn input_text(record: &Record) -> String {
     if facts.is_empty() { name } else { format!("{name}: {}", facts.join(", ")) }
 }
 
-fn one_table(input: &str, columns: &[Column], rows: &[&Record], width: u16) -> String {
+fn one_table(input: &str, columns: &[&Column], rows: &[Row<'_>], width: u16) -> String {
     let mut heading = vec![input.to_owned()];
     let mut kept: Vec<Printed<'_>> = Vec::new();
     for column in columns {
@@ -225,6 +276,8 @@ const DISPENSABLE: &[&str] = &[
     "GB/s",
     "best of 2",
     "repack",
+    "host copy",
+    "total",
     "ceiling",
     "±",
 ];
@@ -243,7 +296,7 @@ fn narrowed(kept: &mut Vec<Printed<'_>>, width: u16) -> Option<String> {
 }
 
 /// Each note once, with the variants it belongs to.
-fn notes_below(rows: &[&Record]) -> Vec<String> {
+fn notes_below(rows: &[Row<'_>]) -> Vec<String> {
     let mut notes: Vec<((String, Outcome), Vec<&str>)> = Vec::new();
     for row in rows.iter().filter(|row| !row.note().is_empty()) {
         let note = (row.note(), row.outcome);

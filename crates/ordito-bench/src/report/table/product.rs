@@ -29,8 +29,11 @@ pub fn one(record: &Record) -> String {
                 shown(record.max_err_eps, units::number)
             )
         });
+        let mean = shown(record.mean_rel_err, |error| {
+            format!(", mean {} ({} ε)", units::error(error), shown(record.mean_err_eps, units::number))
+        });
         let sampled = if record.sampled { ", rows sampled" } else { "" };
-        lines.push(format!("check     {}{sampled}{errors}", record.outcome));
+        lines.push(format!("check     {}{sampled}{errors}{mean}", record.outcome));
         lines.extend(record.error.as_ref().map(|error| format!("          {error}")));
     }
     lines.join("\n")

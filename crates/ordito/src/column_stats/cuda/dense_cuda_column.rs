@@ -5,7 +5,7 @@ use crate::column_stats::cuda::device::{DeviceKernel, OnDevice};
 use crate::column_stats::reduction::{Columns, Reduction, Shape};
 use crate::column_stats::statistics::MEAN_ONLY;
 use crate::device::{
-    Argument, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+    Argument, Buffer, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
 };
 use crate::machine::Machine;
 use crate::op::{Description, Place, RunError, Variant};
@@ -23,24 +23,27 @@ pub(crate) struct ColumnLoop {
 pub(crate) const IN_MEMORY: ColumnLoop = ColumnLoop {
     description: Description::new(
         "dense-cuda-column-adds-in-memory",
-        "a thread per column adds into global memory at every row; mean only (column loop)",
+        "a thread per column adds into global memory at every row, in the precision of the data; mean only (matrixMeanFLOAT)",
         Place::Cuda,
         source_file!("column_stats/cuda/dense_cuda_column_in_memory.cu"),
     )
     .ladder()
-    .mean_only(),
+    .mean_only()
+    .adds_as_data()
+    .known_as(&["matrixMeanFLOAT"]),
     entry: "column_in_memory",
     file: "dense_cuda_column_in_memory.cu",
 };
 pub(crate) const IN_REGISTER: ColumnLoop = ColumnLoop {
     description: Description::new(
         "dense-cuda-column-adds-in-register",
-        "a thread per column adds in a register; mean only",
+        "a thread per column adds in a register, in the precision of the data; mean only",
         Place::Cuda,
         source_file!("column_stats/cuda/dense_cuda_column_in_register.cu"),
     )
     .ladder()
-    .mean_only(),
+    .mean_only()
+    .adds_as_data(),
     entry: "column_in_register",
     file: "dense_cuda_column_in_register.cu",
 };
@@ -61,12 +64,14 @@ impl ColumnLoop {
     }
 }
 
-struct Launch {
+struct Launch<S> {
     kernel: Kernel,
     plan: LaunchPlan,
+    /// One for every column, for threads that have theirs in memory.
+    sums: Buffer<S>,
 }
 
-impl<S: Scalar> DeviceKernel<S> for Launch {
+impl<S: Scalar> DeviceKernel<S> for Launch<S> {
     fn statistics(&self) -> usize {
         MEAN_ONLY
     }
@@ -74,8 +79,9 @@ impl<S: Scalar> DeviceKernel<S> for Launch {
     fn reduce(&mut self, data: DeviceView<'_, S>, results: DeviceViewMut<'_, f64>) -> Result<(), RunError> {
         let [rows, cols] = [data.rows(), data.cols()].map(|side| Argument::of(side as u64));
         let ([x, distance], [mean, _]) = (data.arguments(), results.arguments());
-        // SAFETY: as the kernel declares them; the results have a place for every statistic of every column.
-        Ok(unsafe { self.kernel.launch(&self.plan, &[rows, cols, x, distance, mean]) }?)
+        let sums = Argument::from(&mut self.sums);
+        // SAFETY: as the kernel declares them; sums and results have a place for every column.
+        Ok(unsafe { self.kernel.launch(&self.plan, &[rows, cols, x, distance, sums, mean]) }?)
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
@@ -94,7 +100,8 @@ impl<S: Scalar> Variant<Columns<S>> for ColumnLoop {
         let device = machine.device()?;
         let plan = plan(device.limits(), shape.cols)?;
         let kernel = device.kernel(&self.kernel::<S>())?;
-        Ok(OnDevice::boxed(Launch { kernel, plan }, device, *shape))
+        let sums = device.allocate("sums of columns", shape.cols)?;
+        Ok(OnDevice::boxed(Launch { kernel, plan, sums }, device, *shape))
     }
 }
 

@@ -4,3 +4,4 @@ pub(crate) mod dense_cuda_column;
 pub(crate) mod dense_cuda_strips;
 pub(crate) mod dense_cuda_tree;
 pub(crate) mod device;
+pub(crate) mod host_copied;

@@ -22,23 +22,23 @@ pub(crate) struct Rung {
     tile: u32,
 }
 
-/// One family, for every width of a tile.
+/// One family, for every width of a tile. The name of old belongs to the width that it had.
 macro_rules! family {
     (
         $(#[$about_it:meta])* $family:ident, $entry:literal, $file:literal, $name:literal, $short:literal,
-        $known_as:literal, $about:literal
+        $known_as:literal = $historic:literal, $about:literal
     ) => {
         $(#[$about_it])*
         pub(crate) const $family: [Rung; 4] = [
-            family!(@ $entry, $file, $name, $short, $known_as, $about, 8),
-            family!(@ $entry, $file, $name, $short, $known_as, $about, 10),
-            family!(@ $entry, $file, $name, $short, $known_as, $about, 16),
-            family!(@ $entry, $file, $name, $short, $known_as, $about, 32),
+            family!(@ $entry, $file, $name, $short, $known_as, $historic, $about, 8),
+            family!(@ $entry, $file, $name, $short, $known_as, $historic, $about, 10),
+            family!(@ $entry, $file, $name, $short, $known_as, $historic, $about, 16),
+            family!(@ $entry, $file, $name, $short, $known_as, $historic, $about, 32),
         ];
     };
     (
-        @ $entry:literal, $file:literal, $name:literal, $short:literal, $known_as:literal, $about:literal,
-        $tile:literal
+        @ $entry:literal, $file:literal, $name:literal, $short:literal, $known_as:literal, $historic:literal,
+        $about:literal, $tile:literal
     ) => {
         Rung {
             description: Description::new(
@@ -50,7 +50,7 @@ macro_rules! family {
             .ladder()
             .short($short)
             .params(&[("tile", $tile)])
-            .known_as(&[$known_as]),
+            .known_as(if $tile == $historic { &[$known_as] } else { &[] }),
             entry: $entry,
             file: $file,
             tile: $tile,
@@ -59,43 +59,43 @@ macro_rules! family {
 }
 
 family!(
-    /// kernel1.
+    /// kernel1, with 32×32 threads as in the lecture.
     ELEMENT_BY_ROW,
     "element_by_row",
     "dense_cuda_element_by_row.cu",
     "dense-cuda-element-by-row",
     "element by row",
-    "kernel1",
+    "kernel1" = 32,
     "a thread per element, x is the row of C, all from global memory (kernel1)"
 );
 family!(
-    /// kernel2.
+    /// kernel2, the same.
     TILE_BY_ROW,
     "tile_by_row",
     "dense_cuda_tile_by_row.cu",
     "dense-cuda-tile-by-row",
     "tile by row",
-    "kernel2",
+    "kernel2" = 32,
     "a thread per element, x is the row of C, tiles in shared memory (kernel2)"
 );
 family!(
-    /// MatrixMulKernel.
+    /// MatrixMulKernel, with 10×10 threads: of the paper's widths (10, 100, 500) the one that a block can have.
     ELEMENT_BY_COLUMN,
     "element_by_column",
     "dense_cuda_element_by_column.cu",
     "dense-cuda-element-by-column",
     "element by column",
-    "MatrixMulKernel",
+    "MatrixMulKernel" = 10,
     "a thread per element, x is the column of C, all from global memory (MatrixMulKernel)"
 );
 family!(
-    /// MatrixMulNewKernel.
+    /// MatrixMulNewKernel, the same.
     TILE_BY_COLUMN,
     "tile_by_column",
     "dense_cuda_tile_by_column.cu",
     "dense-cuda-tile-by-column",
     "tile by column",
-    "MatrixMulNewKernel",
+    "MatrixMulNewKernel" = 10,
     "a thread per element, x is the column of C, tiles in shared memory (MatrixMulNewKernel)"
 );
 

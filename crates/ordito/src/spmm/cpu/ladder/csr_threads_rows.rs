@@ -25,7 +25,7 @@ struct Kernel<S> {
 const CHUNK_MULTIPLE: usize = 16;
 
 /// Rows per chunk: an even share, rounded down to a multiple of 16, but at least 16.
-fn rows_per_chunk(rows: usize, threads: usize) -> usize {
+pub(crate) fn rows_per_chunk(rows: usize, threads: usize) -> usize {
     (rows / threads / CHUNK_MULTIPLE * CHUNK_MULTIPLE).max(CHUNK_MULTIPLE)
 }
 
@@ -62,7 +62,8 @@ pub(crate) const DESCRIPTION: Description = Description::new(
     source_file!("spmm/cpu/ladder/csr_threads_rows.rs"),
 )
 .ladder()
-.never_chosen();
+.never_chosen()
+.known_as(&["parallel_product_CSR"]);
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsRows {
     fn describe(&self) -> &Description {

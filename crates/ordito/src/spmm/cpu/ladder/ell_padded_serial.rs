@@ -36,6 +36,18 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
+/// Some seconds of one core.
+const BEARABLE_MULTIPLY_ADDS: u64 = 2_000_000_000;
+
+/// The same for a product on the CPU, refused also where padding makes it take too long.
+pub(crate) fn pad_for<S: Scalar>(machine: &Machine, a: &Csr<S>, k: usize) -> Result<EllPadded<S>, Refusal> {
+    let (rows, width) = (a.rows(), a.longest_row());
+    let steps = rows as u128 * width as u128 * k as u128;
+    let what = format!("padded ELLPACK ({rows} rows, longest row {width}) times {k} columns");
+    machine.check_work(what, steps, BEARABLE_MULTIPLY_ADDS)?;
+    pad(machine, a)
+}
+
 /// Padded ELLPACK, or a refusal that says how large it would be and why.
 pub(crate) fn pad<S: Scalar>(machine: &Machine, a: &Csr<S>) -> Result<EllPadded<S>, Refusal> {
     check_padded::<S>(machine, a.rows(), a.longest_row())?;
@@ -59,6 +71,6 @@ impl<S: Scalar> Variant<Spmm<S>> for EllPaddedSerial {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;
-        Ok(OnHost::boxed(Kernel(pad(machine, a)?), (a.rows(), a.cols()), subject.k))
+        Ok(OnHost::boxed(Kernel(pad_for(machine, a, subject.k)?), (a.rows(), a.cols()), subject.k))
     }
 }

@@ -1,5 +1,6 @@
 //! The ladder: products as the studies had them, there to be compared with.
 
+pub(crate) mod collapsed;
 pub(crate) mod csr_serial;
 pub(crate) mod csr_threads_rows;
 pub(crate) mod ell_padded_serial;

@@ -38,13 +38,13 @@ pub(crate) const COLUMN: CsrCudaAdaptive = CsrCudaAdaptive {
         PER_COLUMN.source,
     )
     .ladder()
-    .known_as(&["csr_adaptive"]),
+    .known_as(&["CSR_Adaptive"]),
     kernel: PER_COLUMN,
     sub_block_size: None,
 };
 
 macro_rules! sub_blocks {
-    ($size:literal) => {
+    ($size:literal $(, $known_as:literal)*) => {
         CsrCudaAdaptive {
             description: Description::new(
                 concat!("csr-cuda-adaptive-sub-blocks", $size),
@@ -58,7 +58,7 @@ macro_rules! sub_blocks {
             )
             .ladder()
             .params(&[("sub_block_size", $size)])
-            .known_as(&["csr_adaptive_sub_block", "csr_adaptive_sub_blocks"]),
+            .known_as(&[$($known_as),*]),
             kernel: IN_SUB_BLOCKS,
             sub_block_size: Some($size),
         }
@@ -67,8 +67,9 @@ macro_rules! sub_blocks {
 
 /// CSR_Adaptive_sub_blocks: four sub-blocks in a warp.
 pub(crate) const SUB_BLOCKS_8: CsrCudaAdaptive = sub_blocks!(8);
-/// A warp each.
-pub(crate) const SUB_BLOCKS_32: CsrCudaAdaptive = sub_blocks!(32);
+/// A warp each. The study leaves their size open; this one has the name.
+pub(crate) const SUB_BLOCKS_32: CsrCudaAdaptive =
+    sub_blocks!(32, "CSR_Adaptive_sub_block", "CSR_Adaptive_sub_blocks");
 /// Four warps each.
 pub(crate) const SUB_BLOCKS_128: CsrCudaAdaptive = sub_blocks!(128);
 

@@ -8,7 +8,7 @@ use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_fi
 const KERNEL: KernelFile = kernel_file!("csr_lanes", "csr_cuda_lanes.cu");
 
 macro_rules! lanes {
-    ($lanes:literal) => {
+    ($lanes:literal $(, $known_as:literal)*) => {
         Rung {
             description: Description::new(
                 concat!("csr-cuda-lanes", $lanes, "-per-element"),
@@ -22,7 +22,7 @@ macro_rules! lanes {
             )
             .ladder()
             .params(&[("lanes", $lanes)])
-            .known_as(&["csr_vector_sub_warp"]),
+            .known_as(&[$($known_as),*]),
             kernel: KERNEL,
             storage: Storage::Csr,
             work: Work::Element { threads: $lanes },
@@ -31,8 +31,8 @@ macro_rules! lanes {
     };
 }
 
-/// CSR_Vector_Sub_warp.
-pub(crate) const LANES_2: Rung = lanes!(2);
+/// CSR_Vector_Sub_warp, as it was.
+pub(crate) const LANES_2: Rung = lanes!(2, "CSR_Vector_Sub_warp");
 /// With 4 lanes.
 pub(crate) const LANES_4: Rung = lanes!(4);
 /// With 8 lanes.

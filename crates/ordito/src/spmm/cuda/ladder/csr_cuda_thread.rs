@@ -11,7 +11,7 @@ pub(crate) const ADDS_IN_MEMORY: Rung = thread(
     "csr-cuda-thread-adds-in-memory",
     "CSR, one thread per element of Y, adds into Y in memory at every nonzero (CSR_Scalar v1)",
     kernel_file!("csr_thread_in_memory", "csr_cuda_thread_in_memory.cu"),
-    &["csr_scalar"],
+    &["CSR_Scalar_v1"],
 );
 
 /// CSR_Scalar v2.
@@ -19,7 +19,7 @@ pub(crate) const ADDS_IN_REGISTER: Rung = thread(
     "csr-cuda-thread-adds-in-register",
     "CSR, one thread per element of Y, sum in a register, row's end read at every nonzero (CSR_Scalar v2)",
     kernel_file!("csr_thread_in_register", "csr_cuda_thread_in_register.cu"),
-    &["csr_scalar"],
+    &["CSR_Scalar_v2"],
 );
 
 /// CSR_Scalar v3.
@@ -27,7 +27,7 @@ pub(crate) const PER_ELEMENT: Rung = thread(
     "csr-cuda-thread-per-element",
     "CSR, one thread per element of Y, sum in a register, row bounds read once (CSR_Scalar v3)",
     kernel_file!("csr_thread", "csr_cuda_thread.cu"),
-    &["csr", "csr_scalar"],
+    &["csr", "CSR_Scalar", "CSR_Scalar_v3"],
 );
 
 const fn thread(

@@ -16,7 +16,7 @@ pub(crate) const PER_ELEMENT: Rung = Rung {
         KERNEL.source,
     )
     .ladder()
-    .known_as(&["csr_vector"]),
+    .known_as(&["CSR_Vector"]),
     kernel: KERNEL,
     storage: Storage::Csr,
     work: Work::Element { threads: 32 },

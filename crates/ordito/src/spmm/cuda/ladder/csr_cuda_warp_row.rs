@@ -16,7 +16,7 @@ pub(crate) const PER_ROW: Rung = Rung {
         KERNEL.source,
     )
     .ladder()
-    .known_as(&["csr_vector_by_row"]),
+    .known_as(&["CSR_Vector_by_row"]),
     kernel: KERNEL,
     storage: Storage::Csr,
     work: Work::Row,

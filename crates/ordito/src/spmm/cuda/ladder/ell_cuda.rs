@@ -58,10 +58,14 @@ const fn rung(
         _ => description,
     };
     let (description, threads) = match lanes {
-        Some(lanes) => {
-            (description.params(&[("lanes", LANES)]).known_as(&["ellpack_sw", "ellpack_sub_warp"]), lanes)
-        }
-        None => (description.known_as(&["ellpack", "ellpack_kernel"]), 1),
+        Some(lanes) => (description.params(&[("lanes", LANES)]), lanes),
+        None => (description, 1),
+    };
+    // Without padding, as the study had it in the end: with it, its own matrices did not fit.
+    let description = match (storage, lanes) {
+        (Storage::EllRagged, Some(_)) => description.known_as(&["ellpack_sw", "ELLPACK_Sub_warp"]),
+        (Storage::EllRagged, None) => description.known_as(&["ellpack", "ELLPACK_kernel"]),
+        _ => description,
     };
     Rung { description, kernel, storage, work: Work::Element { threads }, lanes }
 }
