@@ -164,6 +164,12 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Any number but NaN and the infinities.
+pub(crate) fn parse_finite(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if number.is_finite() { Ok(number) } else { Err("a finite number is needed".into()) }
+}
+
 /// Seconds as a positive number.
 pub(crate) fn parse_seconds(text: &str) -> Result<std::time::Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0 && seconds <= 1e9);

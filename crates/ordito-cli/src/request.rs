@@ -20,6 +20,8 @@ pub(crate) struct Request {
     pub(crate) targets: Targets,
     pub(crate) ks: Vec<usize>,
     pub(crate) dtypes: Vec<Dtype>,
+    /// β of a dense product, where one was asked for.
+    pub(crate) beta: Option<f64>,
     pub(crate) read: ReadOptions,
     pub(crate) dump: Option<PathBuf>,
     pub(crate) json: bool,

@@ -1,6 +1,6 @@
 //! `ordito verify OP INPUT…`
 
-use crate::args::{Device, Dtype, ReadArgs, machine, parse_count};
+use crate::args::{Device, Dtype, ReadArgs, machine, parse_count, parse_finite};
 use crate::console::Console;
 use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations;
@@ -45,6 +45,9 @@ pub(crate) struct RunArgs {
     /// Columns of X: numbers, and ranges such as 1..64*2 (1, 2, 4 … 64) or 4..12+4
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = parse_numbers, hide_default_value = true)]
     k: Vec<Numbers>,
+    /// β of C = A·B + βC, for gemm; with 0, C is not read [default: 1]
+    #[arg(long, value_name = "BETA", allow_negative_numbers = true, value_parser = parse_finite)]
+    beta: Option<f64>,
     /// Precisions
     #[arg(long, value_enum, value_delimiter = ',')]
     dtype: Vec<Dtype>,
@@ -88,6 +91,11 @@ impl RunArgs {
         if let Some(why) = operation.no_k().filter(|_| !self.k.is_empty()) {
             anyhow::bail!("--k: {why}");
         }
+        anyhow::ensure!(
+            self.beta.is_none() || operation.has_beta(),
+            "--beta: {} has no β; gemm has",
+            operation.name()
+        );
         let yardstick = self.suite.map(|suite| operations::yardstick(operation, suite)).transpose()?;
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
@@ -131,6 +139,7 @@ impl RunArgs {
             targets: Targets::new(&on, self.device, machines, selection),
             ks,
             dtypes,
+            beta: self.beta.filter(|beta| *beta != 1.0),
             read: self.read.options(),
             dump: self.dump.clone(),
             json: self.json,

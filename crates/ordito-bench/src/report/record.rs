@@ -85,6 +85,9 @@ record! {
     /// gemm: columns of B and C.
     #[serde(skip_serializing_if = "Option::is_none")]
     p as "p": Option<u64>,
+    /// gemm: β, where it is not 1; with 0, C is not read.
+    #[serde(skip_serializing_if = "not_finite")]
+    beta as "beta": Option<f64>,
     /// transfer: bytes copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes as "bytes": Option<u64>,

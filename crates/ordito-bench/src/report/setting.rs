@@ -38,6 +38,9 @@ pub struct Setting {
     /// gemm: columns of B and C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<u64>,
+    /// gemm: β, where it is not 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<String>,
     /// transfer: bytes copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -56,6 +59,7 @@ impl Setting {
         Setting {
             op: record.op.clone(),
             variant: record.variant.clone(),
+            beta: record.beta.map(|beta| beta.to_string()),
             place: record.place.clone(),
             matrix: record.matrix.clone(),
             rows: record.rows,

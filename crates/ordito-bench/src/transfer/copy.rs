@@ -1,10 +1,11 @@
-//! One copy between host and device, pageable or pinned, up or down; the caller waits until it is over.
-//! Touches every byte once on each side; pageable memory goes through the driver's own pinned buffers.
+//! One copy between host and device, up or down, from pageable memory as the driver does it, from pageable memory through our own
+//! ring of pinned chunks (as all our products copy), or from pinned memory; the caller waits until it is over.
+//! Touches every byte once on each side; what is not pinned is copied once more on its way.
 //! Loses when small: below about 100 kB the call costs more than the bytes.
 
 use crate::transfer::{Arrived, Transfer};
-use ordito::device::Buffer;
 use ordito::device::gpu::PinnedBuffer;
+use ordito::device::{Buffer, Device};
 use ordito::machine::Machine;
 use ordito::op::{Description, Place, Prepared, RunError, SourceFile, Variant};
 use ordito::refusal::Refusal;
@@ -14,8 +15,10 @@ use std::sync::Arc;
 /// Memory of the host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Host {
-    /// As any program has it.
+    /// As any program has it; the driver stages it.
     Pageable,
+    /// The same memory, staged by us.
+    Staged,
     /// Fixed in place, so that the device reads and writes it itself.
     Pinned,
 }
@@ -39,7 +42,17 @@ pub(crate) const PAGEABLE_UPLOAD: Copy = Copy {
     direction: Direction::Upload,
     description: Description::new(
         "pageable-cuda-upload",
-        "host → device from memory as any program has it",
+        "host → device from memory as any program has it, staged by the driver",
+        Place::Cuda,
+        FILE,
+    ),
+};
+pub(crate) const STAGED_UPLOAD: Copy = Copy {
+    host: Host::Staged,
+    direction: Direction::Upload,
+    description: Description::new(
+        "staged-cuda-upload",
+        "host → device from memory as any program has it, through our ring of pinned chunks",
         Place::Cuda,
         FILE,
     ),
@@ -59,7 +72,17 @@ pub(crate) const PAGEABLE_DOWNLOAD: Copy = Copy {
     direction: Direction::Download,
     description: Description::new(
         "pageable-cuda-download",
-        "device → host into memory as any program has it",
+        "device → host into memory as any program has it, staged by the driver",
+        Place::Cuda,
+        FILE,
+    ),
+};
+pub(crate) const STAGED_DOWNLOAD: Copy = Copy {
+    host: Host::Staged,
+    direction: Direction::Download,
+    description: Description::new(
+        "staged-cuda-download",
+        "device → host into memory as any program has it, through our ring of pinned chunks",
         Place::Cuda,
         FILE,
     ),
@@ -87,14 +110,15 @@ impl Variant<Transfer> for Copy {
         let device = machine.device()?;
         machine.check_memory(format!("{bytes} bytes on the host"), Some(bytes as u64))?;
         let host = match (self.host, device.gpu()) {
-            (Host::Pageable, _) => Memory::Pageable(vec![0; bytes]),
+            (Host::Pageable | Host::Staged, _) => Memory::Pageable(vec![0; bytes]),
             (Host::Pinned, Some(gpu)) => Memory::Pinned(gpu.pinned(bytes)?),
             (Host::Pinned, None) => {
                 return Err(Refusal::NotEmulated("the emulator's memory is the host's".into()));
             }
         };
         let on_device = device.allocate("the bytes to be copied", bytes)?;
-        Ok(Box::new(Ready { direction: self.direction, host, on_device, loaded: None }))
+        let is_staged = self.host == Host::Staged;
+        Ok(Box::new(Ready { direction: self.direction, is_staged, host, on_device, device, loaded: None }))
     }
 }
 
@@ -120,8 +144,10 @@ impl Memory {
 
 struct Ready {
     direction: Direction,
+    is_staged: bool,
     host: Memory,
     on_device: Buffer<u8>,
+    device: Device,
     loaded: Option<Arc<Vec<u8>>>,
 }
 
@@ -154,9 +180,12 @@ impl Prepared<Transfer> for Ready {
         if self.loaded.is_none() {
             return Err(RunError::NotLoaded);
         }
-        match self.direction {
-            Direction::Upload => self.on_device.write(self.host.bytes())?,
-            Direction::Download => self.on_device.read(self.host.bytes_mut())?,
+        let (host, on_device) = (&mut self.host, &mut self.on_device);
+        match (self.direction, self.is_staged) {
+            (Direction::Upload, false) => on_device.write(host.bytes())?,
+            (Direction::Upload, true) => self.device.write_into(host.bytes(), on_device)?,
+            (Direction::Download, false) => on_device.read(host.bytes_mut())?,
+            (Direction::Download, true) => self.device.read_into(on_device, host.bytes_mut())?,
         }
         Ok(())
     }

@@ -5,7 +5,9 @@
 mod copy;
 
 use crate::check::Save;
-use crate::transfer::copy::{Copy, PAGEABLE_DOWNLOAD, PAGEABLE_UPLOAD, PINNED_DOWNLOAD, PINNED_UPLOAD};
+use crate::transfer::copy::{
+    Copy, PAGEABLE_DOWNLOAD, PAGEABLE_UPLOAD, PINNED_DOWNLOAD, PINNED_UPLOAD, STAGED_DOWNLOAD, STAGED_UPLOAD,
+};
 use ordito::files::{WriteError, write_atomically};
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, Variant};
@@ -31,7 +33,14 @@ impl Op for Transfer {
     type Ready = dyn Prepared<Self>;
 
     fn variants() -> &'static [&'static dyn Variant<Self>] {
-        &[&PAGEABLE_UPLOAD, &PINNED_UPLOAD, &PAGEABLE_DOWNLOAD, &PINNED_DOWNLOAD]
+        &[
+            &PAGEABLE_UPLOAD,
+            &STAGED_UPLOAD,
+            &PINNED_UPLOAD,
+            &PAGEABLE_DOWNLOAD,
+            &STAGED_DOWNLOAD,
+            &PINNED_DOWNLOAD,
+        ]
     }
 
     fn choose(machine: &Machine, _: &usize) -> Choice {
@@ -63,7 +72,7 @@ impl Save for Transfer {
 
 /// Does the variant of that name take bytes to the device?
 pub(crate) fn is_upload(name: &str) -> bool {
-    let uploads: [&Copy; 2] = [&PAGEABLE_UPLOAD, &PINNED_UPLOAD];
+    let uploads: [&Copy; 3] = [&PAGEABLE_UPLOAD, &STAGED_UPLOAD, &PINNED_UPLOAD];
     Transfer::variant(name)
         .is_some_and(|variant| uploads.iter().any(|upload| upload.description == *variant.describe()))
 }

@@ -6,6 +6,7 @@ use crate::workbench::select_error::SelectError;
 use ordito::device::DeviceLimits;
 use ordito::op::{Description, Op, Place, Role, Variant};
 use ordito::refusal::Refusal;
+use ordito::units;
 
 /// Patterns of names and tile widths. Of neither: everything there is.
 ///
@@ -106,11 +107,25 @@ fn tile_width<O: Op>(variant: &'static dyn Variant<O>) -> Option<u32> {
     variant.describe().param("tile")
 }
 
-/// Why there is no kernel with tiles so wide: it has a thread for every element of a tile. No CUDA device allows more
-/// threads per block than this one.
+/// Shared memory that a kernel may declare.
+const DECLARED_SHARED_BYTES: u64 = 48 << 10;
+
+/// Why there is no kernel with tiles so wide: it has a thread for every element of a tile, and a tile of A and one of B in shared
+/// memory. No CUDA device allows more threads per block than this one.
 pub(crate) fn oversized_tile(tile: u32) -> Option<Refusal> {
-    let (threads, limit) = (u64::from(tile).pow(2), u64::from(DeviceLimits::h200().threads_per_block));
-    (threads > limit).then_some(Refusal::Launch { what: "threads per block", asked: threads, limit })
+    let (elements, limit) = (u64::from(tile).pow(2), u64::from(DeviceLimits::h200().threads_per_block));
+    if elements <= limit {
+        return None;
+    }
+    let threads = Refusal::Launch { what: "threads per block", asked: elements, limit };
+    let shared = elements.saturating_mul(2 * size_of::<f32>() as u64);
+    if shared <= DECLARED_SHARED_BYTES {
+        return Some(threads);
+    }
+    let [shared, limit] = [shared, DECLARED_SHARED_BYTES].map(units::bytes);
+    Some(Refusal::Unsupported(format!(
+        "{threads}; {shared} of shared memory for two tiles in f32, the limit is {limit}"
+    )))
 }
 
 /// What a pattern of `--variant` means: the kernel that a name of old stands for, or all whose names look like it.

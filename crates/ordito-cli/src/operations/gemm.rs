@@ -43,13 +43,16 @@ impl Operation for GemmOperation {
     fn yardstick(&self, suite: Suite) -> Option<Yardstick> {
         let ladder = Yardstick {
             inputs: &["100", "1000", "5000", "10000"],
-            dtypes: &[Dtype::F64],
+            dtypes: &[Dtype::F32, Dtype::F64],
             ..Yardstick::default()
         };
         (suite == Suite::Ladder).then_some(ladder)
     }
     fn no_k(&self) -> Option<&'static str> {
         Some("gemm has no K: its sizes are N, or NxMxP for an N×M times an M×P matrix")
+    }
+    fn has_beta(&self) -> bool {
+        true
     }
     fn is_limited_by_products(&self) -> bool {
         true
@@ -75,12 +78,13 @@ fn parse_shape(text: &str) -> anyhow::Result<Shape> {
     }
 }
 
-/// C = C + A·B with random operands.
+/// C = A·B + βC with random operands, and β = 1 if nothing else was said.
 fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Result<()> {
     let request = session.request();
     let (seed, limits) = (request.read.seed, OracleLimits::default());
-    let Shape { m: n, k: m, n: p } = shape;
+    let (beta, Shape { m: n, k: m, n: p }) = (request.beta.unwrap_or(1.0), shape);
     let record = Record {
+        beta: request.beta,
         n: Some(n as u64),
         m: Some(m as u64),
         p: Some(p as u64),
@@ -97,8 +101,12 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Resul
     let random = |what: &'static str, rows, cols, stream| {
         random_dense::<S>(rows, cols, seed.wrapping_add(stream)).map(Arc::new).context(what)
     };
-    let (a, b, c) = (random("A", n, m, 0)?, random("B", m, p, 1)?, random("C", n, p, 2)?);
-    let case = Case::<Gemm<S>>::new(shape, Inputs::sum(a, b, c), Precision::of::<S>(), record, limits);
+    let (a, b) = (random("A", n, m, 0)?, random("B", m, p, 1)?);
+    let inputs = match beta {
+        0.0 => Inputs::product(a, b),
+        _ => Inputs { beta: S::from_f64(beta), ..Inputs::sum(a, b, random("C", n, p, 2)?) },
+    };
+    let case = Case::<Gemm<S>>::new(shape, inputs, Precision::of::<S>(), record, limits);
     session.run_case(&case)
 }
 

@@ -31,6 +31,10 @@ pub(crate) trait Operation: Sync {
     fn no_k(&self) -> Option<&'static str> {
         None
     }
+    /// Does it add to what is there, scaled by β?
+    fn has_beta(&self) -> bool {
+        false
+    }
     /// Is it limited by what is multiplied, rather than by what is moved?
     fn is_limited_by_products(&self) -> bool {
         false

@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 pub(crate) struct TransferOperation;
 
-/// From a kilobyte to a gigabyte; among them the matrix of an EEG recording (358 epochs × 64 sensors × 82 samples in f32).
-const TRANSFER_BYTES: [&str; 8] = ["1k", "10k", "100k", "1M", "7515136", "10M", "100M", "1G"];
+/// From a kilobyte to a gigabyte; among them the matrix of an EEG recording (358 epochs × 64 sensors × 82 samples in f32), and the
+/// means of its columns.
+const TRANSFER_BYTES: [&str; 9] = ["1k", "10k", "20992", "100k", "1M", "7515136", "10M", "100M", "1G"];
 
 impl Operation for TransferOperation {
     fn name(&self) -> &'static str {

@@ -41,7 +41,8 @@ impl<T: Pod> Buffer<T> {
         self.memory.address()
     }
 
-    /// Host to device; the lengths must be equal.
+    /// Host to device, as the driver does it; the lengths must be equal. [`Device::write_into`](crate::device::Device::write_into) is
+    /// quicker for much memory that is not pinned.
     pub fn write(&mut self, from: &[T]) -> Result<(), DeviceError> {
         self.check_length(from.len())?;
         self.memory.write(0, bytemuck::cast_slice(from))
@@ -83,7 +84,7 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    fn check_length(&self, wanted: usize) -> Result<(), DeviceError> {
+    pub(crate) fn check_length(&self, wanted: usize) -> Result<(), DeviceError> {
         if wanted == self.len {
             return Ok(());
         }

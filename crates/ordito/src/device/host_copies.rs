@@ -39,6 +39,18 @@ impl Device {
         })
     }
 
+    /// Host to device as quickly as it goes: memory that is not pinned takes the way through pinned chunks. The lengths must be equal.
+    pub fn write_into<T: Pod>(&self, from: &[T], to: &mut Buffer<T>) -> Result<(), DeviceError> {
+        to.check_length(from.len())?;
+        with_host_copies(|copies| copies.upload(self, from, to, 0))
+    }
+
+    /// Device to host, the same way.
+    pub fn read_into<T: Pod>(&self, from: &Buffer<T>, into: &mut [T]) -> Result<(), DeviceError> {
+        from.check_length(into.len())?;
+        with_host_copies(|copies| copies.download(self, from, 0, into))
+    }
+
     /// Is this memory copied while the host goes on? Pinned memory is; in the emulator there is no difference.
     pub(crate) fn copies_by_itself<T: Pod>(&self, memory: &[T]) -> bool {
         self.backend().copies_by_itself(bytemuck::cast_slice(memory))

@@ -29,11 +29,14 @@ impl<'a> Tiled<'a> {
 }
 
 /// A table for every dtype and place, one row per size and tile width, one column per family; below it the variants
-/// without tiles. `None` where fewer than two widths were timed: there is nothing to compare.
+/// without tiles. `None` where neither several widths nor several sizes were asked for, or nothing was timed: there is nothing to
+/// compare. What was refused stands in its cell, and why below.
 pub fn by_tile(records: &[Record]) -> Option<String> {
     let tiled: Vec<Tiled<'_>> = records.iter().filter_map(Tiled::of).collect();
     let is_timed = |tiled: &&Tiled<'_>| tiled.record.median_ns.is_some();
-    if distinct(tiled.iter().filter(is_timed).map(|tiled| tiled.width)).len() < 2 {
+    let widths = distinct(tiled.iter().map(|tiled| tiled.width)).len();
+    let sizes = distinct(tiled.iter().map(|tiled| size(tiled.record))).len();
+    if !tiled.iter().any(|tiled| is_timed(&tiled)) || (widths < 2 && sizes < 2) {
         return None;
     }
     let settings = distinct(tiled.iter().filter(is_timed).map(|tiled| setting(tiled.record)));
@@ -57,12 +60,12 @@ fn setting(record: &Record) -> (&str, &str, &str) {
 fn with_tiles(tiled: &[&Tiled<'_>]) -> String {
     let (op, dtype, place) = setting(tiled[0].record);
     let timed = || tiled.iter().filter(|tiled| tiled.record.median_ns.is_some());
-    // A width that no kernel can have belongs to no family; it stands below.
+    // A width that no kernel can have belongs to no family, and is refused in all of them.
     let families = distinct(timed().map(|tiled| tiled.family));
     let in_family = |tiled: &&&Tiled<'_>| families.contains(&tiled.family);
-    let mut widths = distinct(tiled.iter().filter(in_family).map(|tiled| tiled.width));
+    let mut widths = distinct(tiled.iter().map(|tiled| tiled.width));
     widths.sort_unstable();
-    let sizes = distinct(tiled.iter().filter(in_family).map(|tiled| size(tiled.record)));
+    let sizes = distinct(tiled.iter().map(|tiled| size(tiled.record)));
     let find = |family: Option<&str>, row_size: &str, width: i64| {
         tiled.iter().find(|tiled| {
             family.is_none_or(|family| tiled.family == family)
@@ -88,7 +91,9 @@ fn with_tiles(tiled: &[&Tiled<'_>]) -> String {
     ];
     for family in &families {
         let cell = |&(size, width): &(&str, i64)| {
-            shown(find(Some(*family), size, width), |tiled| time_or_outcome(tiled.record))
+            let of_no_family = || find(None, size, width).filter(|tiled| !in_family(tiled));
+            let found = find(Some(*family), size, width).or_else(of_no_family);
+            shown(found, |tiled| time_or_outcome(tiled.record))
         };
         columns.push(Printed { title: family, is_text: false, cells: rows.iter().map(cell).collect() });
     }

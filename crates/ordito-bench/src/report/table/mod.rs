@@ -230,6 +230,7 @@ pub(crate) fn input_text(record: &Record) -> String {
         facts.push(format!("{} × {}", units::count(rows), units::count(cols)));
     }
     facts.extend(record.nnz.map(|nnz| format!("{} nonzeros", units::count(nnz))));
+    facts.extend(record.beta.map(|beta| format!("β = {beta}")));
     facts.extend(record.bytes.map(units::bytes));
     let name = [Some(record.op.as_str()), record.matrix.as_deref()];
     let name = name.into_iter().flatten().map(for_one_line).collect::<Vec<_>>().join(" ");
