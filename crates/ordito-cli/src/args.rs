@@ -1,5 +1,6 @@
 //! Arguments that several commands share.
 
+use crate::interrupt;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use ordito::cpu::CpuInfo;
@@ -118,6 +119,7 @@ const PIN_VARIABLE: &str = "ORDITO_PIN";
 pub(crate) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::Result<Arc<Machine>> {
     let threads = threads.map_or(cpu().logical_cores, NonZeroUsize::get);
     let machine = Machine::new(cpu().clone(), threads, limits).context("--threads")?;
+    let machine = machine.interrupted_by(interrupt::interrupt());
     match std::env::var(PIN_VARIABLE).as_deref() {
         Ok("1") => machine.pinned().context(PIN_VARIABLE),
         Err(_) | Ok("" | "0") => Ok(machine),

@@ -171,7 +171,7 @@ impl<S: Scalar> Prepared<S> {
         let elapsed_ns = start.elapsed().as_nanos() as f64;
         let mut record = product::timed(&self.case, self.plan.phases(), elapsed_ns);
         if args.product.check {
-            product::check(&self.case, &y, self.error_factor, &mut record);
+            product::check(&self.case, &y, self.error_factor, &mut record)?;
         }
         if let Some(output) = &args.output {
             if x_is_vector {

@@ -53,11 +53,12 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
-        let machine = machine.clone();
         Ok(if self.description.place == Place::Serial {
-            OnHost::boxed(coo, |coo| convert(coo, 1))
+            OnHost::boxed(machine, coo, |coo, _| convert(coo, 1))
         } else {
-            OnHost::boxed(coo, move |coo| machine.pool().install(|| convert(coo, machine.threads())))
+            OnHost::boxed(machine, coo, |coo, machine| {
+                machine.pool().install(|| convert(coo, machine.threads()))
+            })
         })
     }
 }

@@ -80,7 +80,7 @@ trait FilledByThreads<S: Scalar>: Sized + Sync {
     fn into_parts(self) -> Parts<S>;
 }
 
-fn convert_serial<S: Scalar, F: Filled<S>>(coo: &Coo<S>) -> Parts<S> {
+fn convert_serial<S: Scalar, F: Filled<S>>(coo: &Coo<S>, _: &Machine) -> Parts<S> {
     let (mut filled, mut cursors) = F::zeros(coo);
     for (row, col, value) in coo.entries() {
         let cursor = &mut cursors[row as usize];
@@ -223,14 +223,11 @@ impl<S: Scalar> Variant<Convert<S>> for Cursor {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
-        let machine = machine.clone();
         Ok(match (self.format, self.description.place) {
-            (Format::Csr, Place::Serial) => OnHost::boxed(coo, convert_serial::<S, CsrArrays<S>>),
-            (Format::Csr, _) => {
-                OnHost::boxed(coo, move |coo| convert_threads::<S, CsrCells<S>>(coo, &machine))
-            }
-            (_, Place::Serial) => OnHost::boxed(coo, convert_serial::<S, Vec<RaggedRow<S>>>),
-            (..) => OnHost::boxed(coo, move |coo| convert_threads::<S, Vec<Cells<S>>>(coo, &machine)),
+            (Format::Csr, Place::Serial) => OnHost::boxed(machine, coo, convert_serial::<S, CsrArrays<S>>),
+            (Format::Csr, _) => OnHost::boxed(machine, coo, convert_threads::<S, CsrCells<S>>),
+            (_, Place::Serial) => OnHost::boxed(machine, coo, convert_serial::<S, Vec<RaggedRow<S>>>),
+            (..) => OnHost::boxed(machine, coo, convert_threads::<S, Vec<Cells<S>>>),
         })
     }
 }

@@ -107,7 +107,7 @@ fn convert<S: Scalar>(format: Format, coo: &Coo<S>, machine: &Machine, threads: 
         work.push((share, std::mem::replace(&mut rows_left, later)));
     }
     machine.pool().run_shares(work, |(share, rows)| {
-        for (row, (columns, values)) in share.zip(rows) {
+        for (row, (columns, values)) in machine.interrupt().until_set(share.zip(rows)) {
             for ((to_column, to_value), (col, value)) in columns.iter_mut().zip(values).zip(scan(coo, row)) {
                 *to_column = col;
                 *to_value = value;
@@ -132,7 +132,6 @@ impl<S: Scalar> Variant<Convert<S>> for RowScan {
         }
         check_work(machine, coo)?;
         let (format, threads) = (self.format, self.description.place.threads(machine).unwrap_or(1));
-        let machine = machine.clone();
-        Ok(OnHost::boxed(coo, move |coo| convert(format, coo, &machine, threads)))
+        Ok(OnHost::boxed(machine, coo, move |coo, machine| convert(format, coo, machine, threads)))
     }
 }

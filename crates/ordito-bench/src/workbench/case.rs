@@ -2,6 +2,7 @@
 
 use crate::check::Precision;
 use crate::report::{Record, SCHEMA};
+use ordito::machine::{Interrupt, Interrupted};
 use ordito::op::{Cost, Extent, Op, Reference};
 use std::sync::OnceLock;
 
@@ -64,18 +65,24 @@ impl<O: Op> Case<O> {
         O::cost(&self.subject)
     }
 
-    /// The oracle's answer, computed on first use: in full, or sampled above the limits.
-    pub fn reference(&self) -> &Reference {
-        self.reference.get_or_init(|| {
-            let cost = self.cost();
-            let whole = cost.oracle_steps <= self.limits.steps && cost.oracle_bytes <= self.limits.bytes;
-            let seed = self.record.seed.unwrap_or(0);
-            let rows_that_fit = self.limits.bytes / cost.oracle_row_bytes.max(1);
-            let rows_in_time = self.limits.steps / cost.oracle_row_steps.max(1);
-            let most = usize::try_from(rows_that_fit.min(rows_in_time)).unwrap_or(usize::MAX);
-            let rows = SAMPLED_ROWS.min(most).max(1);
-            let extent = if whole { Extent::Whole } else { Extent::Sampled { rows, seed } };
-            O::oracle(&self.subject, &self.inputs, extent)
-        })
+    /// The oracle's answer, computed on first use: in full, or sampled above the limits. None once it is interrupted.
+    pub fn reference(&self, interrupt: &Interrupt) -> Result<&Reference, Interrupted> {
+        if let Some(known) = self.reference.get() {
+            return Ok(known);
+        }
+        let answer = O::oracle(&self.subject, &self.inputs, self.extent(), interrupt)?;
+        Ok(self.reference.get_or_init(|| answer))
+    }
+
+    /// How much of the answer the limits allow.
+    fn extent(&self) -> Extent {
+        let cost = self.cost();
+        if cost.oracle_steps <= self.limits.steps && cost.oracle_bytes <= self.limits.bytes {
+            return Extent::Whole;
+        }
+        let rows_that_fit = self.limits.bytes / cost.oracle_row_bytes.max(1);
+        let rows_in_time = self.limits.steps / cost.oracle_row_steps.max(1);
+        let most = usize::try_from(rows_that_fit.min(rows_in_time)).unwrap_or(usize::MAX);
+        Extent::Sampled { rows: SAMPLED_ROWS.min(most).max(1), seed: self.record.seed.unwrap_or(0) }
     }
 }

@@ -11,23 +11,24 @@ use ordito::refusal::Refusal;
 use std::time::Instant;
 
 impl Workbench<'_> {
-    /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was.
+    /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was. Nothing is
+    /// known of one that was interrupted.
     pub(super) fn judge<O: Save>(
         &self,
         case: &Case<O>,
         selected: &Selected<O>,
         output: &mut Option<O::Output>,
-    ) -> Judged<O> {
+    ) -> Option<Judged<O>> {
         (self.progress)(&selected.name(), None);
         let (variant, mut record) = self.resolve(case, selected);
         let variant = match variant {
             Ok(variant) => variant,
-            Err(refusal) => return Judged::refused(record, refusal, self.hint),
+            Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };
         let (start, before) = (Instant::now(), Spent::now());
         let mut ready = match variant.prepare(self.machine, &case.subject) {
             Ok(ready) => ready,
-            Err(refusal) => return Judged::refused(record, refusal, self.hint),
+            Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
         if ready.device().is_some() {
@@ -39,7 +40,8 @@ impl Workbench<'_> {
         match self.findings(case, variant, &mut *ready, output, &mut record) {
             Ok(findings) => note_findings(&findings, case.precision, &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
-            Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal, self.hint),
+            Err(RunError::Refused(refusal)) => return Some(Judged::refused(record, refusal, self.hint)),
+            Err(RunError::Interrupted(_)) => return None,
             Err(error @ RunError::InvalidResult(_)) => {
                 record.outcome = Outcome::Incorrect;
                 record.error = Some(error.to_string());
@@ -50,7 +52,7 @@ impl Workbench<'_> {
             }
         }
         let passed = record.outcome == Outcome::Passed;
-        Judged { record, ready: passed.then_some(ready), refusal: None }
+        Some(Judged { record, ready: passed.then_some(ready), refusal: None })
     }
 
     /// Runs, each on a fresh output: what the first leaves behind must not help or harm the second. The fastest
@@ -63,7 +65,7 @@ impl Workbench<'_> {
         output: &mut Option<O::Output>,
         record: &mut Record,
     ) -> Result<Findings, RunError> {
-        let reference = case.reference();
+        let reference = case.reference(self.machine.interrupt())?;
         ready.load(&case.inputs)?;
         let mut worst: Option<Findings> = None;
         for _ in 0..self.checked_runs {

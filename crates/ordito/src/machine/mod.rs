@@ -3,8 +3,10 @@
 // In a build without devices nothing that takes one can ever run.
 #![cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(unreachable_code))]
 
+mod interrupt;
 mod vectorized;
 
+pub use interrupt::{Interrupt, Interrupted};
 pub(crate) use vectorized::Vectorized;
 
 use crate::Scalar;
@@ -57,6 +59,7 @@ pub struct Machine {
     accelerator: Accelerator,
     /// The accelerator with a stream of its own; `None`: the one that all share, opened on first use.
     device: Option<Device>,
+    interrupt: Interrupt,
 }
 
 /// What runs the CUDA variants.
@@ -106,7 +109,8 @@ impl Machine {
     pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
         let pool = Arc::new(Pool::new(threads)?);
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator: Accelerator::None, device: None }))
+        let (accelerator, interrupt) = (Accelerator::None, Interrupt::default());
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device: None, interrupt }))
     }
 
     /// The same machine with threads of its own that stay on one core each. The thread that calls is left alone: it takes part
@@ -122,7 +126,15 @@ impl Machine {
     pub fn pinned(&self) -> Result<Arc<Self>, Refusal> {
         let (cpu, pool) = (self.cpu.clone(), Arc::new(Pool::pinned(self.threads())?));
         let (limits, accelerator, device) = (self.limits, self.accelerator, self.device.clone());
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device }))
+        let interrupt = self.interrupt.clone();
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device, interrupt }))
+    }
+
+    /// The same machine, on whose CPU what is computed stops early once `interrupt` is set, and is then an error.
+    pub fn interrupted_by(&self, interrupt: &Interrupt) -> Arc<Self> {
+        let (cpu, pool, interrupt) = (self.cpu.clone(), self.pool.clone(), interrupt.clone());
+        let (limits, accelerator, device) = (self.limits, self.accelerator, self.device.clone());
+        Arc::new(Machine { cpu, pool, limits, accelerator, device, interrupt })
     }
 
     /// The same machine, with something that runs the CUDA variants. Nothing is opened yet.
@@ -152,8 +164,8 @@ impl Machine {
     }
 
     fn with(&self, accelerator: Accelerator, device: Option<Device>) -> Arc<Self> {
-        let (cpu, pool) = (self.cpu.clone(), self.pool.clone());
-        Arc::new(Machine { cpu, pool, limits: self.limits, accelerator, device })
+        let (cpu, pool, interrupt) = (self.cpu.clone(), self.pool.clone(), self.interrupt.clone());
+        Arc::new(Machine { cpu, pool, limits: self.limits, accelerator, device, interrupt })
     }
 
     /// `threads` threads of this computer, limits by its free memory.
@@ -208,6 +220,20 @@ impl Machine {
     #[doc(hidden)]
     pub fn team(&self) -> &Team {
         self.pool.team()
+    }
+    /// What stops the work on this machine.
+    #[doc(hidden)]
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+    /// Shares a kernel's chunks with the team. Once it is interrupted no further one is begun: only for what the caller of the
+    /// kernel then throws away.
+    pub(crate) fn run_chunks(&self, chunks: usize, work: impl Fn(usize) + Sync) {
+        self.team().run(chunks, |chunk| {
+            if !self.interrupt.is_set() {
+                work(chunk);
+            }
+        });
     }
     /// What runs the CUDA variants.
     pub fn accelerator(&self) -> Accelerator {

@@ -42,7 +42,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 }
 
-/// Every element (row, column) of Y once: the whole of rows × columns as one iteration space, of which each
+/// Every element (row, column) of Y once, unless it is interrupted: the whole of rows × columns as one iteration space, of which each
 /// thread takes one contiguous stretch.
 pub(crate) fn collapsed<S: Scalar>(
     machine: &Machine,
@@ -76,6 +76,9 @@ pub(crate) fn collapsed<S: Scalar>(
             col += 1;
             if col == cols {
                 (row, col) = (row + 1, 0);
+                if machine.interrupt().is_set() {
+                    break;
+                }
             }
         }
     });
@@ -98,7 +101,7 @@ impl<S: Scalar> Variant<Spmm<S>> for EllPaddedThreads {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let shape = (subject.a.rows(), subject.a.cols());
         let kernel = Kernel { a: pad(machine, &subject.a)?, machine: machine.clone(), x_columns: Vec::new() };
-        Ok(OnHost::boxed(kernel, shape, subject.k))
+        Ok(OnHost::boxed(machine, kernel, shape, subject.k))
     }
 }
 

@@ -58,6 +58,6 @@ impl<S: Scalar> Variant<Spmm<S>> for EllRaggedThreads {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let shape = (subject.a.rows(), subject.a.cols());
         let kernel = Kernel { a: rag(machine, &subject.a)?, machine: machine.clone(), x_columns: Vec::new() };
-        Ok(OnHost::boxed(kernel, shape, subject.k))
+        Ok(OnHost::boxed(machine, kernel, shape, subject.k))
     }
 }
