@@ -78,7 +78,7 @@ pub(crate) struct ReadArgs {
 /// How much memory may be taken.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryArgs {
-    /// Refuse what would need more memory than this, e.g. 4G [default: a quarter of what is free]
+    /// Refuse what would need more memory than this, e.g. 4G [default: half of what is free]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory_limit: Option<u64>,
 }
@@ -87,9 +87,10 @@ impl MemoryArgs {
     pub(crate) fn limits(&self) -> Limits {
         let cpu = cpu();
         let limits = Limits::of(cpu);
+        // Of all that is held at a time: twice what one thing may take by itself.
+        let default = limits.memory_bytes.saturating_mul(2);
         // No wish goes beyond the memory there is: an allocation that fails ends the program.
-        let memory_bytes =
-            self.memory_limit.unwrap_or(limits.memory_bytes).min(cpu.memory_bytes.unwrap_or(u64::MAX));
+        let memory_bytes = self.memory_limit.unwrap_or(default).min(cpu.memory_bytes.unwrap_or(u64::MAX));
         Limits { memory_bytes, ..limits }
     }
 }

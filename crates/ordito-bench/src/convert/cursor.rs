@@ -5,7 +5,7 @@
 //! Loses to counting by buckets where rows are many: every place is a cache miss; and, for ELLPACK, where rows are short:
 //! the allocations cost more than the entries.
 
-use crate::convert::parts::{Format, Parts, offsets};
+use crate::convert::parts::{Format, Parts, check_memory, offsets};
 use crate::convert::{Convert, OnHost, shares};
 use ordito::Scalar;
 use ordito::machine::Machine;
@@ -223,6 +223,7 @@ impl<S: Scalar> Variant<Convert<S>> for Cursor {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
+        check_memory(machine, self.format, coo)?;
         Ok(match (self.format, self.description.place) {
             (Format::Csr, Place::Serial) => OnHost::boxed(machine, coo, convert_serial::<S, CsrArrays<S>>),
             (Format::Csr, _) => OnHost::boxed(machine, coo, convert_threads::<S, CsrCells<S>>),

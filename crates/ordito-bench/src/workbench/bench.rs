@@ -129,8 +129,13 @@ impl Workbench<'_> {
         timer: &mut dyn Timer<RunError>,
     ) -> Vec<Record> {
         let (mut judged, mut output): (Vec<Judged<O>>, _) = (Vec::new(), None);
+        let mut held_bytes = case.held_bytes;
         for selected in self.machine.interrupt().until_set(selected) {
-            let Some(mut next) = self.judge(case, selected, &mut output) else { break };
+            let machine = self.machine.holding(held_bytes);
+            let Some(mut next) = self.judge(&machine, case, selected, &mut output) else { break };
+            if next.ready.is_some() {
+                held_bytes = machine.held_bytes(); // until all have been timed
+            }
             let held = judged.iter().filter(|judged| judged.is_on_device()).count();
             if let (1.., Some(Refusal::DeviceMemory { .. })) = (held, &next.refusal) {
                 let advice =

@@ -16,6 +16,8 @@ pub struct Case<O: Op> {
     pub precision: Precision,
     /// What every record of this case starts with: operation, matrix, sizes, dtype, seed.
     pub record: Record,
+    /// Bytes of memory that it takes, with all that comparing results takes: variants are held beside it.
+    pub held_bytes: u64,
     limits: OracleLimits,
     reference: OnceLock<Reference>,
 }
@@ -57,7 +59,12 @@ impl<O: Op> Case<O> {
         limits: OracleLimits,
     ) -> Self {
         let record = Record { schema: SCHEMA, op: O::NAME.into(), ..record };
-        Case { subject, inputs, precision, record, limits, reference: OnceLock::new() }
+        Case { subject, inputs, precision, record, held_bytes: 0, limits, reference: OnceLock::new() }
+    }
+
+    /// The same, known to take so many bytes of memory.
+    pub fn holding(self, held_bytes: u64) -> Self {
+        Case { held_bytes, ..self }
     }
 
     /// What the work costs at least.

@@ -65,7 +65,8 @@ impl<'a> Workbench<'a> {
     pub fn verify<O: Save>(&self, case: &Case<O>, selected: &[Selected<O>]) -> Vec<Record> {
         let (mut records, mut output) = (Vec::new(), None);
         for selected in self.machine.interrupt().until_set(selected) {
-            records.extend(self.judge(case, selected, &mut output).map(|judged| judged.record));
+            let machine = self.machine.holding(case.held_bytes); // one at a time
+            records.extend(self.judge(&machine, case, selected, &mut output).map(|judged| judged.record));
         }
         records
     }

@@ -6,15 +6,18 @@ use crate::workbench::case::Case;
 use crate::workbench::select::Selected;
 use crate::workbench::{Judged, Workbench};
 use ordito::device::Spent;
+use ordito::machine::Machine;
 use ordito::op::{Op, Phases, Prepared, RunError, Variant};
 use ordito::refusal::Refusal;
+use std::sync::Arc;
 use std::time::Instant;
 
 impl Workbench<'_> {
     /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was. Nothing is
-    /// known of one that was interrupted.
+    /// known of one that was interrupted. `machine` counts what variants hold at the same time.
     pub(super) fn judge<O: Save>(
         &self,
+        machine: &Arc<Machine>,
         case: &Case<O>,
         selected: &Selected<O>,
         output: &mut Option<O::Output>,
@@ -26,7 +29,7 @@ impl Workbench<'_> {
             Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };
         let (start, before) = (Instant::now(), Spent::now());
-        let mut ready = match variant.prepare(self.machine, &case.subject) {
+        let mut ready = match variant.prepare(machine, &case.subject) {
             Ok(ready) => ready,
             Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };

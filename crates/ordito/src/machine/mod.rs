@@ -17,6 +17,8 @@ use crate::device::Emulator;
 use crate::device::Gpu;
 use crate::device::{Device, PinnedDense};
 use crate::refusal::Refusal;
+use crate::units;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 /// How much a run may take before it is refused with a sentence instead of tried.
@@ -60,6 +62,8 @@ pub struct Machine {
     /// The accelerator with a stream of its own; `None`: the one that all share, opened on first use.
     device: Option<Device>,
     interrupt: Interrupt,
+    /// Bytes that are held already, to which all that is asked for adds; `None`: each thing is held against the limit alone.
+    held: Option<Arc<AtomicU64>>,
 }
 
 /// What runs the CUDA variants.
@@ -110,7 +114,7 @@ impl Machine {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
         let pool = Arc::new(Pool::new(threads)?);
         let (accelerator, interrupt) = (Accelerator::None, Interrupt::default());
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device: None, interrupt }))
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device: None, interrupt, held: None }))
     }
 
     /// The same machine with threads of its own that stay on one core each. The thread that calls is left alone: it takes part
@@ -124,17 +128,26 @@ impl Machine {
     /// # Ok::<(), ordito::Refusal>(())
     /// ```
     pub fn pinned(&self) -> Result<Arc<Self>, Refusal> {
-        let (cpu, pool) = (self.cpu.clone(), Arc::new(Pool::pinned(self.threads())?));
-        let (limits, accelerator, device) = (self.limits, self.accelerator, self.device.clone());
-        let interrupt = self.interrupt.clone();
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device, interrupt }))
+        let pool = Arc::new(Pool::pinned(self.threads())?);
+        Ok(Arc::new(Machine { pool, ..self.copy() }))
     }
 
     /// The same machine, on whose CPU what is computed stops early once `interrupt` is set, and is then an error.
     pub fn interrupted_by(&self, interrupt: &Interrupt) -> Arc<Self> {
-        let (cpu, pool, interrupt) = (self.cpu.clone(), self.pool.clone(), interrupt.clone());
-        let (limits, accelerator, device) = (self.limits, self.accelerator, self.device.clone());
-        Arc::new(Machine { cpu, pool, limits, accelerator, device, interrupt })
+        Arc::new(Machine { interrupt: interrupt.clone(), ..self.copy() })
+    }
+
+    /// The same machine for one undertaking that holds so many bytes already. From now on [`check_memory`](Self::check_memory)
+    /// adds up what it allows: the limit is one of the sum.
+    #[doc(hidden)]
+    pub fn holding(&self, bytes: u64) -> Arc<Self> {
+        Arc::new(Machine { held: Some(Arc::new(AtomicU64::new(bytes))), ..self.copy() })
+    }
+
+    /// What the undertaking holds: what it began with, and all that was allowed since.
+    #[doc(hidden)]
+    pub fn held_bytes(&self) -> u64 {
+        self.held.as_ref().map_or(0, |held| held.load(Ordering::Relaxed))
     }
 
     /// The same machine, with something that runs the CUDA variants. Nothing is opened yet.
@@ -164,8 +177,20 @@ impl Machine {
     }
 
     fn with(&self, accelerator: Accelerator, device: Option<Device>) -> Arc<Self> {
-        let (cpu, pool, interrupt) = (self.cpu.clone(), self.pool.clone(), self.interrupt.clone());
-        Arc::new(Machine { cpu, pool, limits: self.limits, accelerator, device, interrupt })
+        Arc::new(Machine { accelerator, device, ..self.copy() })
+    }
+
+    /// The same, to be changed: threads, device, interrupt and what is held are shared.
+    fn copy(&self) -> Self {
+        Machine {
+            cpu: self.cpu.clone(),
+            pool: self.pool.clone(),
+            limits: self.limits,
+            accelerator: self.accelerator,
+            device: self.device.clone(),
+            interrupt: self.interrupt.clone(),
+            held: self.held.clone(),
+        }
     }
 
     /// `threads` threads of this computer, limits by its free memory.
@@ -294,13 +319,45 @@ impl Machine {
         Err(Refusal::Work { what: what.into(), steps, limit })
     }
 
-    /// Refuses what needs more memory than the budget. `needed` is `None` when not even 64 bits hold it.
+    /// Refuses what needs more memory than the budget, beside what is held. `needed` is `None` when not even 64 bits hold it.
     #[doc(hidden)]
     pub fn check_memory(&self, what: impl Into<String>, needed: Option<u64>) -> Result<(), Refusal> {
-        let budget = self.limits.memory_bytes;
+        let (budget, held) = (self.limits.memory_bytes, self.held_bytes());
         match needed {
-            Some(bytes) if bytes <= budget => Ok(()),
-            _ => Err(Refusal::Memory { what: what.into(), needed, budget }),
+            Some(bytes) if held.saturating_add(bytes) <= budget => {
+                if let Some(held) = &self.held {
+                    held.fetch_add(bytes, Ordering::Relaxed);
+                }
+                Ok(())
+            }
+            _ if held == 0 => Err(Refusal::Memory { what: what.into(), needed, budget }),
+            _ => {
+                let what = format!("{}, beside {} that are held already,", what.into(), units::bytes(held));
+                Err(Refusal::Memory { what, needed, budget })
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_counts() {
+        let cpu = CpuInfo::detect();
+        let limits = Limits { memory_bytes: 1000, ..Limits::of(&cpu) };
+        let machine = Machine::new(cpu, 1, limits).unwrap();
+        (0..3).for_each(|_| machine.check_memory("each alone", Some(1000)).unwrap());
+        let counting = machine.holding(300);
+        counting.check_memory("the first", Some(400)).unwrap();
+        let refusal = counting.with_accelerator(Accelerator::None).check_memory("the second", Some(301));
+        assert_eq!(
+            refusal.unwrap_err().to_string(),
+            "the second, beside 700 B that are held already, would need 301 B, the memory budget is 1.00 kB"
+        );
+        counting.check_memory("the third", Some(300)).unwrap();
+        assert_eq!((counting.held_bytes(), machine.held_bytes()), (1000, 0));
+        assert!(counting.check_memory("more than there can be", None).is_err());
     }
 }
