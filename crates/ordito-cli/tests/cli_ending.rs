@@ -43,14 +43,14 @@ fn end_of(child: &mut Child) -> Option<i32> {
     panic!("it went on for 10 s");
 }
 
-/// Waits until the first input is done and the second has begun.
+/// Waits until the first input is done, and so long that the second is made and worked on.
 fn wait_for_the_second(folder: &tempfile::TempDir) {
     let start = Instant::now();
     while !folder.path().join("r/samples.json").exists() {
         assert!(start.elapsed() < Duration::from_secs(120), "the first input takes no time");
         std::thread::sleep(Duration::from_millis(20));
     }
-    std::thread::sleep(Duration::from_millis(500)); // in the middle of the second
+    std::thread::sleep(Duration::from_secs(3));
 }
 
 /// What was kept of variants.
