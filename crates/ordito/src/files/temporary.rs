@@ -67,7 +67,10 @@ impl TemporaryFolder {
     pub(crate) fn new() -> io::Result<Self> {
         sweep_once(&std::env::temp_dir());
         let prefix = format!("{FOLDER_PREFIX}{}-", std::process::id());
-        let folder = tempfile::Builder::new().prefix(&prefix).tempdir()?;
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.prefix(&prefix).tempdir()?;
         let _lock = own::open(folder.path()).ok().filter(|opened| opened.try_lock().is_ok());
         let _unfinished = Unfinished::note(folder.path());
         Ok(TemporaryFolder { folder, _unfinished, _lock })
