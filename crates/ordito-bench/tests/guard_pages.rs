@@ -12,7 +12,7 @@ mod spmm;
 use common::{Values, shapes};
 use ordito::Scalar;
 use ordito::cpu::{CpuInfo, SimdLevel};
-use ordito::machine::{Limits, Machine};
+use ordito::machine::{Interrupt, Limits, Machine};
 use ordito::matrix::{CsrView, DenseView, DenseViewMut};
 use ordito::op::{Extent, Op, Place, Role};
 use ordito::spmm::Spmm;
@@ -71,7 +71,8 @@ fn every_variant_stays_inside<S: Scalar>() {
         for shape in shapes().iter().filter(|shape| shape.rows * shape.cols > 0) {
             for k in [1, 2, 3, 4, 5, 8, 12, 13, 16, 31, 33, 64] {
                 let (subject, inputs) = spmm_case::<S>(shape, Values::Integers, k);
-                let expected = Spmm::oracle(&subject, &inputs, Extent::Whole).expected;
+                let expected =
+                    Spmm::oracle(&subject, &inputs, Extent::Whole, &Interrupt::default()).unwrap().expected;
                 let variants = Spmm::<S>::variants().iter();
                 for variant in variants
                     .filter(|v| v.describe().place != Place::Cuda && v.describe().role != Role::Faulty)
@@ -98,7 +99,10 @@ fn the_arrays_of_a_are_not_left<S: Scalar>() {
     for shape in shapes() {
         for k in [1, 3, 4, 8, 12, 17] {
             let (subject, inputs) = spmm_case::<S>(&shape, Values::Integers, k);
-            let (a, expected) = (subject.a.view(), Spmm::oracle(&subject, &inputs, Extent::Whole).expected);
+            let (a, expected) = (
+                subject.a.view(),
+                Spmm::oracle(&subject, &inputs, Extent::Whole, &Interrupt::default()).unwrap().expected,
+            );
             for at_the_end in [false, true] {
                 let offsets = Guarded::new(a.offsets(), at_the_end);
                 let columns = Guarded::new(a.columns(), at_the_end);

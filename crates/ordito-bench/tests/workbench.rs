@@ -5,7 +5,7 @@
 use ordito::files::WriteError;
 use ordito::io::npy::Conversion;
 use ordito::io::read_npy;
-use ordito::machine::Machine;
+use ordito::machine::{Interrupt, Interrupted, Machine};
 use ordito::matrix::Dense;
 use ordito::op::{
     Choice, Cost, Description, Extent, Op, Place, Prepared, Reference, RunError, SourceFile, Variant,
@@ -13,7 +13,7 @@ use ordito::op::{
 use ordito::refusal::Refusal;
 use ordito_bench::check::{Precision, Save};
 use ordito_bench::report::{Outcome, Record};
-use ordito_bench::sample::{FakeClock, StopRule};
+use ordito_bench::sample::{Clock, FakeClock, StopRule, Timer};
 use ordito_bench::workbench::{
     Case, Measuring, OracleLimits, Selected, Side, Wanted, Workbench, exit_code, select,
 };
@@ -49,6 +49,7 @@ const fn fake(name: &'static str, deed: Deed) -> Doubler {
 }
 
 struct Ready {
+    machine: Arc<Machine>,
     deed: Deed,
     x: Vec<f64>,
     y: Vec<f64>,
@@ -97,10 +98,15 @@ impl Op for Doubling {
     fn cost(subject: &usize) -> Cost {
         Cost { flops: *subject as u64, least_bytes: 16 * *subject as u64, ..Cost::default() }
     }
-    fn oracle(subject: &usize, inputs: &Vec<f64>, _: Extent) -> Reference {
+    fn oracle(
+        subject: &usize,
+        inputs: &Vec<f64>,
+        _: Extent,
+        _: &Interrupt,
+    ) -> Result<Reference, Interrupted> {
         let expected: Vec<f64> = inputs.iter().map(|x| 2.0 * x).collect();
         let magnitude = expected.iter().map(|y| y.abs()).collect();
-        Reference { rows: 1, cols: *subject, expected, magnitude, terms: vec![1], ..Reference::default() }
+        Ok(Reference { rows: 1, cols: *subject, expected, magnitude, terms: vec![1], ..Reference::default() })
     }
 }
 
@@ -114,11 +120,11 @@ impl Variant<Doubling> for Doubler {
     fn describe(&self) -> &Description {
         &self.description
     }
-    fn prepare(&self, _: &Arc<Machine>, _: &usize) -> Result<Box<dyn Prepared<Doubling>>, Refusal> {
+    fn prepare(&self, machine: &Arc<Machine>, _: &usize) -> Result<Box<dyn Prepared<Doubling>>, Refusal> {
         if self.deed == Deed::Refuses {
             return Err(Refusal::Memory { what: "doubling".into(), needed: Some(100), budget: 10 });
         }
-        Ok(Box::new(Ready { deed: self.deed, x: vec![], y: vec![], runs: 0 }))
+        Ok(Box::new(Ready { machine: machine.clone(), deed: self.deed, x: vec![], y: vec![], runs: 0 }))
     }
 }
 
@@ -151,7 +157,7 @@ impl Prepared<Doubling> for Ready {
                 Deed::WritesNothing | Deed::Refuses | Deed::RefusesWhenLoaded => {}
             }
         }
-        Ok(())
+        Ok(self.machine.interrupt().check()?)
     }
     fn fetch(&mut self) -> Result<Dense<f64>, RunError> {
         Ok(Dense::from_rows(1, self.y.len(), self.y.clone())?)
@@ -221,11 +227,11 @@ fn the_exit_code_says_how_it_went() {
 
 fn bench(
     patterns: &[&str],
-    clock: &mut FakeClock,
+    clock: &mut dyn Timer<RunError>,
     rule: &StopRule,
-    interrupted: &dyn Fn() -> bool,
+    interrupt: &Interrupt,
 ) -> Vec<Record> {
-    let machine = Machine::with_threads(1).unwrap();
+    let machine = Machine::with_threads(1).unwrap().interrupted_by(interrupt);
     let wanted = Wanted::variants(patterns.iter().copied());
     let selected: Vec<Selected<Doubling>> = select(&wanted, Side::Cpu).unwrap();
     let measuring = Measuring {
@@ -236,14 +242,13 @@ fn bench(
         ceilings: &[],
         device_ceilings: None,
     };
-    let workbench = Workbench { interrupted, ..Workbench::new(&machine) };
-    workbench.bench(&case(vec![1.0; 100]), &selected, &measuring, clock)
+    Workbench::new(&machine).bench(&case(vec![1.0; 100]), &selected, &measuring, clock)
 }
 
 #[test]
 fn only_what_is_right_is_timed() {
     let mut clock = FakeClock::new([50]);
-    let records = bench(&[], &mut clock, &StopRule::fixed(20), &|| false);
+    let records = bench(&[], &mut clock, &StopRule::fixed(20), &Interrupt::default());
     assert_eq!(outcomes(&records), EXPECTED);
     for record in &records {
         let timed = record.outcome == Outcome::Passed;
@@ -256,14 +261,53 @@ fn only_what_is_right_is_timed() {
     }
 }
 
+/// Interrupts in the middle of a run, the one after so many.
+struct Impatient {
+    clock: FakeClock,
+    runs_left: usize,
+    interrupt: Interrupt,
+}
+
+impl Clock for Impatient {
+    fn now_ns(&mut self) -> u64 {
+        self.clock.now_ns()
+    }
+}
+
+impl Timer<RunError> for Impatient {
+    fn time(&mut self, run: &mut dyn FnMut() -> Result<(), RunError>) -> Result<f64, RunError> {
+        match self.runs_left.checked_sub(1) {
+            Some(left) => self.runs_left = left,
+            None => self.interrupt.set(),
+        }
+        self.clock.time(run)
+    }
+}
+
 #[test]
-fn an_interrupt_keeps_the_samples_taken() {
-    let asked = std::cell::Cell::new(0);
-    let interrupted = || asked.replace(asked.get() + 1) > 20;
-    let records = bench(&["right"], &mut FakeClock::new([50]), &StopRule::fixed(1000), &interrupted);
+fn an_interrupted_run_is_no_sample_and_those_before_it_are_kept() {
+    let interrupt = Interrupt::default();
+    let runs_left = 101 + 20; // the timer's own overhead comes first
+    let mut clock = Impatient { clock: FakeClock::new([50]), runs_left, interrupt: interrupt.clone() };
+    let records = bench(&["right"], &mut clock, &StopRule::fixed(1000), &interrupt);
+    assert_eq!(outcomes(&records), [("right", Outcome::Passed)]);
     assert_eq!(records[0].stop_reason.as_deref(), Some("interrupted"));
-    assert!((1..1000).contains(&records[0].samples.unwrap()), "{:?}", records[0].samples);
-    assert_eq!(records[0].median_ns, Some(50.0));
+    assert!((1..=20).contains(&records[0].samples.unwrap()), "{:?}", records[0].samples);
+    assert_eq!((records[0].median_ns, &records[0].error), (Some(50.0), &None));
+}
+
+#[test]
+fn of_a_variant_that_is_interrupted_nothing_is_known() {
+    let interrupt = Interrupt::default();
+    let machine = Machine::with_threads(1).unwrap().interrupted_by(&interrupt);
+    let stop_at_the_second = |variant: &str, _: Option<_>| {
+        if variant == VARIANTS[1].description.name {
+            interrupt.set();
+        }
+    };
+    let workbench = Workbench { progress: &stop_at_the_second, ..Workbench::new(&machine) };
+    let records = workbench.verify(&case(vec![1.0]), &select(&Wanted::all(), Side::Cpu).unwrap());
+    assert_eq!(outcomes(&records), [("right", Outcome::Passed)]);
 }
 
 #[test]

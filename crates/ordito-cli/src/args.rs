@@ -1,5 +1,6 @@
 //! Arguments that several commands share.
 
+use crate::interrupt;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use ordito::cpu::CpuInfo;
@@ -77,7 +78,7 @@ pub(crate) struct ReadArgs {
 /// How much memory may be taken.
 #[derive(Debug, Args)]
 pub(crate) struct MemoryArgs {
-    /// Refuse what would need more memory than this, e.g. 4G [default: a quarter of what is free]
+    /// Refuse what would need more memory than this, e.g. 4G [default: half of what is free]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     memory_limit: Option<u64>,
 }
@@ -86,9 +87,10 @@ impl MemoryArgs {
     pub(crate) fn limits(&self) -> Limits {
         let cpu = cpu();
         let limits = Limits::of(cpu);
+        // Of all that is held at a time: twice what one thing may take by itself.
+        let default = limits.memory_bytes.saturating_mul(2);
         // No wish goes beyond the memory there is: an allocation that fails ends the program.
-        let memory_bytes =
-            self.memory_limit.unwrap_or(limits.memory_bytes).min(cpu.memory_bytes.unwrap_or(u64::MAX));
+        let memory_bytes = self.memory_limit.unwrap_or(default).min(cpu.memory_bytes.unwrap_or(u64::MAX));
         Limits { memory_bytes, ..limits }
     }
 }
@@ -118,6 +120,7 @@ const PIN_VARIABLE: &str = "ORDITO_PIN";
 pub(crate) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::Result<Arc<Machine>> {
     let threads = threads.map_or(cpu().logical_cores, NonZeroUsize::get);
     let machine = Machine::new(cpu().clone(), threads, limits).context("--threads")?;
+    let machine = machine.interrupted_by(interrupt::interrupt());
     match std::env::var(PIN_VARIABLE).as_deref() {
         Ok("1") => machine.pinned().context(PIN_VARIABLE),
         Err(_) | Ok("" | "0") => Ok(machine),

@@ -8,7 +8,7 @@ use ordito::Scalar;
 use ordito::files::check_writable;
 use ordito::io::matrix_market::{Layout, WriteOptions};
 use ordito::io::{write_matrix_market, write_npy};
-use ordito::matrix::Dense;
+use ordito::matrix::{Csr, Dense};
 use std::path::PathBuf;
 
 /// Rewrite a matrix in another file format.
@@ -57,12 +57,13 @@ fn convert<S: Scalar>(args: &ConvertArgs, console: &Console) -> anyhow::Result<u
     let busy = console.busy(format!("reading {}", args.matrix));
     let matrix = Matrix::<S>::load(&args.matrix, &args.read.options())?;
     let coo = &*matrix.triplets;
+    let machine = args.read.machine(None)?;
     busy.say(format!("writing {}", args.output.display()));
     if npy {
         let elements = (coo.rows() as u64).checked_mul(coo.cols() as u64);
         let bytes = elements.and_then(|count| count.checked_mul(size_of::<S>() as u64));
-        args.read
-            .machine(None)?
+        machine
+            .holding(matrix.bytes())
             .check_memory(format!("a dense {}×{} matrix", coo.rows(), coo.cols()), bytes)?;
         let mut dense = Dense::filled(coo.rows(), coo.cols(), S::ZERO)?;
         let mut view = dense.view_mut();
@@ -76,6 +77,12 @@ fn convert<S: Scalar>(args: &ConvertArgs, console: &Console) -> anyhow::Result<u
             (_, true) => Layout::Array,
             _ => Layout::General,
         };
+        // The symmetric half is found by sorting and transposing: by rows, mirrored, and both as triplets.
+        if layout != Layout::General {
+            let by_rows = Csr::<S>::bytes_for(coo.rows().max(coo.cols()), coo.nnz());
+            let bytes = by_rows.and_then(|bytes| bytes.checked_add(matrix.bytes())?.checked_mul(2));
+            machine.holding(matrix.bytes()).check_memory("the matrix in order", bytes)?;
+        }
         let options = WriteOptions { layout, ..WriteOptions::default() };
         write_matrix_market(coo, &args.output, &options)?;
     }

@@ -275,7 +275,7 @@ impl<S: Scalar> Prepared<S> {
             record.gflops = None; // nothing was multiplied
         }
         if args.product.check {
-            product::check(&self.case, &c, self.error_factor, &mut record);
+            product::check(&self.case, &c, self.error_factor, &mut record)?;
         }
         if let Some(output) = &args.output {
             match result {

@@ -107,7 +107,8 @@ struct Facts {
 
 fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
     let matrix = Matrix::<S>::load_on(machine, name, &args.read.options())?;
-    let (source, a) = matrix.into_csr(machine).with_context(|| name.to_string())?;
+    let holding = machine.holding(matrix.bytes());
+    let (source, a) = matrix.into_csr(&holding).with_context(|| name.to_string())?;
     let a = Arc::new(a);
     let matrix = machine.pool().install(|| {
         let facts = source.facts(&a);

@@ -1,12 +1,15 @@
-//! Signals that ask the program to end. At the first Ctrl-C a measurement stops after this run and keeps its samples; a
-//! second one, any in other commands, and every other such signal (`kill`, `timeout`, a terminal that closes) stops now. Either
-//! way no half-written file is left behind.
+//! Signals that ask the program to end. At the first Ctrl-C a measurement stops, in the middle of a run where that can be, and
+//! keeps its samples; a second one, any in other commands, and every other such signal (`kill`, `timeout`, a terminal that
+//! closes) stops now. Either way no half-written file is left behind.
 
 use ordito::files::remove_unfinished_files;
+use ordito::machine::Interrupt;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static KEEP_GOING: AtomicBool = AtomicBool::new(false);
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Known to every machine of this program.
+static INTERRUPT: LazyLock<Interrupt> = LazyLock::new(Interrupt::default);
 
 /// What was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,14 +26,15 @@ const EXIT_INTERRUPTED: i32 = 130;
 /// From now on signals that ask the program to end are caught.
 pub(crate) fn listen() {
     system::listen(|wish| {
-        let may_go_on = wish == Wish::Interrupt && KEEP_GOING.load(Ordering::Relaxed);
-        if INTERRUPTED.swap(true, Ordering::Relaxed) || !may_go_on {
-            remove_unfinished_files();
-            system::exit_now(match wish {
-                Wish::Interrupt => EXIT_INTERRUPTED,
-                Wish::End(code) => code,
-            });
+        if wish == Wish::Interrupt && KEEP_GOING.load(Ordering::Relaxed) && !interrupted() {
+            return interrupt().set();
         }
+        // Not set here: the work must not come to an end of its own before this one does.
+        remove_unfinished_files();
+        system::exit_now(match wish {
+            Wish::Interrupt => EXIT_INTERRUPTED,
+            Wish::End(code) => code,
+        });
     });
 }
 
@@ -39,9 +43,14 @@ pub(crate) fn keep_going() {
     KEEP_GOING.store(true, Ordering::Relaxed);
 }
 
+/// What the first Ctrl-C sets.
+pub(crate) fn interrupt() -> &'static Interrupt {
+    &INTERRUPT
+}
+
 /// Was there one?
 pub(crate) fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    interrupt().is_set()
 }
 
 /// A handler that passes the number of a signal on, and a thread that acts on it: it may do what a handler must not.

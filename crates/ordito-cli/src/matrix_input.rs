@@ -55,33 +55,53 @@ impl<S: Scalar> Matrix<S> {
         }
     }
 
-    /// Refuses CSR above the memory budget: a small file may declare billions of empty rows.
-    pub(crate) fn check_csr(&self, machine: &Machine) -> Result<(), Refusal> {
-        let (rows, nonzeros) = (self.triplets.rows(), self.triplets.nnz());
-        let what = format!("CSR ({rows} rows, {nonzeros} nonzeros)");
-        machine.check_memory(what, Csr::<S>::bytes_for(rows, nonzeros))
+    /// Bytes of the triplets.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.triplets.nnz() as u64 * (2 * size_of::<u32>() + size_of::<S>()) as u64
     }
 
-    /// CSR, if it fits.
+    /// Refuses CSR above the memory budget: a small file may declare billions of empty rows. Entries out of order are copied
+    /// once more on their way there.
+    pub(crate) fn check_csr(&self, machine: &Machine) -> Result<(), Refusal> {
+        let (rows, nonzeros) = (self.triplets.rows(), self.triplets.nnz());
+        let what = || format!("CSR ({rows} rows, {nonzeros} nonzeros)");
+        let bytes = Csr::<S>::bytes_for(rows, nonzeros);
+        if !self.triplets.row_indices().is_sorted() {
+            let meanwhile = machine.holding(machine.held_bytes());
+            meanwhile.check_memory(what(), bytes.and_then(|bytes| bytes.checked_add(self.bytes())))?;
+        }
+        machine.check_memory(what(), bytes)
+    }
+
+    /// CSR beside the triplets, if it fits.
     pub(crate) fn to_csr(&self, machine: &Machine) -> Result<Csr<S>, Refusal> {
         self.check_csr(machine)?;
         Ok(machine.pool().install(|| Csr::try_from_coo(&self.triplets, Duplicates::Keep))?)
     }
 
-    /// The same in the place of the triplets.
+    /// The same in the place of the triplets, which `machine` holds already: those in order keep their memory.
     pub(crate) fn into_csr(self, machine: &Machine) -> Result<(Source, Csr<S>), Refusal> {
-        self.check_csr(machine)?;
+        if self.triplets.row_indices().is_sorted() {
+            let rows = self.triplets.rows();
+            machine.check_memory(format!("CSR of {rows} rows"), Csr::<S>::bytes_for(rows, 0))?;
+        } else {
+            self.check_csr(machine)?;
+        }
         let triplets = Arc::unwrap_or_clone(self.triplets);
         let a = machine.pool().install(|| Csr::try_from_owned_coo(triplets, Duplicates::Keep))?;
         Ok((self.source, a))
     }
 }
 
-/// X, as many outputs as are held at a time, and the oracle's answer (if there is one) must fit.
+/// What the oracle keeps of every row beside its answer.
+const ORACLE_BYTES_PER_ROW: u64 = 32;
+
+/// X (unless it is held already), as many outputs as are held at a time, and the oracle's answer (if there is one) must fit.
 pub(crate) fn check_dense<S: Scalar>(
     machine: &Machine,
     a: &Csr<S>,
     k: usize,
+    x_is_held: bool,
     outputs: usize,
     oracle: Option<OracleLimits>,
 ) -> Result<(), Refusal> {
@@ -90,10 +110,13 @@ pub(crate) fn check_dense<S: Scalar>(
         |rows: usize, copies: usize| (rows as u64).checked_mul(k as u64)?.checked_mul(copies as u64);
     let needed = || {
         // One more Y than there are variants: a result is copied to be compared.
-        let dense = elements(cols, 1)?.checked_add(elements(rows, outputs + 1)?)?;
+        let dense = elements(cols, usize::from(!x_is_held))?.checked_add(elements(rows, outputs + 1)?)?;
         let answer = match oracle {
             // Sampled above its limit, and then as large as the limit at most.
-            Some(limits) => elements(rows, 1)?.saturating_mul(ORACLE_BYTES_PER_ELEMENT).min(limits.bytes),
+            Some(limits) => {
+                let answer = elements(rows, 1)?.saturating_mul(ORACLE_BYTES_PER_ELEMENT).min(limits.bytes);
+                answer.checked_add((rows as u64).checked_mul(ORACLE_BYTES_PER_ROW)?)?
+            }
             None => 0,
         };
         dense.checked_mul(size_of::<S>() as u64)?.checked_add(answer)

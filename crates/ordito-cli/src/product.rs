@@ -2,6 +2,7 @@
 
 use crate::args::Device;
 use crate::console::Console;
+use crate::interrupt::interrupt;
 use crate::session::unmet_gpu_requirement;
 use crate::targets::missing_device;
 use clap::Args;
@@ -194,7 +195,8 @@ pub(crate) fn check<S: Scalar, O: Op<Output = Dense<S>>>(
     found: &Dense<S>,
     error_factor: f64,
     record: &mut Record,
-) {
-    let findings = compare(case.reference(), found, case.precision, error_factor);
+) -> Result<(), RunError> {
+    let findings = compare(case.reference(interrupt())?, found, case.precision, error_factor);
     note_findings(&findings, case.precision, record);
+    Ok(())
 }

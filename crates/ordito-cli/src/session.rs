@@ -227,7 +227,6 @@ impl<'a> Session<'a> {
             dump: self.request.dump.as_deref(),
             checked_runs: if self.request.is_brief() { 1 } else { 2 },
             hint: crate::hints::of,
-            interrupted: &interrupt::interrupted,
             progress: &progress,
         };
         match &self.request.measure {

@@ -81,6 +81,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     };
     let busy = console.busy(format!("reading {}", args.matrix));
     let matrix = Matrix::<S>::load_on(&machine, &args.matrix, &args.read.options())?;
+    let machine = machine.holding(matrix.bytes());
     let x = args.x.as_ref().map(|path| read_x::<S>(path, matrix.triplets.cols(), &machine)).transpose()?;
     let x_is_vector = args.x.as_ref().map_or(Ok(false), |path| is_npy_vector(path))?;
     let k = x.as_ref().map_or(args.k.map_or(1, NonZeroUsize::get), Dense::cols);
@@ -135,10 +136,15 @@ impl<S: Scalar> Prepared<S> {
         x: Option<Dense<S>>,
         mut record: Record,
     ) -> Result<Self, Refusal> {
-        let a = Arc::new(matrix.to_csr(machine)?);
+        // As it was read it is only looked at again to check the result.
+        let (triplets, a) = match args.product.check {
+            true => (Some(matrix.triplets.clone()), matrix.to_csr(machine)?),
+            false => (None, matrix.into_csr(machine)?.1),
+        };
+        let a = Arc::new(a);
         let k = record.k.unwrap_or(1) as usize;
         let limits = OracleLimits::default();
-        check_dense(machine, &a, k, 1, args.product.check.then_some(limits))?;
+        check_dense(machine, &a, k, x.is_some(), 1, args.product.check.then_some(limits))?;
         let start = Instant::now();
         let plan = match selected {
             Selected::Auto if args.tune => Plan::tuned(a.clone(), k, machine)?,
@@ -149,7 +155,7 @@ impl<S: Scalar> Prepared<S> {
         let error_factor = note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
         let x =
             x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large(machine))?;
-        let subject = Subject { a, triplets: Some(matrix.triplets), k };
+        let subject = Subject { a, triplets, k };
         let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
         Ok(Prepared { plan, case, error_factor })
     }
@@ -171,7 +177,7 @@ impl<S: Scalar> Prepared<S> {
         let elapsed_ns = start.elapsed().as_nanos() as f64;
         let mut record = product::timed(&self.case, self.plan.phases(), elapsed_ns);
         if args.product.check {
-            product::check(&self.case, &y, self.error_factor, &mut record);
+            product::check(&self.case, &y, self.error_factor, &mut record)?;
         }
         if let Some(output) = &args.output {
             if x_is_vector {

@@ -8,8 +8,14 @@ use std::time::{Duration, Instant};
 
 /// A product of which one run takes minutes, in a folder of its own; the first input is done quickly.
 fn long_run(folder: &tempfile::TempDir) -> Child {
+    run(folder, &["gemm", "4", "3000", "--variant", "dense-serial-loops", "--work-limit", "1e15"])
+}
+
+/// A measurement whose files go to `r`.
+fn run(folder: &tempfile::TempDir, arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_ordito"))
-        .args(["bench", "gemm", "4", "3000", "--variant", "dense-serial-loops", "--work-limit", "1e15"])
+        .arg("bench")
+        .args(arguments)
         .args(["--samples", "2", "--out", "r"])
         .current_dir(folder)
         .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
@@ -37,23 +43,33 @@ fn end_of(child: &mut Child) -> Option<i32> {
     panic!("it went on for 10 s");
 }
 
+/// Waits until the first input is done, and so long that the second is made and worked on.
+fn wait_for_the_second(folder: &tempfile::TempDir) {
+    let start = Instant::now();
+    while !folder.path().join("r/samples.json").exists() {
+        assert!(start.elapsed() < Duration::from_secs(120), "the first input takes no time");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(3));
+}
+
+/// What was kept of variants.
+fn records(folder: &tempfile::TempDir) -> Vec<serde_json::Value> {
+    let kept = std::fs::read_to_string(folder.path().join("r/samples.json")).unwrap();
+    let lines = kept.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    lines.filter(|record| record["variant"].is_string()).collect()
+}
+
 #[test]
 fn a_program_that_is_told_to_end_ends_and_keeps_what_it_has() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = long_run(&folder);
-    let samples = folder.path().join("r/samples.json");
-    let start = Instant::now();
-    while !samples.exists() {
-        assert!(start.elapsed() < Duration::from_secs(120), "the first input takes no time");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(500)); // in the middle of the second
+    wait_for_the_second(&folder);
     send("-TERM", &child);
     assert_eq!(end_of(&mut child), Some(143));
-    let kept = std::fs::read_to_string(&samples).unwrap();
-    let records: Vec<serde_json::Value> =
-        kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(records.iter().any(|record| record["n"] == 4 && record["outcome"] == "passed"), "{kept}");
+    let records = records(&folder);
+    let first = |record: &serde_json::Value| record["n"] == 4 && record["outcome"] == "passed";
+    assert!(records.iter().any(first), "{records:?}");
     assert!(folder.path().join("r/INCOMPLETE.txt").exists());
     let half_written = std::fs::read_dir(folder.path().join("r")).unwrap();
     let half_written =
@@ -62,9 +78,30 @@ fn a_program_that_is_told_to_end_ends_and_keeps_what_it_has() {
 }
 
 #[test]
+fn a_first_interrupt_stops_a_long_kernel_and_keeps_what_was_measured() {
+    for arguments in [
+        ["gemm", "4", "3000", "--variant", "dense-serial-loops", "--work-limit", "1e15"],
+        ["convert", "stencil5:3", "stencil5:700", "--variant", "csr-serial-row-scan", "--work-limit", "1e15"],
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = run(&folder, &arguments);
+        wait_for_the_second(&folder);
+        let start = Instant::now();
+        send("-INT", &child);
+        assert_eq!(end_of(&mut child), Some(1), "{arguments:?}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{arguments:?}: {:?}", start.elapsed());
+        let records = records(&folder);
+        assert_eq!(records.len(), 1, "nothing is known of what was interrupted: {records:?}");
+        assert!(records[0]["outcome"] == "passed" && records[0]["samples"] == 2, "{records:?}");
+        assert!(folder.path().join("r/report.html").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_second_interrupt_ends_it_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = long_run(&folder);
+    // A library's kernel, which does not look up.
+    let mut child = run(&folder, &["gemm", "20000", "--variant", "dense-threads-packed"]);
     while !folder.path().join("r").exists() {
         std::thread::sleep(Duration::from_millis(20));
     }

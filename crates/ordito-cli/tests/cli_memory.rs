@@ -155,3 +155,55 @@ fn a_few_bytes_that_declare_billions_of_rows_are_refused() {
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("would need 34.4 GB"), "{message}");
 }
+
+/// Every command, under limits that it passes and limits that it does not: it never takes more than the limit and a constant.
+/// (The matrix has 5.6 million entries: 90 MB as triplets, 70 MB by rows.)
+#[test]
+fn the_limit_is_one_of_all_that_is_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let matrix = "stencil27:60";
+    let x = run(folder, &["convert", "empty:216000x24", "-o", "x.npy"]);
+    assert_eq!(x.code, Some(0), "{}", x.message);
+    let brief = ["--samples", "2", "--time", "1", "--dtype", "f64"];
+    for (arguments, limits) in [
+        (&["info", matrix][..], &["80M", "100M"][..]),
+        (&["spmm", matrix, "--k", "1", "-o", "y.npy"], &["95M", "120M", "400M"]),
+        (&["spmm", matrix, "--x", "x.npy", "-o", "y.npy", "--check"], &["120M", "250M", "500M"]),
+        (&["convert", matrix, "-o", "half.mtx", "--symmetric"], &["100M", "250M"]),
+        (&["verify", "spmm", matrix, "--k", "2", "--dtype", "f64"], &["110M", "200M", "400M"]),
+        (&["verify", "gemm", "1000", "--variant", "dense-threads-packed"], &["30M", "100M"]),
+        (&["verify", "columns", "x.npy"], &["60M", "120M"]),
+        (&["bench", "spmm", matrix, "--k", "2"], &["110M", "300M", "600M"]),
+        (&["bench", "convert", matrix], &["110M", "900M"]),
+    ] {
+        for limit in limits {
+            let mut arguments = arguments.to_vec();
+            if arguments[0] == "bench" {
+                arguments.extend(brief);
+            }
+            arguments.extend(["--memory-limit", limit]);
+            let bytes = limit.trim_end_matches('M').parse::<u64>().unwrap() * 1_000_000;
+            let Ended { code, message, peak_bytes } = run(folder, &arguments);
+            println!("{} MB, exit code {code:?}: {arguments:?}", peak_bytes / 1_000_000);
+            assert!(matches!(code, Some(0 | 2)) || message.contains("symmetric"), "{arguments:?}: {message}");
+            assert!(code == Some(0) || !message.is_empty(), "{arguments:?}");
+            assert!(peak_bytes < bytes + BESIDE_THE_LIMIT, "{arguments:?}: {peak_bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_variant_that_does_not_fit_beside_the_others_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ordito"))
+        .args(["bench", "spmm", "stencil27:20", "--k", "1", "--on", "cpu", "--samples", "2", "--json"])
+        .args(["--variant", "csr-serial,ell-*", "--dtype", "f64", "--memory-limit", "12M"])
+        .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains(r#""outcome":"passed""#), "{text}");
+    assert!(text.contains("that are held already, would need"), "{text}");
+}

@@ -5,7 +5,7 @@ use super::mkl::{Call, Mkl, MklProduct};
 use super::turns::{Pace, Timed, take_turns};
 use anyhow::{Context, bail};
 use ordito::Scalar;
-use ordito::machine::Machine;
+use ordito::machine::{Interrupt, Machine};
 use ordito::matrix::{Csr, Dense, DenseView, DenseViewMut};
 use ordito::op::{Op, Place, Reference};
 use ordito::spmm::{Inputs, Plan, Spmm, Subject};
@@ -119,7 +119,7 @@ impl<S: Scalar> Operands<S> {
 
     /// Every element within what rounding may do; of large results a thousand rows, and all through a projection.
     fn check(&self) -> anyhow::Result<()> {
-        let reference: &Reference = self.case.reference();
+        let reference: &Reference = self.case.reference(&Interrupt::default())?;
         let found = Dense::from_rows(self.a.rows(), self.k, self.y.as_slice().to_vec())?;
         match compare(reference, &found, self.case.precision, 1.0).verdict {
             Verdict::Passed => Ok(()),

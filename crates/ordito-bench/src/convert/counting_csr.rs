@@ -3,7 +3,7 @@
 //! Touches every entry in two passes over memory, the second in pieces that fit the L2 cache. Loses to the serial cursor,
 //! which leaves rows unsorted, on a single thread.
 
-use crate::convert::parts::Parts;
+use crate::convert::parts::{Format, Parts, check_memory};
 use crate::convert::{Convert, OnHost};
 use ordito::Scalar;
 use ordito::machine::Machine;
@@ -53,11 +53,13 @@ impl<S: Scalar> Variant<Convert<S>> for CountingCsr {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
-        let machine = machine.clone();
+        check_memory(machine, Format::Csr, coo)?;
         Ok(if self.description.place == Place::Serial {
-            OnHost::boxed(coo, |coo| convert(coo, 1))
+            OnHost::boxed(machine, coo, |coo, _| convert(coo, 1))
         } else {
-            OnHost::boxed(coo, move |coo| machine.pool().install(|| convert(coo, machine.threads())))
+            OnHost::boxed(machine, coo, |coo, machine| {
+                machine.pool().install(|| convert(coo, machine.threads()))
+            })
         })
     }
 }

@@ -5,7 +5,7 @@
 //! Loses to counting by buckets where rows are many: every place is a cache miss; and, for ELLPACK, where rows are short:
 //! the allocations cost more than the entries. The critical section loses always: threads wait for each other at every entry.
 
-use crate::convert::parts::{Format, Parts, offsets};
+use crate::convert::parts::{Format, Parts, check_memory, offsets};
 use crate::convert::{Convert, OnHost, shares};
 use ordito::Scalar;
 use ordito::machine::Machine;
@@ -110,7 +110,7 @@ trait FilledByThreads<S: Scalar>: Sized + Sync {
     fn into_parts(self) -> Parts<S>;
 }
 
-fn convert_serial<S: Scalar, F: Filled<S>>(coo: &Coo<S>) -> Parts<S> {
+fn convert_serial<S: Scalar, F: Filled<S>>(coo: &Coo<S>, _: &Machine) -> Parts<S> {
     let (mut filled, mut cursors) = F::zeros(coo);
     for (row, col, value) in coo.entries() {
         let cursor = &mut cursors[row as usize];
@@ -268,16 +268,17 @@ impl<S: Scalar> Variant<Convert<S>> for Cursor {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
-        let (machine, is_critical) = (machine.clone(), self.is_critical);
+        check_memory(machine, self.format, coo)?;
+        let is_critical = self.is_critical;
         Ok(match (self.format, self.description.place) {
-            (Format::Csr, Place::Serial) => OnHost::boxed(coo, convert_serial::<S, CsrArrays<S>>),
-            (Format::Csr, _) => {
-                OnHost::boxed(coo, move |coo| convert_threads::<S, CsrCells<S>>(coo, &machine, is_critical))
-            }
-            (_, Place::Serial) => OnHost::boxed(coo, convert_serial::<S, Vec<RaggedRow<S>>>),
-            (..) => {
-                OnHost::boxed(coo, move |coo| convert_threads::<S, Vec<Cells<S>>>(coo, &machine, is_critical))
-            }
+            (Format::Csr, Place::Serial) => OnHost::boxed(machine, coo, convert_serial::<S, CsrArrays<S>>),
+            (Format::Csr, _) => OnHost::boxed(machine, coo, move |coo: &Coo<S>, machine: &Machine| {
+                convert_threads::<S, CsrCells<S>>(coo, machine, is_critical)
+            }),
+            (_, Place::Serial) => OnHost::boxed(machine, coo, convert_serial::<S, Vec<RaggedRow<S>>>),
+            (..) => OnHost::boxed(machine, coo, move |coo: &Coo<S>, machine: &Machine| {
+                convert_threads::<S, Vec<Cells<S>>>(coo, machine, is_critical)
+            }),
         })
     }
 }

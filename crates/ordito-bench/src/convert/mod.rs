@@ -11,7 +11,7 @@ use ordito::Scalar;
 use ordito::files::WriteError;
 use ordito::io::matrix_market::WriteOptions;
 use ordito::io::write_matrix_market;
-use ordito::machine::Machine;
+use ordito::machine::{Interrupt, Interrupted, Machine};
 use ordito::matrix::{Coo, SORT_SERIALLY_BELOW};
 use ordito::op::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, RunError, Variant, of_precision};
 use parts::Parts;
@@ -97,8 +97,9 @@ impl<S: Scalar> Op for Convert<S> {
         }
     }
 
-    fn oracle(subject: &Arc<Coo<S>>, _: &(), _: Extent) -> Reference {
-        oracle::oracle(subject)
+    /// A counting sort is over before anybody wants it to stop.
+    fn oracle(subject: &Arc<Coo<S>>, _: &(), _: Extent, _: &Interrupt) -> Result<Reference, Interrupted> {
+        Ok(oracle::oracle(subject))
     }
 }
 
@@ -160,20 +161,21 @@ fn shares(count: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
     (0..threads).map(move |t| count * t / threads..count * (t + 1) / threads)
 }
 
-/// A conversion with its triplets: what every variant prepares.
+/// A conversion with its triplets and its machine: what every variant prepares.
 struct OnHost<S, F> {
     coo: Arc<Coo<S>>,
+    machine: Arc<Machine>,
     convert: F,
     parts: Option<Parts<S>>,
 }
 
-impl<S: Scalar, F: Fn(&Coo<S>) -> Parts<S> + Send + 'static> OnHost<S, F> {
-    fn boxed(coo: &Arc<Coo<S>>, convert: F) -> Box<dyn Prepared<Convert<S>>> {
-        Box::new(OnHost { coo: coo.clone(), convert, parts: None })
+impl<S: Scalar, F: Fn(&Coo<S>, &Machine) -> Parts<S> + Send + 'static> OnHost<S, F> {
+    fn boxed(machine: &Arc<Machine>, coo: &Arc<Coo<S>>, convert: F) -> Box<dyn Prepared<Convert<S>>> {
+        Box::new(OnHost { coo: coo.clone(), machine: machine.clone(), convert, parts: None })
     }
 }
 
-impl<S: Scalar, F: Fn(&Coo<S>) -> Parts<S> + Send> Prepared<Convert<S>> for OnHost<S, F> {
+impl<S: Scalar, F: Fn(&Coo<S>, &Machine) -> Parts<S> + Send> Prepared<Convert<S>> for OnHost<S, F> {
     fn load(&mut self, _: &()) -> Result<(), RunError> {
         Ok(())
     }
@@ -182,7 +184,9 @@ impl<S: Scalar, F: Fn(&Coo<S>) -> Parts<S> + Send> Prepared<Convert<S>> for OnHo
         Ok(())
     }
     fn run(&mut self) -> Result<(), RunError> {
-        self.parts = Some((self.convert)(&self.coo));
+        let parts = (self.convert)(&self.coo, &self.machine);
+        self.machine.interrupt().check()?; // it may have stopped early
+        self.parts = Some(parts);
         Ok(())
     }
     fn fetch(&mut self) -> Result<Entries<S>, RunError> {

@@ -2,8 +2,10 @@
 
 use crate::convert::Entries;
 use ordito::Scalar;
-use ordito::matrix::{Csr, EllPadded, EllRagged, RaggedRow};
-use ordito::op::RunError;
+use ordito::machine::Machine;
+use ordito::matrix::{Coo, Csr, EllPadded, EllRagged, RaggedRow};
+use ordito::op::{RunError, check_padded};
+use ordito::refusal::Refusal;
 
 /// What is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +96,26 @@ fn cut<'a, S>(
         (of_row, values_of_row)
     };
     lengths.map(row).collect()
+}
+
+/// Refuses what of a result does not fit. (Padding is checked with a sentence of its own.)
+pub(crate) fn check_memory<S: Scalar>(
+    machine: &Machine,
+    format: Format,
+    coo: &Coo<S>,
+) -> Result<(), Refusal> {
+    let (rows, nonzeros) = (coo.rows(), coo.nnz());
+    match format {
+        Format::Csr => machine.check_memory(
+            format!("CSR ({rows} rows, {nonzeros} nonzeros)"),
+            Csr::<S>::bytes_for(rows, nonzeros),
+        ),
+        Format::Ragged => machine.check_memory(
+            format!("ragged ELLPACK ({rows} rows, {nonzeros} nonzeros)"),
+            EllRagged::<S>::bytes_for(rows, nonzeros),
+        ),
+        Format::Padded => check_padded::<S>(machine, rows, coo.row_lengths().into_iter().max().unwrap_or(0)),
+    }
 }
 
 /// Where each row starts: the prefix sum of their lengths.

@@ -5,12 +5,12 @@
 //! Loses always: correct, and hopeless on anything large, hence refused above the work limit. Padding runs out of memory on
 //! skewed matrices, too: refused with the size it would need.
 
-use crate::convert::parts::{Format, Parts};
+use crate::convert::parts::{Format, Parts, check_memory};
 use crate::convert::{Convert, OnHost, shares};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::matrix::Coo;
-use ordito::op::{Description, Place, Prepared, Variant, check_padded};
+use ordito::op::{Description, Place, Prepared, Variant};
 use ordito::refusal::Refusal;
 use ordito::source_file;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ fn convert<S: Scalar>(format: Format, coo: &Coo<S>, machine: &Machine, threads: 
         work.push((share, std::mem::replace(&mut rows_left, later)));
     }
     machine.pool().run_shares(work, |(share, rows)| {
-        for (row, (columns, values)) in share.zip(rows) {
+        for (row, (columns, values)) in machine.interrupt().until_set(share.zip(rows)) {
             for ((to_column, to_value), (col, value)) in columns.iter_mut().zip(values).zip(scan(coo, row)) {
                 *to_column = col;
                 *to_value = value;
@@ -128,13 +128,9 @@ impl<S: Scalar> Variant<Convert<S>> for RowScan {
         machine: &Arc<Machine>,
         coo: &Arc<Coo<S>>,
     ) -> Result<Box<dyn Prepared<Convert<S>>>, Refusal> {
-        if self.format == Format::Padded {
-            let (rows, width) = (coo.rows(), coo.row_lengths().into_iter().max().unwrap_or(0));
-            check_padded::<S>(machine, rows, width)?;
-        }
+        check_memory(machine, self.format, coo)?;
         check_work(machine, coo)?;
         let (format, threads) = (self.format, self.description.place.threads(machine).unwrap_or(1));
-        let machine = machine.clone();
-        Ok(OnHost::boxed(coo, move |coo| convert(format, coo, &machine, threads)))
+        Ok(OnHost::boxed(machine, coo, move |coo, machine| convert(format, coo, machine, threads)))
     }
 }

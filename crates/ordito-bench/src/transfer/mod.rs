@@ -9,7 +9,7 @@ use crate::transfer::copy::{
     Copy, PAGEABLE_DOWNLOAD, PAGEABLE_UPLOAD, PINNED_DOWNLOAD, PINNED_UPLOAD, STAGED_DOWNLOAD, STAGED_UPLOAD,
 };
 use ordito::files::{WriteError, write_atomically};
-use ordito::machine::{Accelerator, Machine};
+use ordito::machine::{Accelerator, Interrupt, Interrupted, Machine};
 use ordito::op::{Choice, Cost, Extent, Observed, Op, Prepared, Reference, Variant};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,8 +58,8 @@ impl Op for Transfer {
     }
 
     /// Bytes arrive unchanged.
-    fn oracle(_: &usize, sent: &Arc<Vec<u8>>, _: Extent) -> Reference {
-        Reference { structure: digests(sent), ..Reference::default() }
+    fn oracle(_: &usize, sent: &Arc<Vec<u8>>, _: Extent, _: &Interrupt) -> Result<Reference, Interrupted> {
+        Ok(Reference { structure: digests(sent), ..Reference::default() })
     }
 }
 

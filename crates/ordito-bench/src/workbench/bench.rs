@@ -10,6 +10,7 @@ use crate::workbench::case::Case;
 use crate::workbench::select::Selected;
 use crate::workbench::{Judged, Workbench};
 use ordito::device::{Device, DeviceError};
+use ordito::machine::Interrupt;
 use ordito::matrix::Random;
 use ordito::op::{Op, Prepared, RunError};
 use ordito::refusal::Refusal;
@@ -80,18 +81,32 @@ impl<'a> Timing<'a> {
         Ok(Timing { series, events, is_cold, is_over })
     }
 
-    /// A few samples. Where caches are warm one untimed run first brings the operands back into those that the other
-    /// variants have used meanwhile.
+    /// A few samples, unless it is over. A run that was interrupted is no sample, and the last.
     fn turn<O: Op>(
         &mut self,
         ready: &mut O::Ready,
         timer: &mut dyn Timer<RunError>,
-        interrupted: bool,
+        interrupt: &Interrupt,
     ) -> Result<(), RunError> {
         if self.is_over {
             return Ok(());
         }
-        if !self.is_cold && !interrupted {
+        match self.take_samples::<O>(ready, timer, interrupt) {
+            Err(RunError::Interrupted(_)) => self.is_over = true,
+            other => other?,
+        }
+        Ok(())
+    }
+
+    /// Where caches are warm one untimed run first brings the operands back into those that the other variants have used
+    /// meanwhile.
+    fn take_samples<O: Op>(
+        &mut self,
+        ready: &mut O::Ready,
+        timer: &mut dyn Timer<RunError>,
+        interrupt: &Interrupt,
+    ) -> Result<(), RunError> {
+        if !self.is_cold && !interrupt.is_set() {
             ready.reset()?;
             ready.run()?;
         }
@@ -118,11 +133,14 @@ impl Workbench<'_> {
         timer: &mut dyn Timer<RunError>,
     ) -> Vec<Record> {
         let (mut judged, mut output): (Vec<Judged<O>>, _) = (Vec::new(), None);
-        for selected in selected {
-            if (self.interrupted)() {
-                break;
+        let mut held_bytes = case.held_bytes;
+        for selected in self.machine.interrupt().until_set(selected) {
+            let machine = self.machine.holding(held_bytes);
+            let judged_now = self.judge(&machine, case, selected, &mut output, Some(measuring.rule));
+            let Some(mut next) = judged_now else { break };
+            if next.ready.is_some() {
+                held_bytes = machine.held_bytes(); // until all have been timed
             }
-            let mut next = self.judge(case, selected, &mut output, Some(measuring.rule));
             let held = judged.iter().filter(|judged| judged.is_on_device()).count();
             if let (1.., Some(Refusal::DeviceMemory { .. })) = (held, &next.refusal) {
                 let advice =
@@ -147,7 +165,9 @@ impl Workbench<'_> {
         let flush_device =
             || measuring.cold.iter().filter_map(|flushes| flushes.device).for_each(DeviceFlush::flush);
         let flush_too = || measuring.flushed_too.iter().for_each(|flush| flush.flush());
-        let sampler = Sampler::new(measuring.rule).interrupted_by(self.interrupted);
+        let interrupt = self.machine.interrupt();
+        let interrupted = || interrupt.is_set();
+        let sampler = Sampler::new(measuring.rule).interrupted_by(&interrupted);
         let mut running: Vec<Running<'_, O>> = Vec::new();
         for judged in judged.iter_mut() {
             let Some(ready) = &judged.ready else { continue };
@@ -177,7 +197,7 @@ impl Workbench<'_> {
             let mut next = Vec::with_capacity(running.len());
             for mut now in running {
                 (self.progress)(&now.judged.record.variant, Some(now.timing.series.progress()));
-                match now.turn(timer, (self.interrupted)()) {
+                match now.turn(timer, interrupt) {
                     Ok(false) => next.push(now),
                     Ok(true) => {
                         let record = &mut now.judged.record;
@@ -224,11 +244,11 @@ fn own_or<'t>(
 
 impl<O: Op> Running<'_, O> {
     /// A few samples of each series; `true` when all are over.
-    fn turn(&mut self, timer: &mut dyn Timer<RunError>, interrupted: bool) -> Result<bool, RunError> {
+    fn turn(&mut self, timer: &mut dyn Timer<RunError>, interrupt: &Interrupt) -> Result<bool, RunError> {
         let Some(ready) = &mut self.judged.ready else { return Ok(true) };
-        self.timing.turn::<O>(&mut **ready, timer, interrupted)?;
+        self.timing.turn::<O>(&mut **ready, timer, interrupt)?;
         if let Some(flushed) = &mut self.flushed {
-            flushed.turn::<O>(&mut **ready, timer, interrupted)?;
+            flushed.turn::<O>(&mut **ready, timer, interrupt)?;
         }
         Ok(self.timing.is_over && self.flushed.as_ref().is_none_or(|flushed| flushed.is_over))
     }

@@ -2,6 +2,7 @@
 
 use crate::check::Precision;
 use crate::report::{Record, SCHEMA};
+use ordito::machine::{Interrupt, Interrupted};
 use ordito::op::{Cost, Description, Extent, Op, Reference};
 use std::sync::OnceLock;
 
@@ -17,6 +18,8 @@ pub struct Case<O: Op> {
     pub precision_of_data: Precision,
     /// What every record of this case starts with: operation, matrix, sizes, dtype, seed.
     pub record: Record,
+    /// Bytes of memory that it takes, with all that comparing results takes: variants are held beside it.
+    pub held_bytes: u64,
     limits: OracleLimits,
     reference: OnceLock<Reference>,
 }
@@ -58,11 +61,16 @@ impl<O: Op> Case<O> {
         limits: OracleLimits,
     ) -> Self {
         let record = Record { schema: SCHEMA, op: O::NAME.into(), ..record };
-        let precision_of_data = precision;
-        Case { subject, inputs, precision, precision_of_data, record, limits, reference: OnceLock::new() }
+        let (precision_of_data, held_bytes, reference) = (precision, 0, OnceLock::new());
+        Case { subject, inputs, precision, precision_of_data, record, held_bytes, limits, reference }
     }
 
-    /// Its data are less precise than what is asked for.
+    /// The same, known to take so many bytes of memory.
+    pub fn holding(self, held_bytes: u64) -> Self {
+        Case { held_bytes, ..self }
+    }
+
+    /// The same, of data that are less precise than what is asked for.
     #[must_use]
     pub fn of_data(self, precision_of_data: Precision) -> Self {
         Case { precision_of_data, ..self }
@@ -78,18 +86,24 @@ impl<O: Op> Case<O> {
         O::cost(&self.subject)
     }
 
-    /// The oracle's answer, computed on first use: in full, or sampled above the limits.
-    pub fn reference(&self) -> &Reference {
-        self.reference.get_or_init(|| {
-            let cost = self.cost();
-            let whole = cost.oracle_steps <= self.limits.steps && cost.oracle_bytes <= self.limits.bytes;
-            let seed = self.record.seed.unwrap_or(0);
-            let rows_that_fit = self.limits.bytes / cost.oracle_row_bytes.max(1);
-            let rows_in_time = self.limits.steps / cost.oracle_row_steps.max(1);
-            let most = usize::try_from(rows_that_fit.min(rows_in_time)).unwrap_or(usize::MAX);
-            let rows = SAMPLED_ROWS.min(most).max(1);
-            let extent = if whole { Extent::Whole } else { Extent::Sampled { rows, seed } };
-            O::oracle(&self.subject, &self.inputs, extent)
-        })
+    /// The oracle's answer, computed on first use: in full, or sampled above the limits. None once it is interrupted.
+    pub fn reference(&self, interrupt: &Interrupt) -> Result<&Reference, Interrupted> {
+        if let Some(known) = self.reference.get() {
+            return Ok(known);
+        }
+        let answer = O::oracle(&self.subject, &self.inputs, self.extent(), interrupt)?;
+        Ok(self.reference.get_or_init(|| answer))
+    }
+
+    /// How much of the answer the limits allow.
+    fn extent(&self) -> Extent {
+        let cost = self.cost();
+        if cost.oracle_steps <= self.limits.steps && cost.oracle_bytes <= self.limits.bytes {
+            return Extent::Whole;
+        }
+        let rows_that_fit = self.limits.bytes / cost.oracle_row_bytes.max(1);
+        let rows_in_time = self.limits.steps / cost.oracle_row_steps.max(1);
+        let most = usize::try_from(rows_that_fit.min(rows_in_time)).unwrap_or(usize::MAX);
+        Extent::Sampled { rows: SAMPLED_ROWS.min(most).max(1), seed: self.record.seed.unwrap_or(0) }
     }
 }

@@ -30,7 +30,8 @@ use ordito::refusal::Refusal;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A machine to run on, and who is told.
+/// A machine to run on, and who is told. Once the machine is interrupted nothing more is begun, and what runs stops as soon as it
+/// can: it leaves no record and no sample. What was found before stays.
 pub struct Workbench<'a> {
     /// Where things run.
     pub machine: &'a Arc<Machine>,
@@ -41,8 +42,6 @@ pub struct Workbench<'a> {
     pub checked_runs: usize,
     /// What to put behind the sentence of a refusal: an option that would help, where somebody has options.
     pub hint: fn(&Refusal) -> &'static str,
-    /// Asked between runs.
-    pub interrupted: &'a dyn Fn() -> bool,
     /// Told what is being done: the variant, and how far its samples are.
     pub progress: &'a dyn Fn(&str, Option<Progress>),
 }
@@ -61,18 +60,16 @@ struct Judged<O: Op> {
 impl<'a> Workbench<'a> {
     /// On this machine, telling nobody.
     pub fn new(machine: &'a Arc<Machine>) -> Self {
-        let (interrupted, progress) = (&|| false, &|_: &str, _| {});
-        Workbench { machine, dump: None, checked_runs: 2, hint: |_| "", interrupted, progress }
+        Workbench { machine, dump: None, checked_runs: 2, hint: |_| "", progress: &|_, _| {} }
     }
 
     /// Every selected variant against the oracle.
     pub fn verify<O: Save>(&self, case: &Case<O>, selected: &[Selected<O>]) -> Vec<Record> {
         let (mut records, mut output) = (Vec::new(), None);
-        for selected in selected {
-            if (self.interrupted)() {
-                break;
-            }
-            records.push(self.judge(case, selected, &mut output, None).record);
+        for selected in self.machine.interrupt().until_set(selected) {
+            let machine = self.machine.holding(case.held_bytes); // one at a time
+            records
+                .extend(self.judge(&machine, case, selected, &mut output, None).map(|judged| judged.record));
         }
         records
     }

@@ -7,30 +7,34 @@ use crate::workbench::case::Case;
 use crate::workbench::select::Selected;
 use crate::workbench::{Judged, Workbench};
 use ordito::device::Spent;
+use ordito::machine::Machine;
 use ordito::op::{Description, Op, Phases, Prepared, RunError, Variant};
 use ordito::refusal::Refusal;
+use std::sync::Arc;
 use std::time::Instant;
 
 impl Workbench<'_> {
     /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was. What is to be timed by
-    /// a rule is not run again once its time is up.
+    /// a rule is not run again once its time is up. Nothing is known of one that was interrupted. `machine` counts what variants hold
+    /// at the same time.
     pub(super) fn judge<O: Save>(
         &self,
+        machine: &Arc<Machine>,
         case: &Case<O>,
         selected: &Selected<O>,
         output: &mut Option<O::Output>,
         rule: Option<&StopRule>,
-    ) -> Judged<O> {
+    ) -> Option<Judged<O>> {
         (self.progress)(&selected.name(), None);
         let (variant, mut record) = self.resolve(case, selected);
         let variant = match variant {
             Ok(variant) => variant,
-            Err(refusal) => return Judged::refused(record, refusal, self.hint),
+            Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };
         let (start, before) = (Instant::now(), Spent::now());
-        let mut ready = match variant.prepare(self.machine, &case.subject) {
+        let mut ready = match variant.prepare(machine, &case.subject) {
             Ok(ready) => ready,
-            Err(refusal) => return Judged::refused(record, refusal, self.hint),
+            Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
         if ready.device().is_some() {
@@ -45,7 +49,8 @@ impl Workbench<'_> {
         match self.findings(case, variant, &mut *ready, output, &mut record, (&mut checked_ns, &is_enough)) {
             Ok(findings) => note_findings(&findings, case.precision_for(variant.describe()), &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
-            Err(RunError::Refused(refusal)) => return Judged::refused(record, refusal, self.hint),
+            Err(RunError::Refused(refusal)) => return Some(Judged::refused(record, refusal, self.hint)),
+            Err(RunError::Interrupted(_)) => return None,
             Err(error @ RunError::InvalidResult(_)) => {
                 record.outcome = Outcome::Incorrect;
                 record.error = Some(error.to_string());
@@ -56,7 +61,7 @@ impl Workbench<'_> {
             }
         }
         let passed = record.outcome == Outcome::Passed;
-        Judged { record, checked_ns, ready: passed.then_some(ready), refusal: None }
+        Some(Judged { record, checked_ns, ready: passed.then_some(ready), refusal: None })
     }
 
     /// Runs, each on a fresh output: what the first leaves behind must not help or harm the second. The fastest
@@ -70,7 +75,7 @@ impl Workbench<'_> {
         record: &mut Record,
         (runs_ns, is_enough): (&mut Vec<f64>, &dyn Fn(&[f64]) -> bool),
     ) -> Result<Findings, RunError> {
-        let reference = case.reference();
+        let reference = case.reference(self.machine.interrupt())?;
         ready.load(&case.inputs)?;
         let mut worst: Option<Findings> = None;
         for _ in 0..self.checked_runs {

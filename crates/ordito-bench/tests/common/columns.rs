@@ -3,6 +3,7 @@
 use crate::common::{Values, dense};
 use ordito::Scalar;
 use ordito::column_stats::{Columns, Reduction, Shape, Statistics};
+use ordito::machine::Interrupt;
 use ordito::matrix::Dense;
 use ordito::op::{Extent, Op};
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub(crate) fn not_finite<S: Scalar>(shape: Shape) -> Arc<Dense<S>> {
 /// Twice as the workbench runs it and once as the library is called: the same bits, and what is exact is exact.
 pub(crate) fn assert_exact<S: Scalar>(ready: &mut dyn Reduction<S>, data: &Arc<Dense<S>>, what: &str) {
     let shape = Shape { rows: data.rows(), cols: data.cols() };
-    let expected = Columns::oracle(&shape, data, Extent::Whole).expected;
+    let expected = Columns::oracle(&shape, data, Extent::Whole, &Interrupt::default()).unwrap().expected;
     let expected: Vec<&[f64]> = (0..4).map(|row| &expected[row * shape.cols..][..shape.cols]).collect();
     ready.load(data).unwrap();
     let mut run = || {

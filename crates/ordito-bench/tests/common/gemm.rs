@@ -3,6 +3,7 @@
 use crate::common::{Values, dense};
 use ordito::Scalar;
 use ordito::gemm::{Gemm, Inputs, Product, Shape};
+use ordito::machine::Interrupt;
 use ordito::op::{Extent, Op};
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ pub(crate) fn assert_exact<S: Scalar>(
     inputs: &Inputs<S>,
     what: &str,
 ) {
-    let expected = Gemm::oracle(&shape, inputs, Extent::Whole).expected;
+    let expected = Gemm::oracle(&shape, inputs, Extent::Whole, &Interrupt::default()).unwrap().expected;
     let before = inputs.c.as_ref().unwrap();
     let distance = before.leading_dimension();
     let gaps = |data: &[S]| -> Vec<u64> {

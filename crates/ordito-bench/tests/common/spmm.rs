@@ -2,6 +2,7 @@
 
 use crate::common::{Shape, Values, dense, fill};
 use ordito::Scalar;
+use ordito::machine::Interrupt;
 use ordito::matrix::{Csr, Duplicates};
 use ordito::op::{Extent, Op};
 use ordito::spmm::{Inputs, Product, Spmm, Subject};
@@ -41,7 +42,7 @@ pub(crate) fn assert_exact<S: Scalar>(
 ) {
     let (rows, k) = (subject.a.rows(), subject.k);
     let distance = inputs.y.as_ref().map_or(k, |y| y.view().leading_dimension());
-    let expected = Spmm::oracle(subject, inputs, Extent::Whole).expected;
+    let expected = Spmm::oracle(subject, inputs, Extent::Whole, &Interrupt::default()).unwrap().expected;
     ready.load(inputs).unwrap();
     for run in 0..2 {
         ready.reset().unwrap();

@@ -9,6 +9,7 @@ use crate::suite::{Suite, Yardstick};
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::op::Op;
+use ordito::refusal::Refusal;
 use ordito_bench::check::Precision;
 use ordito_bench::convert::Convert;
 use ordito_bench::report::Record;
@@ -47,11 +48,22 @@ impl Operation for ConvertOperation {
 fn run_convert<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
     let matrix = load::<S>(session, input)?;
     let record = Record { seed: Some(session.request().read.seed), ..matrix.record() };
-    if let Err(refusal) = matrix.check_csr(&session.request().machine) {
+    let machine = session.request().machine.holding(matrix.bytes());
+    let fits = matrix.check_csr(&machine).and_then(|()| check_entries(&machine, matrix.triplets.nnz()));
+    if let Err(refusal) = fits {
         return session.refuse_case::<Convert<S>>(&record, &refusal);
     }
-    let machine = session.request().machine.clone();
     note_facts(session, &matrix, || matrix.to_csr(&machine).ok().map(Arc::new));
     let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
-    session.run_case(&Case::<Convert<S>>::new(matrix.triplets, (), precision, record, limits))
+    let case = Case::<Convert<S>>::new(matrix.triplets, (), precision, record, limits);
+    session.run_case(&case.holding(machine.held_bytes()))
+}
+
+/// What comparing takes for every entry: where it should be and its value with their bounds; where it was found, as a triplet,
+/// and in order, with the room to sort.
+const COMPARING_BYTES_PER_ENTRY: u64 = 72;
+
+fn check_entries(machine: &Machine, nonzeros: usize) -> Result<(), Refusal> {
+    let bytes = (nonzeros as u64).checked_mul(COMPARING_BYTES_PER_ENTRY);
+    machine.check_memory(format!("comparing {nonzeros} entries with those that should be there"), bytes)
 }

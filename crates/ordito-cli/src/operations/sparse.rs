@@ -29,9 +29,10 @@ pub(crate) fn note_facts<S: Scalar>(
         return;
     }
     let machine = &session.request().machine;
-    // To see whether it is symmetric a matrix is transposed: triplets, the result, and about as much while it is made.
+    // To see whether it is symmetric a matrix is transposed: triplets, the result, and about as much while it is made, beside the triplets and rows that are there.
     let needed = nonzeros.checked_mul(3).and_then(|entries| Csr::<S>::bytes_for(rows.max(cols), entries));
-    if machine.check_memory("looking at the matrix", needed).is_err() {
+    let held = matrix.bytes().saturating_add(Csr::<S>::bytes_for(rows, nonzeros).unwrap_or(u64::MAX));
+    if machine.holding(held).check_memory("looking at the matrix", needed).is_err() {
         return;
     }
     session.say(&format!("looking at {}", source.name));

@@ -49,7 +49,7 @@ impl Operation for SpmmOperation {
 
 fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
     let matrix = load::<S>(session, input)?;
-    let machine = session.request().machine.clone();
+    let machine = session.request().machine.holding(matrix.bytes());
     let (seed, limits) = (session.request().read.seed, session.request().oracle_limits());
     let a = matrix.to_csr(&machine).map(Arc::new);
     note_facts(session, &matrix, || a.clone().ok());
@@ -59,7 +59,9 @@ fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result
         }
         let record = Record { k: Some(k as u64), seed: Some(seed), ..matrix.record() };
         let outputs = session.variants_held::<Spmm<S>>()?;
-        let fits = a.clone().and_then(|a| check_dense(&machine, &a, k, outputs, Some(limits)).map(|()| a));
+        let machine = machine.holding(machine.held_bytes()); // of this K
+        let fits =
+            a.clone().and_then(|a| check_dense(&machine, &a, k, false, outputs, Some(limits)).map(|()| a));
         let a = match fits {
             Ok(a) => a,
             Err(refusal) => {
@@ -71,7 +73,7 @@ fn run_spmm<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Result
         let subject = Subject { a, triplets: Some(matrix.triplets.clone()), k };
         let inputs = Inputs::product(x);
         let case = Case::<Spmm<S>>::new(subject, inputs, Precision::of::<S>(), record, limits);
-        session.run_case(&case)?;
+        session.run_case(&case.holding(machine.held_bytes()))?;
     }
     Ok(())
 }

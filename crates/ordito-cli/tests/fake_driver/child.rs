@@ -43,6 +43,7 @@ fn act() {
         "cusparse-variants" => cusparse_variants(),
         "find-cublas" => Library::Cublas.find().map(|found| format!("found {found}")),
         "cublas" => cublas(),
+        "foreign" => foreign(),
         other => panic!("{other}"),
     };
     let told = told.unwrap_or_else(|refusal| format!("refused: {refusal}"));
@@ -393,6 +394,45 @@ fn gemm<S: Scalar>(device: &Device, library: &Cublas) -> Result<String, Refusal>
     ] {
         let shape = if ldc == usize::MAX { GemmShape { m: 3, ..shape } } else { shape };
         told.push(gemm(shape, one, a, b, zero, into(&mut c, ldc)).unwrap_err().to_string());
+    }
+    Ok(told.join("\n"))
+}
+
+/// Operands in the memory of another GPU: every way to hand them over refuses them.
+fn foreign() -> Result<String, Refusal> {
+    let [here, there] = [Gpu::open(0)?, Gpu::open(1)?].map(Device::Cuda);
+    let ours = || here.upload("ours", &[1.0_f64; 4]);
+    let theirs = || there.upload("theirs", &[1.0_f64; 4]);
+    let mut told = vec![ours()?.copy_from(&theirs()?).unwrap_err().to_string()];
+
+    let library = Cublas::open(here.gpu().unwrap())?;
+    let shape = GemmShape { m: 2, k: 2, n: 2 };
+    let gemm = |a: &Buffer<f64>, b: &Buffer<f64>, c: &mut Buffer<f64>| {
+        let of = |buffer| Operand { buffer, leading_dimension: 2 };
+        // SAFETY: the fake library is done when it returns, and every buffer outlives it.
+        unsafe { library.gemm(shape, 1.0, of(a), of(b), 0.0, into(c, 2)) }
+    };
+    gemm(&ours()?, &ours()?, &mut ours()?).unwrap();
+    for error in [
+        gemm(&theirs()?, &ours()?, &mut ours()?),
+        gemm(&ours()?, &theirs()?, &mut ours()?),
+        gemm(&ours()?, &ours()?, &mut theirs()?),
+    ] {
+        told.push(error.unwrap_err().to_string());
+    }
+
+    let library = Cusparse::open(here.gpu().unwrap())?;
+    let indices = |device: &Device, numbers: &[u32]| device.upload("indices", numbers);
+    for (starts_on, columns_on, values_on) in
+        [(&there, &here, &here), (&here, &there, &here), (&here, &here, &there)]
+    {
+        let row_starts = indices(starts_on, &[0, 1, 2])?;
+        let columns = indices(columns_on, &[0, 1])?;
+        let values = values_on.upload("values", &[1.0_f64, 2.0])?;
+        let a = CsrOperand { rows: 2, cols: 2, row_starts: &row_starts, columns: &columns, values: &values };
+        let many = CusparseSpmm::new(&library, &a, 3, Algorithm::Csr2, Layout::Rows).map(drop);
+        let one = CusparseSpmv::new(&library, &a, VectorAlgorithm::Csr1).map(drop);
+        told.extend([many.unwrap_err().to_string(), one.unwrap_err().to_string()]);
     }
     Ok(told.join("\n"))
 }

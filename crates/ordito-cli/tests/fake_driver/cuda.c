@@ -1,5 +1,5 @@
-// A driver without a GPU: one device whose memory is the host's and whose kernels do nothing. What a test does not
-// want is taken out or replaced by definitions: INIT, VERSION, CAPABILITY, FREE_BYTES.
+// A driver without a GPU: devices whose memory is the host's and whose kernels do nothing. What a test does not
+// want is taken out or replaced by definitions: INIT, VERSION, CAPABILITY, FREE_BYTES, GPUS.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +16,10 @@
 #define FREE_BYTES 8000000000ULL
 #endif
 
+#ifndef GPUS
+#define GPUS 1
+#endif
+
 typedef unsigned long long address;
 static size_t taken;
 static int capturing;
@@ -29,8 +33,8 @@ int cuGetErrorString(unsigned code, const char** text) { *text = "a sentence of 
 // NVRTC asks for it, and does without.
 int cuGetExportTable(const void** table, const void* id) { return 500; }
 
-int cuDeviceGetCount(int* count) { *count = 1; return 0; }
-int cuDeviceGet(int* device, int ordinal) { *device = ordinal; return ordinal == 0 ? 0 : 101; }
+int cuDeviceGetCount(int* count) { *count = GPUS; return 0; }
+int cuDeviceGet(int* device, int ordinal) { *device = ordinal; return ordinal < GPUS ? 0 : 101; }
 int cuDeviceGetName(char* name, int length, int device) { strncpy(name, "Fake GPU", length); return 0; }
 int cuDeviceGetPCIBusId(char* name, int length, int device) { strncpy(name, "0000:01:00.0", length); return 0; }
 int cuDeviceTotalMem_v2(size_t* bytes, int device) { *bytes = FREE_BYTES; return 0; }

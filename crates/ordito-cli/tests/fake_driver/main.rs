@@ -383,6 +383,18 @@ fn cublas_is_set_up_and_multiplies_rows() {
 }
 
 #[test]
+fn operands_of_another_gpu_are_refused() {
+    let Some(fakes) = Fakes::new() else { return };
+    let fakes = fakes.driver(&["-DGPUS=2"], &[]);
+    fakes.add(Library::Cublas, "libcublas.so", CUBLAS, &[], &[]);
+    fakes.add(Library::Cusparse, "libcusparse.so", CUSPARSE, &[], &[]);
+    let text = fakes.child("foreign");
+    let named: Vec<&str> =
+        text.lines().filter_map(|line| line.split(" lies in the memory of another device").next()).collect();
+    assert_eq!(named, ["what is copied", "A", "B", "C", "A", "A", "A", "A", "A", "A"], "{text}");
+}
+
+#[test]
 fn without_cublas_the_refusal_says_what_to_install() {
     let Some(fakes) = Fakes::new() else { return };
     let fakes = fakes.driver(&[], &[]);

@@ -12,16 +12,20 @@
 //! * least and greatest element: equal.
 
 use crate::Scalar;
+use crate::machine::{Interrupt, Interrupted};
 use crate::matrix::DenseView;
 use crate::op::Reference;
 
 /// Mean, variance, least and greatest element of every column.
-pub(crate) fn oracle<S: Scalar>(data: DenseView<'_, S>) -> Reference {
+pub(crate) fn oracle<S: Scalar>(
+    data: DenseView<'_, S>,
+    interrupt: &Interrupt,
+) -> Result<Reference, Interrupted> {
     let (rows, cols) = (data.rows(), data.cols());
     let n = rows as f64;
     // Row by row, which is how the matrix lies in memory.
     let each = |take: &mut dyn FnMut(usize, f64)| {
-        for row in 0..rows {
+        for row in interrupt.until_set(0..rows) {
             data.row(row).iter().enumerate().for_each(|(col, x)| take(col, x.to_f64()));
         }
     };
@@ -63,7 +67,8 @@ pub(crate) fn oracle<S: Scalar>(data: DenseView<'_, S>) -> Reference {
     let spread = min.iter().zip(&max).map(|(min, max)| (max - min) * (max - min) * n / (n - 1.0));
     let magnitude = largest.chain(spread).chain(std::iter::repeat_n(0.0, 2 * cols)).collect();
     let terms = rows as u64;
-    Reference {
+    interrupt.check()?;
+    Ok(Reference {
         rows: 4,
         cols,
         expected: [mean, variance, min, max].concat(),
@@ -71,7 +76,7 @@ pub(crate) fn oracle<S: Scalar>(data: DenseView<'_, S>) -> Reference {
         terms: vec![terms + 4, 3 * terms + 8, 0, 0],
         nan_is_an_answer: true,
         ..Reference::default()
-    }
+    })
 }
 
 #[cfg(test)]
@@ -80,7 +85,7 @@ mod tests {
     use crate::matrix::Dense;
 
     fn answers<S: Scalar>(rows: usize, cols: usize, numbers: Vec<S>) -> Reference {
-        oracle(Dense::from_rows(rows, cols, numbers).unwrap().view())
+        oracle(Dense::from_rows(rows, cols, numbers).unwrap().view(), &Interrupt::default()).unwrap()
     }
 
     #[test]

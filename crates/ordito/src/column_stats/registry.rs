@@ -11,7 +11,7 @@ use crate::column_stats::cuda::{
 use crate::column_stats::reduction::{Columns, Reduction, Shape};
 use crate::column_stats::statistics::ALL_STATISTICS;
 use crate::column_stats::{Statistics, reference, select};
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Interrupted, Machine};
 use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, Op, Reference, Variant, of_precision};
 use std::sync::{Arc, LazyLock};
@@ -95,7 +95,12 @@ impl<S: Scalar> Op for Columns<S> {
         }
     }
 
-    fn oracle(_: &Shape, data: &Arc<Dense<S>>, _: Extent) -> Reference {
-        reference::oracle(data.view())
+    fn oracle(
+        _: &Shape,
+        data: &Arc<Dense<S>>,
+        _: Extent,
+        interrupt: &Interrupt,
+    ) -> Result<Reference, Interrupted> {
+        reference::oracle(data.view(), interrupt)
     }
 }

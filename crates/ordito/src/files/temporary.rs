@@ -1,4 +1,5 @@
-//! Temporary files: beside the file that they become, for us alone until then, and swept up after processes that died.
+//! Temporary files: beside the file that they become, for us alone until then; and folders for what a compiler needs. Those of
+//! processes that died are swept up.
 
 use crate::files::own;
 use std::fs::{self, File};
@@ -10,6 +11,7 @@ use tempfile::NamedTempFile;
 
 const PREFIX: &str = ".ordito-";
 const SUFFIX: &str = ".part";
+const FOLDER_PREFIX: &str = "ordito-kernel-";
 /// Names of earlier versions do not say whose they are: nobody writes to one file for so long.
 const SURELY_ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
@@ -49,7 +51,37 @@ impl Temporary {
     }
 }
 
-/// Temporary files that are being written.
+/// A temporary folder while it is used. It is gone, with what is in it, when this is dropped.
+#[cfg(feature = "emulator")]
+#[derive(Debug)]
+pub(crate) struct TemporaryFolder {
+    folder: tempfile::TempDir,
+    _unfinished: Unfinished,
+    /// As for files: locked while somebody is at it.
+    _lock: Option<File>,
+}
+
+#[cfg(feature = "emulator")]
+impl TemporaryFolder {
+    /// In the system's folder for such things. Only we can look into it.
+    pub(crate) fn new() -> io::Result<Self> {
+        sweep_once(&std::env::temp_dir());
+        let prefix = format!("{FOLDER_PREFIX}{}-", std::process::id());
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.prefix(&prefix).tempdir()?;
+        let _lock = own::open(folder.path()).ok().filter(|opened| opened.try_lock().is_ok());
+        let _unfinished = Unfinished::note(folder.path());
+        Ok(TemporaryFolder { folder, _unfinished, _lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Temporary files and folders that are being written.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Stands in the list of those that are being written.
@@ -69,10 +101,17 @@ impl Drop for Unfinished {
     }
 }
 
-/// Deletes the temporary files of writes that are under way: for a program that is told to end at once.
+/// Deletes the temporary files and folders of what is under way: for a program that is told to end at once.
 pub fn remove_unfinished_files() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        let _ = fs::remove_file(path); // there is nobody left to tell
+        remove(&path); // there is nobody left to tell
+    }
+}
+
+/// Removes a file, or a folder with what is in it, where that can be.
+fn remove(path: &Path) {
+    if fs::remove_file(path).is_err() {
+        let _ = fs::remove_dir_all(path);
     }
 }
 
@@ -87,30 +126,29 @@ fn sweep_once(folder: &Path) {
     }
 }
 
-/// Removes the temporary files of processes that died while they wrote. What cannot be removed stays: it harms nobody.
+/// Removes the temporary files and folders of processes that died while they wrote. What cannot be removed stays: it harms nobody.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        let Some(rest) = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX)) else {
-            continue;
-        };
+        let of_file = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+        let Some(rest) = of_file.or_else(|| name.strip_prefix(FOLDER_PREFIX)) else { continue };
         let writer = rest.split_once('-').and_then(|(process, _)| process.parse::<u32>().ok());
         if is_abandoned(&entry.path(), writer) {
-            let _ = fs::remove_file(entry.path());
+            remove(&entry.path());
         }
     }
 }
 
-/// Is nobody writing to this file any more?
+/// Is nobody writing to this file or folder any more?
 fn is_abandoned(path: &Path, writer: Option<u32>) -> bool {
     let Ok(file) = own::open(path) else { return false };
     let Ok(found) = file.metadata() else { return false };
     let age = found.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
     let is_left = age > SURELY_ABANDONED || writer.is_some_and(has_ended);
     // A process of another computer has a number that says nothing here, but its file is locked.
-    found.is_file() && is_left && file.try_lock().is_ok()
+    (found.is_file() || found.is_dir()) && is_left && file.try_lock().is_ok()
 }
 
 #[cfg(unix)]
@@ -165,6 +203,36 @@ mod tests {
         assert!(!left.exists() && !old.exists());
         assert!(in_use.exists() && kept.iter().all(|path| path.exists()));
         drop(new);
+    }
+
+    #[cfg(feature = "emulator")]
+    #[test]
+    fn folders_of_the_dead_are_removed_with_what_is_in_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("kernel.cpp"), "half").unwrap();
+            path
+        };
+        let (dead, living) = (ended_process(), std::process::id());
+        let left = make(&format!("ordito-kernel-{dead}-abc"));
+        let in_use = make(&format!("ordito-kernel-{dead}-def"));
+        let lock = File::open(&in_use).unwrap();
+        lock.try_lock().unwrap();
+        let kept = [make(&format!("ordito-kernel-{living}-abc")), make("ordito-kernel-abc"), make("kernel")];
+        let elsewhere = folder.path().join(format!("ordito-kernel-{dead}-link"));
+        std::os::unix::fs::symlink(&kept[2], &elsewhere).unwrap();
+        sweep(folder.path());
+        assert!(!left.exists() && in_use.exists());
+        assert!(kept.iter().all(|path| path.join("kernel.cpp").exists()), "what a link leads to stays too");
+
+        let used = TemporaryFolder::new().unwrap();
+        let path = used.path().to_owned();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(!is_abandoned(&path, Some(dead)), "it is locked");
+        drop(used);
+        assert!(!path.exists());
     }
 
     #[test]

@@ -2,25 +2,32 @@
 
 use crate::Scalar;
 use crate::gemm::product::{Inputs, Shape};
+use crate::machine::{Interrupt, Interrupted};
 use crate::op::{Extent, Projection, Reference};
 
 /// αAB + βC in f64, in full or sampled.
-pub(crate) fn oracle<S: Scalar>(shape: Shape, inputs: &Inputs<S>, extent: Extent) -> Reference {
+pub(crate) fn oracle<S: Scalar>(
+    shape: Shape,
+    inputs: &Inputs<S>,
+    extent: Extent,
+    interrupt: &Interrupt,
+) -> Result<Reference, Interrupted> {
     let Shape { m: rows, n: cols, .. } = shape;
     let listed_rows = extent.listed_rows(rows);
     let listed = listed_rows.clone().unwrap_or_else(|| (0..rows).collect());
     let mut expected = vec![0.0; listed.len() * cols];
     let mut magnitude = expected.clone();
     let answers = expected.chunks_exact_mut(cols.max(1)).zip(magnitude.chunks_exact_mut(cols.max(1)));
-    for (&row, (expected, magnitude)) in listed.iter().zip(answers) {
+    for (&row, (expected, magnitude)) in interrupt.until_set(listed.iter().zip(answers)) {
         compute_row(inputs, row, expected, magnitude);
     }
     let terms = terms(shape, inputs);
     let projection = match extent {
         Extent::Whole => None,
-        Extent::Sampled { seed, .. } => Some(project(shape, inputs, terms, seed)),
+        Extent::Sampled { seed, .. } => Some(project(shape, inputs, terms, seed, interrupt)),
     };
-    Reference {
+    interrupt.check()?;
+    Ok(Reference {
         structure: Vec::new(),
         rows,
         cols,
@@ -31,7 +38,7 @@ pub(crate) fn oracle<S: Scalar>(shape: Shape, inputs: &Inputs<S>, extent: Extent
         amplification: inputs.alpha.to_f64().abs(),
         projection,
         nan_is_an_answer: false,
-    }
+    })
 }
 
 /// Rounded operations behind an element: a product and an addition count once for each column of A, fused or not;
@@ -71,13 +78,20 @@ fn compute_row<S: Scalar>(inputs: &Inputs<S>, row: usize, expected: &mut [f64], 
 }
 
 /// αA(Bw) + βCw: two products with a single column.
-fn project<S: Scalar>(shape: Shape, inputs: &Inputs<S>, terms: u64, seed: u64) -> Projection {
+fn project<S: Scalar>(
+    shape: Shape,
+    inputs: &Inputs<S>,
+    terms: u64,
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Projection {
     let weights = Projection::weights(shape.n, seed);
     let weigh = |row: &[S]| {
         let products = row.iter().zip(&weights).map(|(x, w)| x.to_f64() * w);
         products.fold((0.0, 0.0), |(sum, magnitude), n| (sum + n, magnitude + n.abs()))
     };
-    let b: Vec<(f64, f64)> = (0..shape.k).map(|row| weigh(inputs.b.view().row(row))).collect();
+    let b: Vec<(f64, f64)> =
+        interrupt.until_set(0..shape.k).map(|row| weigh(inputs.b.view().row(row))).collect();
     let (alpha, beta) = (inputs.alpha.to_f64(), inputs.beta.to_f64());
     let before = inputs.c.as_ref().filter(|_| beta != 0.0);
     let project_row = |row: usize| {
@@ -94,7 +108,7 @@ fn project<S: Scalar>(shape: Shape, inputs: &Inputs<S>, terms: u64, seed: u64) -
         }
         (sum, size)
     };
-    let (expected, magnitude) = (0..shape.m).map(project_row).unzip();
+    let (expected, magnitude) = interrupt.until_set(0..shape.m).map(project_row).unzip();
     Projection { weights, expected, magnitude, terms: vec![terms; shape.m] }
 }
 
@@ -103,6 +117,11 @@ mod tests {
     use super::*;
     use crate::matrix::Dense;
     use std::sync::Arc;
+
+    /// The answer, which nobody interrupts.
+    fn oracle<S: Scalar>(shape: Shape, inputs: &Inputs<S>, extent: Extent) -> Reference {
+        super::oracle(shape, inputs, extent, &Interrupt::default()).unwrap()
+    }
 
     fn example() -> (Shape, Inputs<f64>) {
         let a = Arc::new(Dense::from_rows(2, 3, vec![1.0, -2.0, 0.0, 0.0, 3.0, 1.0]).unwrap());

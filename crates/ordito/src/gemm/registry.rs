@@ -14,7 +14,7 @@ use crate::gemm::cuda::{
 };
 use crate::gemm::product::{Gemm, Inputs, Product, Shape};
 use crate::gemm::{reference, select};
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Interrupted, Machine};
 use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
 use std::sync::LazyLock;
@@ -126,7 +126,12 @@ impl<S: Scalar> Op for Gemm<S> {
         }
     }
 
-    fn oracle(shape: &Shape, inputs: &Inputs<S>, extent: Extent) -> Reference {
-        reference::oracle(*shape, inputs, extent)
+    fn oracle(
+        shape: &Shape,
+        inputs: &Inputs<S>,
+        extent: Extent,
+        interrupt: &Interrupt,
+    ) -> Result<Reference, Interrupted> {
+        reference::oracle(*shape, inputs, extent, interrupt)
     }
 }

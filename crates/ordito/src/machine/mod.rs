@@ -3,8 +3,10 @@
 // In a build without devices nothing that takes one can ever run.
 #![cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(unreachable_code))]
 
+mod interrupt;
 mod vectorized;
 
+pub use interrupt::{Interrupt, Interrupted};
 pub(crate) use vectorized::Vectorized;
 
 use crate::Scalar;
@@ -15,6 +17,8 @@ use crate::device::Emulator;
 use crate::device::Gpu;
 use crate::device::{Device, PinnedDense};
 use crate::refusal::Refusal;
+use crate::units;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 /// How much a run may take before it is refused with a sentence instead of tried.
@@ -57,6 +61,9 @@ pub struct Machine {
     accelerator: Accelerator,
     /// The accelerator with a stream of its own; `None`: the one that all share, opened on first use.
     device: Option<Device>,
+    interrupt: Interrupt,
+    /// Bytes that are held already, to which all that is asked for adds; `None`: each thing is held against the limit alone.
+    held: Option<Arc<AtomicU64>>,
 }
 
 /// What runs the CUDA variants.
@@ -106,7 +113,8 @@ impl Machine {
     pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
         let pool = Arc::new(Pool::new(threads)?);
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator: Accelerator::None, device: None }))
+        let (accelerator, interrupt) = (Accelerator::None, Interrupt::default());
+        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device: None, interrupt, held: None }))
     }
 
     /// The same machine with threads of its own that stay on one core each. The thread that calls is left alone: it takes part
@@ -120,9 +128,26 @@ impl Machine {
     /// # Ok::<(), ordito::Refusal>(())
     /// ```
     pub fn pinned(&self) -> Result<Arc<Self>, Refusal> {
-        let (cpu, pool) = (self.cpu.clone(), Arc::new(Pool::pinned(self.threads())?));
-        let (limits, accelerator, device) = (self.limits, self.accelerator, self.device.clone());
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device }))
+        let pool = Arc::new(Pool::pinned(self.threads())?);
+        Ok(Arc::new(Machine { pool, ..self.copy() }))
+    }
+
+    /// The same machine, on whose CPU what is computed stops early once `interrupt` is set, and is then an error.
+    pub fn interrupted_by(&self, interrupt: &Interrupt) -> Arc<Self> {
+        Arc::new(Machine { interrupt: interrupt.clone(), ..self.copy() })
+    }
+
+    /// The same machine for one undertaking that holds so many bytes already. From now on [`check_memory`](Self::check_memory)
+    /// adds up what it allows: the limit is one of the sum.
+    #[doc(hidden)]
+    pub fn holding(&self, bytes: u64) -> Arc<Self> {
+        Arc::new(Machine { held: Some(Arc::new(AtomicU64::new(bytes))), ..self.copy() })
+    }
+
+    /// What the undertaking holds: what it began with, and all that was allowed since.
+    #[doc(hidden)]
+    pub fn held_bytes(&self) -> u64 {
+        self.held.as_ref().map_or(0, |held| held.load(Ordering::Relaxed))
     }
 
     /// The same machine, with something that runs the CUDA variants. Nothing is opened yet.
@@ -152,8 +177,20 @@ impl Machine {
     }
 
     fn with(&self, accelerator: Accelerator, device: Option<Device>) -> Arc<Self> {
-        let (cpu, pool) = (self.cpu.clone(), self.pool.clone());
-        Arc::new(Machine { cpu, pool, limits: self.limits, accelerator, device })
+        Arc::new(Machine { accelerator, device, ..self.copy() })
+    }
+
+    /// The same, to be changed: threads, device, interrupt and what is held are shared.
+    fn copy(&self) -> Self {
+        Machine {
+            cpu: self.cpu.clone(),
+            pool: self.pool.clone(),
+            limits: self.limits,
+            accelerator: self.accelerator,
+            device: self.device.clone(),
+            interrupt: self.interrupt.clone(),
+            held: self.held.clone(),
+        }
     }
 
     /// `threads` threads of this computer, limits by its free memory.
@@ -208,6 +245,20 @@ impl Machine {
     #[doc(hidden)]
     pub fn team(&self) -> &Team {
         self.pool.team()
+    }
+    /// What stops the work on this machine.
+    #[doc(hidden)]
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+    /// Shares a kernel's chunks with the team. Once it is interrupted no further one is begun: only for what the caller of the
+    /// kernel then throws away.
+    pub(crate) fn run_chunks(&self, chunks: usize, work: impl Fn(usize) + Sync) {
+        self.team().run(chunks, |chunk| {
+            if !self.interrupt.is_set() {
+                work(chunk);
+            }
+        });
     }
     /// What runs the CUDA variants.
     pub fn accelerator(&self) -> Accelerator {
@@ -268,13 +319,45 @@ impl Machine {
         Err(Refusal::Work { what: what.into(), steps, limit })
     }
 
-    /// Refuses what needs more memory than the budget. `needed` is `None` when not even 64 bits hold it.
+    /// Refuses what needs more memory than the budget, beside what is held. `needed` is `None` when not even 64 bits hold it.
     #[doc(hidden)]
     pub fn check_memory(&self, what: impl Into<String>, needed: Option<u64>) -> Result<(), Refusal> {
-        let budget = self.limits.memory_bytes;
+        let (budget, held) = (self.limits.memory_bytes, self.held_bytes());
         match needed {
-            Some(bytes) if bytes <= budget => Ok(()),
-            _ => Err(Refusal::Memory { what: what.into(), needed, budget }),
+            Some(bytes) if held.saturating_add(bytes) <= budget => {
+                if let Some(held) = &self.held {
+                    held.fetch_add(bytes, Ordering::Relaxed);
+                }
+                Ok(())
+            }
+            _ if held == 0 => Err(Refusal::Memory { what: what.into(), needed, budget }),
+            _ => {
+                let what = format!("{}, beside {} that are held already,", what.into(), units::bytes(held));
+                Err(Refusal::Memory { what, needed, budget })
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_counts() {
+        let cpu = CpuInfo::detect();
+        let limits = Limits { memory_bytes: 1000, ..Limits::of(&cpu) };
+        let machine = Machine::new(cpu, 1, limits).unwrap();
+        (0..3).for_each(|_| machine.check_memory("each alone", Some(1000)).unwrap());
+        let counting = machine.holding(300);
+        counting.check_memory("the first", Some(400)).unwrap();
+        let refusal = counting.with_accelerator(Accelerator::None).check_memory("the second", Some(301));
+        assert_eq!(
+            refusal.unwrap_err().to_string(),
+            "the second, beside 700 B that are held already, would need 301 B, the memory budget is 1.00 kB"
+        );
+        counting.check_memory("the third", Some(300)).unwrap();
+        assert_eq!((counting.held_bytes(), machine.held_bytes()), (1000, 0));
+        assert!(counting.check_memory("more than there can be", None).is_err());
     }
 }

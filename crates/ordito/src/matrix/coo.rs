@@ -2,6 +2,7 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
+use crate::matrix::room::check_room;
 use crate::matrix::{FormatError, check_dimensions};
 
 /// What to do with several entries at the same place.
@@ -117,6 +118,20 @@ impl<S: Scalar> Coo<S> {
     pub fn entries(&self) -> impl Iterator<Item = (u32, u32, S)> + '_ {
         let places = self.row_indices.iter().zip(&self.column_indices);
         places.zip(&self.values).map(|((&row, &col), &value)| (row, col, value))
+    }
+
+    /// The same; an error where there is no memory for a number for every row, which [`Coo::row_lengths`] ends the program for: a
+    /// file of a few bytes can declare billions of rows.
+    ///
+    /// ```
+    /// use ordito::Coo;
+    /// let a = Coo::new(3, 1, vec![1, 1], vec![0, 0], vec![2.0, 3.0])?;
+    /// assert_eq!(a.try_row_lengths()?, [0, 2, 0]);
+    /// # Ok::<(), ordito::FormatError>(())
+    /// ```
+    pub fn try_row_lengths(&self) -> Result<Vec<usize>, FormatError> {
+        check_room("the lengths of the rows", (self.rows as u64).checked_mul(size_of::<usize>() as u64))?;
+        Ok(self.row_lengths())
     }
 
     /// How many entries each row has.

@@ -32,7 +32,7 @@ use crate::Scalar;
 #[cfg(feature = "cuda")]
 use crate::device::Gpu;
 use crate::device::{Device, DeviceError, KernelSource, LaunchReport};
-use crate::machine::{Accelerator, Machine};
+use crate::machine::{Accelerator, Interrupt, Interrupted, Machine};
 use crate::matrix::{EllPadded, FormatError};
 use crate::refusal::Refusal;
 use std::any::Any;
@@ -59,8 +59,13 @@ pub trait Op: Sized + 'static {
     fn choose(machine: &Machine, subject: &Self::Subject) -> Choice;
     /// What the work costs at least.
     fn cost(subject: &Self::Subject) -> Cost;
-    /// The answer, computed serially in f64 by the simplest loop there is.
-    fn oracle(subject: &Self::Subject, inputs: &Self::Inputs, extent: Extent) -> Reference;
+    /// The answer, computed serially in f64 by the simplest loop there is; none once it is interrupted.
+    fn oracle(
+        subject: &Self::Subject,
+        inputs: &Self::Inputs,
+        extent: Extent,
+        interrupt: &Interrupt,
+    ) -> Result<Reference, Interrupted>;
 
     /// The variant of this name, of today or of old.
     fn variant(name: &str) -> Option<&'static dyn Variant<Self>> {
@@ -273,6 +278,9 @@ pub enum RunError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// It was stopped before its end.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
     /// The result breaks the invariant of its format.
     #[error("the result is no valid matrix: {0}")]
     InvalidResult(#[from] FormatError),

@@ -2,6 +2,7 @@
 //! calls.
 
 use crate::Scalar;
+use crate::machine::{Interrupt, Machine};
 use crate::matrix::{Dense, DenseView, DenseViewMut};
 use crate::op::operands::{DenseOp, Operands, Shapes};
 use crate::op::{Prepared, RunError};
@@ -15,7 +16,7 @@ pub(crate) trait HostOp<const READ: usize>: DenseOp<READ> {
     fn repack_on_host(_kernel: &mut Self::HostKernel, _read: [DenseView<'_, Self::Read>; READ]) -> bool {
         false
     }
-    /// Repacks and computes. Shapes have been checked.
+    /// Repacks and computes, or stops early where the machine is interrupted. Shapes have been checked.
     fn run_on_host(
         kernel: &mut Self::HostKernel,
         factors: Self::Factors,
@@ -28,6 +29,7 @@ pub(crate) trait HostOp<const READ: usize>: DenseOp<READ> {
 pub(crate) struct OnHost<O: HostOp<READ>, const READ: usize> {
     kernel: Box<O::HostKernel>,
     shapes: Shapes<READ>,
+    interrupt: Interrupt,
     /// What the workbench reads, and what it writes.
     loaded: Option<(O::Inputs, Dense<O::Written>)>,
     /// What [`compute`](Self::compute) writes, kept between calls.
@@ -35,8 +37,9 @@ pub(crate) struct OnHost<O: HostOp<READ>, const READ: usize> {
 }
 
 impl<O: HostOp<READ>, const READ: usize> OnHost<O, READ> {
-    pub(crate) fn new(kernel: Box<O::HostKernel>, shapes: Shapes<READ>) -> Self {
-        OnHost { kernel, shapes, loaded: None, results: None }
+    /// `machine` is the one that the kernel was prepared for.
+    pub(crate) fn new(machine: &Machine, kernel: Box<O::HostKernel>, shapes: Shapes<READ>) -> Self {
+        OnHost { kernel, shapes, interrupt: machine.interrupt().clone(), loaded: None, results: None }
     }
 
     pub(crate) fn kernel(&self) -> &O::HostKernel {
@@ -53,7 +56,7 @@ impl<O: HostOp<READ>, const READ: usize> OnHost<O, READ> {
         let shapes = read.map(|view| (view.rows(), view.cols()));
         self.shapes.check::<O>(shapes, (written.rows(), written.cols()))?;
         O::run_on_host(&mut self.kernel, factors, read, written);
-        Ok(())
+        Ok(self.interrupt.check()?)
     }
 
     /// The library's call where the result is handed out in another form.
@@ -106,7 +109,7 @@ impl<O: HostOp<READ>, const READ: usize> Prepared<O> for OnHost<O, READ> {
         let (inputs, written) = self.loaded.as_mut().ok_or(RunError::NotLoaded)?;
         let Operands { factors, read, .. } = O::operands(inputs);
         O::run_on_host(&mut self.kernel, factors, read.map(Dense::view), written.view_mut());
-        Ok(())
+        Ok(self.interrupt.check()?)
     }
 
     fn fetch(&mut self) -> Result<O::Output, RunError> {

@@ -1,22 +1,31 @@
 //! The serial answer in f64: one loop over the triplets, with Σ|a||x| beside it for the error bound.
 
 use crate::Scalar;
+use crate::machine::{Interrupt, Interrupted};
 use crate::op::{Extent, Projection, Reference};
 use crate::spmm::product::{Inputs, Subject};
 
 /// αAX + βY in f64, in full or sampled.
-pub(crate) fn oracle<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, extent: Extent) -> Reference {
+pub(crate) fn oracle<S: Scalar>(
+    subject: &Subject<S>,
+    inputs: &Inputs<S>,
+    extent: Extent,
+    interrupt: &Interrupt,
+) -> Result<Reference, Interrupted> {
     let (rows, cols) = (subject.a.rows(), subject.k);
-    let terms = terms(subject, inputs);
+    let terms = terms(subject, inputs, interrupt);
     let listed_rows = extent.listed_rows(rows);
     let mut answer = Answer::new(rows, cols, listed_rows.as_deref());
-    for_each_entry(subject, inputs, |row, col, value| answer.add(row, value, inputs.x.view().row(col)));
+    let add = |row, col, value| answer.add(row, value, inputs.x.view().row(col));
+    for_each_entry(subject, inputs, interrupt, add);
+    interrupt.check()?;
     answer.finish(inputs);
 
     let projection = match extent {
         Extent::Whole => None,
-        Extent::Sampled { seed, .. } => Some(project(subject, inputs, terms.clone(), seed)),
+        Extent::Sampled { seed, .. } => Some(project(subject, inputs, terms.clone(), seed, interrupt)),
     };
+    interrupt.check()?;
     let terms = match &listed_rows {
         None => terms,
         Some(listed) => listed.iter().map(|&row| terms[row]).collect(),
@@ -24,7 +33,7 @@ pub(crate) fn oracle<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, extent
     let (expected, magnitude) = (answer.expected, answer.magnitude);
     let amplification = inputs.alpha.to_f64().abs();
     let structure = Vec::new();
-    Reference {
+    Ok(Reference {
         structure,
         rows,
         cols,
@@ -35,13 +44,17 @@ pub(crate) fn oracle<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, extent
         amplification,
         projection,
         nan_is_an_answer: false,
-    }
+    })
 }
 
-/// Every entry of A once: as it was read where that is known, else from CSR. None where α is 0: A is not read then.
+/// Entries from one look at the interrupt to the next: a second at most, with a million columns of X.
+const ENTRIES_BETWEEN_LOOKS: usize = 1024;
+
+/// Every entry of A once, unless it is interrupted: as it was read where that is known, else from CSR. None where α is 0: A is not read then.
 fn for_each_entry<S: Scalar>(
     subject: &Subject<S>,
     inputs: &Inputs<S>,
+    interrupt: &Interrupt,
     mut entry: impl FnMut(usize, usize, f64),
 ) {
     if inputs.alpha == S::ZERO {
@@ -49,10 +62,15 @@ fn for_each_entry<S: Scalar>(
     }
     match &subject.triplets {
         Some(triplets) => {
-            triplets.entries().for_each(|(row, col, a)| entry(row as usize, col as usize, a.to_f64()))
+            for (at, (row, col, a)) in triplets.entries().enumerate() {
+                if at % ENTRIES_BETWEEN_LOOKS == 0 && interrupt.is_set() {
+                    return;
+                }
+                entry(row as usize, col as usize, a.to_f64());
+            }
         }
         None => {
-            for row in 0..subject.a.rows() {
+            for row in interrupt.until_set(0..subject.a.rows()) {
                 subject.a.view().row(row).for_each(|(col, a)| entry(row, col, a.to_f64()));
             }
         }
@@ -61,10 +79,10 @@ fn for_each_entry<S: Scalar>(
 
 /// Rounded operations behind an element of each row: a product and an addition per nonzero count once each,
 /// fused or not; α and β where they do something.
-fn terms<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>) -> Vec<u64> {
+fn terms<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, interrupt: &Interrupt) -> Vec<u64> {
     let scaling = u64::from(inputs.alpha != S::ONE) + 2 * u64::from(inputs.beta != S::ZERO);
     let mut terms = vec![scaling; subject.a.rows()];
-    for_each_entry(subject, inputs, |row, _, _| terms[row] += 1);
+    for_each_entry(subject, inputs, interrupt, |row, _, _| terms[row] += 1);
     terms
 }
 
@@ -126,7 +144,13 @@ impl Answer {
 }
 
 /// αA(Xw) + βYw: as much work as a product with a single column.
-fn project<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, terms: Vec<u64>, seed: u64) -> Projection {
+fn project<S: Scalar>(
+    subject: &Subject<S>,
+    inputs: &Inputs<S>,
+    terms: Vec<u64>,
+    seed: u64,
+    interrupt: &Interrupt,
+) -> Projection {
     let (rows, cols) = (subject.a.rows(), subject.k);
     let weights = Projection::weights(cols, seed);
     let weigh = |row: &[S]| {
@@ -136,7 +160,7 @@ fn project<S: Scalar>(subject: &Subject<S>, inputs: &Inputs<S>, terms: Vec<u64>,
     let x: Vec<(f64, f64)> = (0..inputs.x.rows()).map(|row| weigh(inputs.x.view().row(row))).collect();
     let (mut expected, mut magnitude) = (vec![0.0; rows], vec![0.0; rows]);
     let (alpha, beta) = (inputs.alpha.to_f64(), inputs.beta.to_f64());
-    for_each_entry(subject, inputs, |row, col, a| {
+    for_each_entry(subject, inputs, interrupt, |row, col, a| {
         expected[row] += alpha * a * x[col].0;
         magnitude[row] += (alpha * a).abs() * x[col].1;
     });
@@ -156,6 +180,11 @@ mod tests {
     use crate::matrix::{Coo, Csr, Dense, Duplicates};
     use std::sync::Arc;
 
+    /// The answer, which nobody interrupts.
+    fn oracle(subject: &Subject<f64>, inputs: &Inputs<f64>, extent: Extent) -> Reference {
+        super::oracle(subject, inputs, extent, &Interrupt::default()).unwrap()
+    }
+
     fn example() -> (Subject<f64>, Inputs<f64>) {
         let coo = Coo::new(2, 2, vec![0, 0, 1], vec![0, 1, 1], vec![1.0, -2.0, 3.0]).unwrap();
         let a = Arc::new(Csr::from_coo(&coo, Duplicates::Keep));
@@ -172,6 +201,16 @@ mod tests {
         assert_eq!(reference.expected, [-11.0, -13.0, 17.0, 23.0]);
         assert_eq!(reference.magnitude, [15.0, 21.0, 19.0, 25.0]);
         assert_eq!(reference.terms, [5, 4]);
+    }
+
+    #[test]
+    fn what_is_interrupted_has_no_answer() {
+        let (subject, inputs) = example();
+        let interrupt = Interrupt::default();
+        interrupt.set();
+        for extent in [Extent::Whole, Extent::Sampled { rows: 1, seed: 3 }] {
+            assert_eq!(super::oracle(&subject, &inputs, extent, &interrupt), Err(Interrupted));
+        }
     }
 
     #[test]

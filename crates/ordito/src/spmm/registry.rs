@@ -1,7 +1,7 @@
 //! The one list of ways to multiply. Help, `list`, `verify`, `bench`, the documents and the tests walk it.
 
 use crate::Scalar;
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Interrupted, Machine};
 use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
 use crate::spmm::cpu::csr_threads_clustered;
@@ -162,7 +162,12 @@ impl<S: Scalar> Op for Spmm<S> {
         }
     }
 
-    fn oracle(subject: &Subject<S>, inputs: &Inputs<S>, extent: Extent) -> Reference {
-        reference::oracle(subject, inputs, extent)
+    fn oracle(
+        subject: &Subject<S>,
+        inputs: &Inputs<S>,
+        extent: Extent,
+        interrupt: &Interrupt,
+    ) -> Result<Reference, Interrupted> {
+        reference::oracle(subject, inputs, extent, interrupt)
     }
 }

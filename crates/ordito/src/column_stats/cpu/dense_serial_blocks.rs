@@ -40,6 +40,6 @@ impl<S: Scalar> Variant<Columns<S>> for DenseSerialBlocks {
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Reduction<S>>, Refusal> {
         let kernel = Kernel { grid: RowBlocks::new(*shape), simd: machine.cpu().simd };
-        Ok(OnHost::boxed(kernel, *shape))
+        Ok(OnHost::boxed(machine, kernel, *shape))
     }
 }

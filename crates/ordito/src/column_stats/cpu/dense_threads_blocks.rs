@@ -39,6 +39,6 @@ impl<S: Scalar> Variant<Columns<S>> for DenseThreadsBlocks {
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Reduction<S>>, Refusal> {
         let kernel = Kernel { grid: RowBlocks::new(*shape), machine: machine.clone() };
-        Ok(OnHost::boxed(kernel, *shape))
+        Ok(OnHost::boxed(machine, kernel, *shape))
     }
 }

@@ -4,6 +4,7 @@ use crate::Scalar;
 use crate::column_stats::operands::{shapes, statistics_of};
 use crate::column_stats::reduction::{Columns, Reduction, Shape};
 use crate::column_stats::statistics::{ALL_STATISTICS, Statistics};
+use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::op::on_host::{self, HostOp};
@@ -18,8 +19,12 @@ pub(crate) trait HostKernel<S: Scalar>: Send {
 pub(crate) type OnHost<S> = on_host::OnHost<Columns<S>, 1>;
 
 impl<S: Scalar> OnHost<S> {
-    pub(crate) fn boxed(kernel: impl HostKernel<S> + 'static, shape: Shape) -> Box<dyn Reduction<S>> {
-        Box::new(OnHost::new(Box::new(kernel), shapes(shape, ALL_STATISTICS)))
+    pub(crate) fn boxed(
+        machine: &Machine,
+        kernel: impl HostKernel<S> + 'static,
+        shape: Shape,
+    ) -> Box<dyn Reduction<S>> {
+        Box::new(OnHost::new(machine, Box::new(kernel), shapes(shape, ALL_STATISTICS)))
     }
 }
 

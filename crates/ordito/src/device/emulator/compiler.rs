@@ -1,7 +1,7 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
 use crate::device::source::{EMULATOR_HEADER_NAME, KernelSource, UNIT_NAME};
-use crate::files::Key;
+use crate::files::{Key, TemporaryFolder};
 use crate::refusal::Refusal;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ impl Compiler {
     pub(crate) fn compile(&self, source: &KernelSource) -> Result<Vec<u8>, Refusal> {
         source.check_headers()?;
         let failed = |error: io::Error| Refusal::Compile { kernel: source.title(), log: error.to_string() };
-        let folder = tempfile::Builder::new().prefix("ordito-kernel-").tempdir().map_err(|error| {
+        let folder = TemporaryFolder::new().map_err(|error| {
             let folder = std::env::temp_dir();
             Refusal::Device(format!(
                 "no temporary folder can be made in {}: {}; set TMPDIR",

@@ -5,7 +5,7 @@
 use crate::Scalar;
 use crate::gemm::cpu::host::{HostKernel, OnHost, check_serial_work};
 use crate::gemm::product::{Gemm, Product, Shape};
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Machine};
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
@@ -20,7 +20,7 @@ const HEIGHT: usize = 128;
 
 pub(crate) struct DenseSerialBlocked;
 
-struct Kernel;
+struct Kernel(Interrupt);
 
 impl<S: Scalar> HostKernel<S> for Kernel {
     fn multiply(
@@ -34,7 +34,7 @@ impl<S: Scalar> HostKernel<S> for Kernel {
         c.scale(beta);
         let (m, k, n) = (a.rows(), a.cols(), b.cols());
         for first_row in (0..m).step_by(HEIGHT) {
-            for first_term in (0..k).step_by(DEPTH) {
+            for first_term in self.0.until_set((0..k).step_by(DEPTH)) {
                 for first_col in (0..n).step_by(WIDTH) {
                     let cols = first_col..n.min(first_col + WIDTH);
                     for row in first_row..m.min(first_row + HEIGHT) {
@@ -66,6 +66,6 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseSerialBlocked {
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         check_serial_work(machine, *shape)?;
-        Ok(OnHost::boxed(Kernel, *shape))
+        Ok(OnHost::boxed(machine, Kernel(machine.interrupt().clone()), *shape))
     }
 }

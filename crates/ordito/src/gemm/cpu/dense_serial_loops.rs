@@ -5,7 +5,7 @@
 use crate::Scalar;
 use crate::gemm::cpu::host::{HostKernel, OnHost, check_serial_work};
 use crate::gemm::product::{Gemm, Product, Shape};
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Machine};
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub(crate) struct DenseSerialLoops;
 
-struct Kernel;
+struct Kernel(Interrupt);
 
 impl<S: Scalar> HostKernel<S> for Kernel {
     fn multiply(
@@ -26,7 +26,7 @@ impl<S: Scalar> HostKernel<S> for Kernel {
         mut c: DenseViewMut<'_, S>,
     ) {
         let (b_data, distance) = (b.data(), b.leading_dimension());
-        for row in 0..c.rows() {
+        for row in self.0.until_set(0..c.rows()) {
             let a = a.row(row);
             for (col, c) in c.row_mut(row).iter_mut().enumerate() {
                 let mut sum = S::ZERO;
@@ -53,6 +53,6 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseSerialLoops {
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         check_serial_work(machine, *shape)?;
-        Ok(OnHost::boxed(Kernel, *shape))
+        Ok(OnHost::boxed(machine, Kernel(machine.interrupt().clone()), *shape))
     }
 }

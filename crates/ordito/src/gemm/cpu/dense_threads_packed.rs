@@ -113,6 +113,6 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseThreadsPacked {
         &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
-        Ok(OnHost::boxed(Kernel(machine.clone()), *shape))
+        Ok(OnHost::boxed(machine, Kernel(machine.clone()), *shape))
     }
 }

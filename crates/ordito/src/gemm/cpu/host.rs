@@ -26,8 +26,12 @@ pub(crate) trait HostKernel<S: Scalar>: Send {
 pub(crate) type OnHost<S> = on_host::OnHost<Gemm<S>, 2>;
 
 impl<S: Scalar> OnHost<S> {
-    pub(crate) fn boxed(kernel: impl HostKernel<S> + 'static, shape: Shape) -> Box<dyn Product<S>> {
-        Box::new(OnHost::new(Box::new(kernel), shapes(shape)))
+    pub(crate) fn boxed(
+        machine: &Machine,
+        kernel: impl HostKernel<S> + 'static,
+        shape: Shape,
+    ) -> Box<dyn Product<S>> {
+        Box::new(OnHost::new(machine, Box::new(kernel), shapes(shape)))
     }
 }
 

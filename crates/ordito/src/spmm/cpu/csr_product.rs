@@ -35,7 +35,7 @@ pub(crate) fn multiply_chunks<S: Scalar>(
         let (list, columns, values) = (InOrder(offsets.as_ptr()), columns.as_ptr(), values.as_ptr());
         machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
     };
-    machine.team().run(chunks.count(), |chunk| {
+    machine.run_chunks(chunks.count(), |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {
             match part {
                 Part::Rows(rows) => multiply(a.offsets(), rows.start, rows.end, operands),

@@ -47,6 +47,6 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsNnz {
         let chunks = RowChunks::new(a.view().offsets(), subject.k, machine.threads());
         let ahead = ahead::distance(machine, a.view(), subject.k);
         let kernel = Kernel { a: a.clone(), machine: machine.clone(), chunks, ahead };
-        Ok(OnHost::boxed(kernel, (a.rows(), a.cols()), subject.k))
+        Ok(OnHost::boxed(machine, kernel, (a.rows(), a.cols()), subject.k))
     }
 }

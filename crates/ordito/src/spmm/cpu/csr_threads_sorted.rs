@@ -32,7 +32,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         let operands = Operands::new(alpha, x, beta, y);
         // The format keeps what the kernel relies on: stretches cover the entries, columns are rows of X, and every row of Y
         // stands once in the order, so a chunk has its rows to itself.
-        machine.team().run(borders.len() - 1, |chunk| {
+        machine.run_chunks(borders.len() - 1, |chunk| {
             let stretches = Stretches {
                 stretches: a.stretches().as_ptr(),
                 first: borders[chunk],
@@ -78,6 +78,6 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
         let work_before = |i: usize| a.stretches()[i].entry as usize + a.stretches()[i].place as usize;
         let borders = even_borders(a.stretches().len() - 1, chunks, work_before);
         let shape = (rows, subject.a.cols());
-        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders }, shape, subject.k))
+        Ok(OnHost::boxed(machine, Kernel { a, machine: machine.clone(), borders }, shape, subject.k))
     }
 }

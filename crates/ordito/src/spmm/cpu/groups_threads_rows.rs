@@ -32,7 +32,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         let a = &self.a;
         // The format keeps what the kernel relies on: positions rise to the lengths of the arrays, columns are rows of X, and
         // every row of Y is in one group, so a chunk has its rows to itself.
-        self.machine.team().run(self.borders.len() - 1, |chunk| {
+        self.machine.run_chunks(self.borders.len() - 1, |chunk| {
             let (first, end) = (self.borders[chunk], self.borders[chunk + 1]);
             let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
             let (groups, by_row, widest) = (a.groups().as_ptr(), a.order() == Order::ByRow, self.widest);
@@ -65,6 +65,6 @@ impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
         // Mostly groups of four: spans that leave room for four sums of each column.
         let widest = if 2 * rows > 7 * (groups.len() - 1) { 4 } else { 8 };
         let shape = (rows, subject.a.cols());
-        Ok(OnHost::boxed(Kernel { a, machine: machine.clone(), borders, widest }, shape, subject.k))
+        Ok(OnHost::boxed(machine, Kernel { a, machine: machine.clone(), borders, widest }, shape, subject.k))
     }
 }

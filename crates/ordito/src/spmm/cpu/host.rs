@@ -1,6 +1,7 @@
 //! What every CPU variant shares: a kernel over views, made into a [`Product`] that owns its operands.
 
 use crate::Scalar;
+use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::op::on_host::{self, HostOp};
@@ -25,13 +26,14 @@ pub(crate) trait HostKernel<S: Scalar>: Send {
 pub(crate) type OnHost<S> = on_host::OnHost<Spmm<S>, 1>;
 
 impl<S: Scalar> OnHost<S> {
-    /// For a matrix of shape `a_shape` and `k` columns of X.
+    /// Of a kernel made for `machine`, a matrix of shape `a_shape` and `k` columns of X.
     pub(crate) fn boxed(
+        machine: &Machine,
         kernel: impl HostKernel<S> + 'static,
         a_shape: (usize, usize),
         k: usize,
     ) -> Box<dyn Product<S>> {
-        Box::new(OnHost::new(Box::new(kernel), shapes(a_shape, k)))
+        Box::new(OnHost::new(machine, Box::new(kernel), shapes(a_shape, k)))
     }
 }
 

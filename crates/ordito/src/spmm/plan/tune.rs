@@ -54,8 +54,9 @@ impl<S: Scalar> Plan<S> {
         let (mut measured, mut instead_of_ns) = (0, None);
         for variant in candidates::<S>(machine) {
             let limit = best.map(|(_, ns)| ns);
+            let one_at_a_time = machine.holding(machine.held_bytes());
             let ns = match variant
-                .prepare(machine, &subject)
+                .prepare(&one_at_a_time, &subject)
                 .map_err(RunError::from)
                 .and_then(|mut ready| time(&mut *ready, &inputs, limit))
             {

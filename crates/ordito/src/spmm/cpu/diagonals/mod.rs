@@ -69,7 +69,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         let x = if self.wants_compact_x(x.cols()) { self.compact_x.or(x) } else { x };
         let (a, simd) = (&self.a, self.machine.cpu().simd);
         let y = Target::new(alpha, beta, y);
-        self.machine.team().run(self.borders.len() - 1, |share| {
+        self.machine.run_chunks(self.borders.len() - 1, |share| {
             let stretches = self.borders[share]..self.borders[share + 1];
             let (first_row, end_row) = (a.first_row(stretches.start), a.first_row(stretches.end));
             let part = Part { chunks: a.chunks(stretches), first_row, end_row };
@@ -132,6 +132,7 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
         let borders = even_borders(a.stretches(), chunks, work);
         let shape = (a.rows(), a.cols());
         Ok(OnHost::boxed(
+            machine,
             Kernel { a, machine: machine.clone(), borders, compact_x: CompactX::default() },
             shape,
             subject.k,

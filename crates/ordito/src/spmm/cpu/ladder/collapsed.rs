@@ -25,7 +25,7 @@ impl Schedule {
     }
 }
 
-/// Calls `element` with row, column and place of every element of Y, once.
+/// Calls `element` with row, column and place of every element of Y, once, unless it is interrupted.
 pub(crate) fn collapsed<S: Scalar>(
     machine: &Machine,
     schedule: Schedule,
@@ -58,6 +58,9 @@ pub(crate) fn collapsed<S: Scalar>(
                 col += 1;
                 if col == cols {
                     (row, col) = (row + 1, 0);
+                    if machine.interrupt().is_set() {
+                        return;
+                    }
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! Loses as soon as K > 1: A is read K times and no cache line of X is used whole.
 
 use crate::Scalar;
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Machine};
 use crate::matrix::{Csr, CsrSlices, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
@@ -15,15 +15,18 @@ use std::sync::Arc;
 
 pub(crate) struct CsrSerial;
 
-struct Kernel<S>(Arc<Csr<S>>);
+struct Kernel<S> {
+    a: Arc<Csr<S>>,
+    interrupt: Interrupt,
+}
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        element_by_element(self.0.view(), 0, alpha, x, beta, y);
+        element_by_element(self.a.view(), 0, alpha, x, beta, y, &self.interrupt);
     }
 }
 
-/// Rows `first_row..` of Y, as many as `y` has, one element after the other.
+/// Rows `first_row..` of Y, as many as `y` has, one element after the other, until it is interrupted.
 pub(crate) fn element_by_element<S: Scalar>(
     a: CsrSlices<'_, S>,
     first_row: usize,
@@ -31,9 +34,10 @@ pub(crate) fn element_by_element<S: Scalar>(
     x: DenseView<'_, S>,
     beta: S,
     mut y: DenseViewMut<'_, S>,
+    interrupt: &Interrupt,
 ) {
     let (x_data, distance) = (x.data(), x.leading_dimension());
-    for row in 0..y.rows() {
+    for row in interrupt.until_set(0..y.rows()) {
         let entries = a.range(first_row + row);
         let columns = &a.columns()[entries.clone()];
         let values = &a.values()[entries];
@@ -60,8 +64,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrSerial {
     fn describe(&self) -> &Description {
         &DESCRIPTION
     }
-    fn prepare(&self, _: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;
-        Ok(OnHost::boxed(Kernel(a.clone()), (a.rows(), a.cols()), subject.k))
+        let kernel = Kernel { a: a.clone(), interrupt: machine.interrupt().clone() };
+        Ok(OnHost::boxed(machine, kernel, (a.rows(), a.cols()), subject.k))
     }
 }

@@ -46,10 +46,10 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             first_row += taken;
             rest = below;
         }
-        let a = self.a.view();
+        let (a, interrupt) = (self.a.view(), self.machine.interrupt());
         self.machine.pool().run_shares(shares, |share| {
             for (first_row, y) in share {
-                element_by_element(a, first_row, alpha, x, beta, y);
+                element_by_element(a, first_row, alpha, x, beta, y, interrupt);
             }
         });
     }
@@ -72,7 +72,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsRows {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;
         let kernel = Kernel { a: a.clone(), machine: machine.clone() };
-        Ok(OnHost::boxed(kernel, (a.rows(), a.cols()), subject.k))
+        Ok(OnHost::boxed(machine, kernel, (a.rows(), a.cols()), subject.k))
     }
 }
 

@@ -4,7 +4,7 @@
 //! Loses on skewed matrices, where nearly everything is padding (refused above the memory budget), and for K > 1.
 
 use crate::Scalar;
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Machine};
 use crate::matrix::{Csr, DenseView, DenseViewMut, EllPadded};
 use crate::op::{Description, Place, Variant, check_padded};
 use crate::refusal::Refusal;
@@ -16,15 +16,18 @@ use std::sync::Arc;
 
 pub(crate) struct EllPaddedSerial;
 
-struct Kernel<S>(EllPadded<S>);
+struct Kernel<S> {
+    a: EllPadded<S>,
+    interrupt: Interrupt,
+}
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
-        let (width, x_data, distance) = (self.0.width(), x.data(), x.leading_dimension());
-        for row in 0..y.rows() {
+        let (width, x_data, distance) = (self.a.width(), x.data(), x.leading_dimension());
+        for row in self.interrupt.until_set(0..y.rows()) {
             let places = row * width..(row + 1) * width;
-            let columns = &self.0.columns()[places.clone()];
-            let values = &self.0.values()[places];
+            let columns = &self.a.columns()[places.clone()];
+            let values = &self.a.values()[places];
             for (k, y) in y.row_mut(row).iter_mut().enumerate() {
                 let mut sum = S::ZERO;
                 for (&col, &value) in columns.iter().zip(values) {
@@ -71,6 +74,7 @@ impl<S: Scalar> Variant<Spmm<S>> for EllPaddedSerial {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;
-        Ok(OnHost::boxed(Kernel(pad_for(machine, a, subject.k)?), (a.rows(), a.cols()), subject.k))
+        let kernel = Kernel { a: pad_for(machine, a, subject.k)?, interrupt: machine.interrupt().clone() };
+        Ok(OnHost::boxed(machine, kernel, (a.rows(), a.cols()), subject.k))
     }
 }

@@ -82,6 +82,6 @@ impl<S: Scalar> Variant<Spmm<S>> for EllPaddedThreads {
             schedule: self.schedule,
             x_columns: Vec::new(),
         };
-        Ok(OnHost::boxed(kernel, shape, subject.k))
+        Ok(OnHost::boxed(machine, kernel, shape, subject.k))
     }
 }

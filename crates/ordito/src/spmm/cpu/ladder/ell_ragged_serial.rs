@@ -3,7 +3,7 @@
 //! Loses where rows are short (a row is two allocations somewhere else) and for K > 1.
 
 use crate::Scalar;
-use crate::machine::Machine;
+use crate::machine::{Interrupt, Machine};
 use crate::matrix::{Csr, DenseView, DenseViewMut, EllRagged};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
@@ -15,12 +15,15 @@ use std::sync::Arc;
 
 pub(crate) struct EllRaggedSerial;
 
-struct Kernel<S>(EllRagged<S>);
+struct Kernel<S> {
+    a: EllRagged<S>,
+    interrupt: Interrupt,
+}
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
         let (x_data, distance) = (x.data(), x.leading_dimension());
-        for (row, entries) in self.0.rows().iter().enumerate() {
+        for (row, entries) in self.interrupt.until_set(self.a.rows().iter().enumerate()) {
             for (k, y) in y.row_mut(row).iter_mut().enumerate() {
                 let mut sum = S::ZERO;
                 for (&col, &value) in entries.columns.iter().zip(&entries.values) {
@@ -55,6 +58,7 @@ impl<S: Scalar> Variant<Spmm<S>> for EllRaggedSerial {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;
-        Ok(OnHost::boxed(Kernel(rag(machine, a)?), (a.rows(), a.cols()), subject.k))
+        let kernel = Kernel { a: rag(machine, a)?, interrupt: machine.interrupt().clone() };
+        Ok(OnHost::boxed(machine, kernel, (a.rows(), a.cols()), subject.k))
     }
 }

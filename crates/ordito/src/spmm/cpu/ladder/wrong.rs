@@ -41,8 +41,8 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrSerialWrong {
     fn describe(&self) -> &Description {
         &DESCRIPTION
     }
-    fn prepare(&self, _: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
+    fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let a = &subject.a;
-        Ok(OnHost::boxed(Kernel(a.clone()), (a.rows(), a.cols()), subject.k))
+        Ok(OnHost::boxed(machine, Kernel(a.clone()), (a.rows(), a.cols()), subject.k))
     }
 }

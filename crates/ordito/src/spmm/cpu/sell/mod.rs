@@ -53,7 +53,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             let sums = Target::new(S::ONE, S::ZERO, DenseViewMut::compact(&mut self.piece_sums, pieces, 1));
             let y = Target::new(alpha, beta, y.reborrow());
             let borders = &self.borders;
-            self.machine.team().run(pieces + borders.len() - 1, |task| {
+            self.machine.run_chunks(pieces + borders.len() - 1, |task| {
                 if task < pieces {
                     // SAFETY: each piece has a place of its own.
                     unsafe { sums.write_element(task, 0, piece_sum(simd, a, task, x)) };
@@ -142,9 +142,8 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
             even_borders(a.slices(), chunks, work).into_iter().map(|slice| a.border(slice)).collect();
         let piece_sums = vec![S::ZERO; a.pieces().len()];
         let shape = (rows, a.cols());
-        let machine = machine.clone();
         let (long_rows_before, compact_x) = (Vec::new(), CompactX::default());
-        let kernel = Kernel { a, machine, borders, piece_sums, long_rows_before, compact_x };
-        Ok(OnHost::boxed(kernel, shape, 1))
+        let kernel = Kernel { a, machine: machine.clone(), borders, piece_sums, long_rows_before, compact_x };
+        Ok(OnHost::boxed(machine, kernel, shape, 1))
     }
 }

@@ -6,6 +6,7 @@ use crate::gemm::cuda::fast::tiled::*;
 use crate::gemm::product::Inputs;
 use crate::gemm::reference::oracle;
 use crate::gemm::testing::emulator;
+use crate::machine::Interrupt;
 use crate::matrix::Dense;
 use crate::matrix::random_dense;
 use crate::op::{Extent, Op};
@@ -55,7 +56,7 @@ fn product<S: Scalar>(
 
 /// "passed", or which element is beyond γₙ·Σ|a||b|; NaN is.
 fn verdict<S: Scalar>(tiled: &Tiled, shape: Shape, inputs: &Inputs<S>, found: &Dense<S>) -> String {
-    let reference = oracle(shape, inputs, Extent::Whole);
+    let reference = oracle(shape, inputs, Extent::Whole, &Interrupt::default()).unwrap();
     for (place, (found, expected)) in found.data().iter().zip(&reference.expected).enumerate() {
         let terms = reference.terms[place / reference.cols] as f64 * S::UNIT_ROUNDOFF;
         let bound =
