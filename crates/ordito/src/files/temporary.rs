@@ -9,9 +9,14 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 const PREFIX: &str = ".ordito-";
-const SUFFIX: &str = ".part";
+pub(crate) const SUFFIX: &str = ".part";
 /// Names of earlier versions do not say whose they are: nobody writes to one file for so long.
 const SURELY_ABANDONED: Duration = Duration::from_secs(24 * 3600);
+
+/// How every name begins: with whose file it is, so that it is swept up when that process has ended.
+pub(crate) fn prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
 
 /// A temporary file while it is written. It is gone when this is dropped, unless it got its name.
 #[derive(Debug)]
@@ -28,8 +33,7 @@ impl Temporary {
             _ => Path::new("."),
         };
         sweep_once(folder);
-        let prefix = format!("{PREFIX}{}-", std::process::id());
-        let made = tempfile::Builder::new().prefix(&prefix).suffix(SUFFIX).tempfile_in(folder);
+        let made = tempfile::Builder::new().prefix(&prefix()).suffix(SUFFIX).tempfile_in(folder);
         // The library's error repeats the temporary name, which means nothing to anybody.
         let file = made.map_err(|error| io::Error::from(error.kind()))?;
         // Tells other processes, also those of other computers, that somebody is at it. Not every file system can.

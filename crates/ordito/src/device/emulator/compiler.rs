@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 use std::{fs, io};
 
 const EMULATOR_HEADER: &str = include_str!("cuda_emulator.h");
+/// How files for temporary use begin: a killed program leaves them, and their owner should know whose they are.
+pub(crate) const TEMPORARY: &str = "ordito-kernel-";
 /// Lines of a compiler's log that are worth showing.
 const LOG_LINES: usize = 40;
 
@@ -130,7 +132,7 @@ impl Compiler {
     pub(crate) fn compile(&self, source: &KernelSource) -> Result<Vec<u8>, Refusal> {
         source.check_headers()?;
         let failed = |error: io::Error| Refusal::Compile { kernel: source.title(), log: error.to_string() };
-        let folder = tempfile::Builder::new().prefix("ordito-kernel-").tempdir().map_err(|error| {
+        let folder = tempfile::Builder::new().prefix(TEMPORARY).tempdir().map_err(|error| {
             let folder = std::env::temp_dir();
             Refusal::Device(format!(
                 "no temporary folder can be made in {}: {}; set TMPDIR",
@@ -147,6 +149,8 @@ impl Compiler {
             let mut command = Command::new(&self.program);
             // The log is shown in messages and compared in tests: no translations.
             command.args(&self.arguments).args(arguments).current_dir(folder.path()).env("LC_ALL", "C");
+            // What the compiler keeps for a while is gone with the folder, even when it is ended.
+            command.env("TMPDIR", folder.path());
             let output = command.output().map_err(failed)?;
             if output.status.success() {
                 Ok(())
