@@ -25,3 +25,26 @@ wrong:
 scipy +matrices:
     cargo build --release
     python3 benches/compare_with_scipy.py target/release/ordito {{matrices}}
+
+# every command that writes, killed at many moments, on full disks, without permissions, with caches of others (python3)
+faults moments="200":
+    cargo build --release
+    python3 crates/ordito-cli/tests/faults/faults.py target/release/ordito --moments {{moments}}
+
+# By tree borrows, since rayon's crossbeam breaks the rules of stacked ones. Threads of a pool outlive the program: no leak.
+# formats, sorts, threads and readers in Miri (needs a nightly with it)
+miri:
+    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test -p ordito --features emulator,serde --lib -- matrix:: cpu:: io:: spmm::cpu::formats scalar:: text::
+
+# kernels and readers under AddressSanitizer, at every vector level, with assertions (needs a nightly)
+asan:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    export RUSTFLAGS=-Zsanitizer=address
+    export CARGO_TARGET_DIR=target/asan CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+    for level in portable avx2 avx512; do
+        # The emulator switches stacks, which the sanitizer takes for faults; it has checks of its own.
+        ORDITO_SIMD=$level cargo +nightly test --release --target x86_64-unknown-linux-gnu -p ordito -p ordito-bench \
+            --features ordito/emulator,ordito/serde --lib --test conformance --test guard_pages \
+            --test properties_io --test mutations --test corpus -- --skip emulator
+    done

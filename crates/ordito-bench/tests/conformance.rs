@@ -27,10 +27,12 @@ use ordito_bench::workbench::{Case, OracleLimits, Side, Wanted, Workbench, selec
 use spmm::{KS, SCALINGS, assert_exact, spmm_case, with_gaps};
 use std::sync::Arc;
 
-/// Several numbers of threads and every vector level this CPU has.
+/// Several numbers of threads and every vector level this CPU has. `ORDITO_SIMD` keeps to one: a run with each of them has
+/// every case at every level.
 fn machines() -> Vec<Arc<Machine>> {
-    let cpu = CpuInfo::detect();
-    let machine = |(threads, simd)| {
+    let (cpu, is_one_level) = (CpuInfo::detect(), std::env::var_os("ORDITO_SIMD").is_some());
+    let machine = |(threads, level)| {
+        let simd = if is_one_level { cpu.simd } else { level };
         let cpu = CpuInfo { simd, ..cpu.clone() };
         Machine::new(cpu.clone(), threads, Limits::of(&cpu)).unwrap()
     };

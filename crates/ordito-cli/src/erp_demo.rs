@@ -4,7 +4,7 @@ use crate::console::Console;
 use ordito::machine::Machine;
 use ordito_eeg::demo::{COMPONENTS, Demo};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Writes the synthetic recording; tells what is in it and what to do with it.
 pub(crate) fn write_demo(
@@ -14,17 +14,16 @@ pub(crate) fn write_demo(
     machine: &Machine,
     console: &Console,
 ) -> anyhow::Result<u8> {
-    let files = ["target.txt", "nontarget.txt"].map(|name| folder.join(name));
+    let demo = Demo::standard(seed);
     // Recordings are called so too, and nobody has them twice.
-    if let Some(file) = files.iter().find(|file| file.symlink_metadata().is_ok()) {
+    if let Some(file) = demo.in_the_way(folder, machine.pool()) {
         anyhow::bail!("--demo: {} is there already; name another folder", file.display());
     }
-    let demo = Demo::standard(seed);
     let busy = console.busy(format!("writing {}", folder.display()));
     demo.write(folder, machine.pool())?;
     drop(busy);
     if as_json {
-        console.json(&described(&demo, &files))?;
+        console.json(&described(&demo, folder))?;
         return Ok(0);
     }
     let (columns, shown) = (demo.recording.elements(), folder.display());
@@ -48,7 +47,7 @@ pub(crate) fn write_demo(
 }
 
 /// What was written, for scripts.
-fn described(demo: &Demo, [target, nontarget]: &[PathBuf; 2]) -> Value {
+fn described(demo: &Demo, folder: &Path) -> Value {
     let planted = COMPONENTS.iter().map(|component| {
         json!({
             "name": component.name,
@@ -61,8 +60,8 @@ fn described(demo: &Demo, [target, nontarget]: &[PathBuf; 2]) -> Value {
     json!({
         "op": "erp-demo",
         "schema": 1,
-        "target": target,
-        "nontarget": nontarget,
+        "target": folder.join("target.txt"),
+        "nontarget": folder.join("nontarget.txt"),
         "target_epochs": demo.targets,
         "nontarget_epochs": demo.nontargets,
         "sensors": demo.recording.sensors,

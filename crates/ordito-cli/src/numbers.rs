@@ -23,23 +23,21 @@ pub(crate) fn parse_numbers(text: &str) -> Result<Numbers, String> {
     let Some((first, rest)) = text.split_once("..") else {
         return Ok(Numbers(NonZeroUsize::new(number(text)?).into_iter().collect()));
     };
-    let (last, step): (&str, Box<dyn Fn(usize) -> Option<usize>>) =
-        if let Some((last, factor)) = rest.split_once('*') {
-            let factor = number(factor)?;
-            if factor == 1 {
-                return Err(format!("`{text}`: a factor above 1 is needed"));
-            }
-            (last, Box::new(move |now| now.checked_mul(factor)))
-        } else {
-            let (last, step) = rest.split_once('+').unwrap_or((rest, "1"));
-            let step = number(step)?;
-            (last, Box::new(move |now| now.checked_add(step)))
-        };
+    // A factor of 1 adds, a step of 0 multiplies.
+    let (last, factor, step) = match (rest.split_once('*'), rest.split_once('+')) {
+        (Some((last, factor)), _) => (last, number(factor)?, 0),
+        (None, Some((last, step))) => (last, 1, number(step)?),
+        (None, None) => (rest, 1, 1),
+    };
+    if (factor, step) == (1, 0) {
+        return Err(format!("`{text}`: a factor above 1 is needed"));
+    }
+    let next = |now: usize| now.checked_mul(factor).and_then(|now| now.checked_add(step));
     let (first, last) = (number(first)?, number(last)?);
     if last < first {
         return Err(format!("`{text}` ends before it begins"));
     }
-    let in_range = std::iter::successors(Some(first), |&now| step(now)).take_while(|&now| now <= last);
+    let in_range = std::iter::successors(Some(first), |&now| next(now)).take_while(|&now| now <= last);
     let found: Vec<NonZeroUsize> = in_range.take(MOST + 1).filter_map(NonZeroUsize::new).collect();
     if found.len() > MOST {
         return Err(format!("`{text}` has more than {MOST} numbers"));

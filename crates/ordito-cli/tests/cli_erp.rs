@@ -198,4 +198,15 @@ fn the_demo_replaces_nothing_and_speaks_json() {
     assert_eq!((&line["op"], &line["target_epochs"]), (&"erp-demo".into(), &358.into()));
     assert_eq!((&line["planted"][0]["name"], &line["planted"][0]["sensor"]), (&"P300".into(), &"Pz".into()));
     assert!(folder.path().join("new/nontarget.txt").exists());
+
+    // Of a run that was ended between its files, the next one makes the rest. Half a file is not of such a run.
+    let [target, nontarget] =
+        ["target.txt", "nontarget.txt"].map(|name| folder.path().join("new").join(name));
+    let whole = [&target, &nontarget].map(|path| fs::read(path).unwrap());
+    fs::remove_file(&nontarget).unwrap();
+    assert!(ordito(&folder, &["erp", "--demo", "new"]).status.success());
+    assert_eq!(fs::read(&nontarget).unwrap(), whole[1]);
+    fs::write(&target, &whole[0][..whole[0].len() / 2]).unwrap();
+    assert_eq!(ordito(&folder, &["erp", "--demo", "new"]).status.code(), Some(2));
+    assert_eq!(fs::metadata(&target).unwrap().len(), whole[0].len() as u64 / 2);
 }

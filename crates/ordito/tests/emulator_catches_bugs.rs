@@ -289,3 +289,37 @@ fn a_warp_tail_without_barriers_is_a_race() {
     let error = tree_mean(&device, text.replace("__syncwarp();", "")).unwrap_err().to_string();
     assert!(error.contains("data race on shared memory"), "{error}");
 }
+
+/// A struct of 48 or of 320 bytes, passed by value: g++ copies it for the call without telling anybody, unless there is no call.
+#[test]
+fn structs_passed_by_value_are_seen() {
+    const TEXT: &str = "struct Row { double v[LENGTH]; };
+template <typename T> __device__ __noinline__ T sum(Row row) {
+    T total = 0;
+    for (int i = 0; i < LENGTH; ++i) total += row.v[i];
+    return total;
+}
+extern \"C\" __global__ void row_sums(const Row* rows, double* y) {
+    y[threadIdx.x] = sum<double>(rows[threadIdx.x]);
+}
+";
+    let Some(device) = emulator() else { return };
+    for length in [6, 40] {
+        let source = KernelSource::new("row_sums", "row_sums.cu", TEXT).define("LENGTH", length);
+        let kernel = device.kernel(&source).unwrap();
+        let rows = device.upload("the rows", &vec![1.0_f64; 2 * length]).unwrap();
+        let sums = |threads: u64| {
+            let mut y: Buffer<f64> = device.allocate("y", 3).unwrap();
+            let plan = LaunchPlan::linear(device.limits(), Some(threads), threads as u32).unwrap();
+            // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+            unsafe { kernel.launch(&plan, &[Argument::from(&rows), Argument::from(&mut y)]) }?;
+            let mut result = vec![0.0; 3];
+            y.read(&mut result)?;
+            Ok::<_, DeviceError>(result)
+        };
+        assert_eq!(sums(2).unwrap()[..2], [length as f64; 2]);
+        let error = sums(3).unwrap_err().to_string();
+        let said = format!("at byte {} of the rows", 2 * 8 * length);
+        assert!(error.contains("out-of-bounds read of ") && error.contains(&said), "{error}");
+    }
+}

@@ -13,6 +13,18 @@ use ordito::refusal::Refusal;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Runs that were checked, of a variant that may have to be timed in no more than a rule allows.
+struct Checked<'a> {
+    rule: Option<&'a StopRule>,
+    runs_ns: Vec<f64>,
+}
+
+impl Checked<'_> {
+    fn is_time_up(&self) -> bool {
+        self.rule.is_some_and(|rule| rule.is_time_up(self.runs_ns.iter().sum::<f64>() as u64))
+    }
+}
+
 impl Workbench<'_> {
     /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was. What is to be timed by
     /// a rule is not run again once its time is up. Nothing is known of one that was interrupted. `machine` counts what variants hold
@@ -43,10 +55,8 @@ impl Workbench<'_> {
             record.prepare_upload_ns = Some(spent.uploading.as_nanos() as f64);
         }
         record.launches = ready.launches();
-        let mut checked_ns = Vec::new();
-        let is_enough =
-            |runs_ns: &[f64]| rule.is_some_and(|rule| rule.is_time_up(runs_ns.iter().sum::<f64>() as u64));
-        match self.findings(case, variant, &mut *ready, output, &mut record, (&mut checked_ns, &is_enough)) {
+        let mut checked = Checked { rule, runs_ns: Vec::new() };
+        match self.findings(case, variant, &mut *ready, output, &mut record, &mut checked) {
             Ok(findings) => note_findings(&findings, case.precision_for(variant.describe()), &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
             Err(RunError::Refused(refusal)) => return Some(Judged::refused(record, refusal, self.hint)),
@@ -61,6 +71,7 @@ impl Workbench<'_> {
             }
         }
         let passed = record.outcome == Outcome::Passed;
+        let checked_ns = checked.runs_ns;
         Some(Judged { record, checked_ns, ready: passed.then_some(ready), refusal: None })
     }
 
@@ -73,7 +84,7 @@ impl Workbench<'_> {
         ready: &mut O::Ready,
         output: &mut Option<O::Output>,
         record: &mut Record,
-        (runs_ns, is_enough): (&mut Vec<f64>, &dyn Fn(&[f64]) -> bool),
+        checked: &mut Checked<'_>,
     ) -> Result<Findings, RunError> {
         let reference = case.reference(self.machine.interrupt())?;
         ready.load(&case.inputs)?;
@@ -87,7 +98,7 @@ impl Workbench<'_> {
             }
             let took_ns = start.elapsed().as_nanos() as f64;
             record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
-            runs_ns.push(took_ns);
+            checked.runs_ns.push(took_ns);
             let output: &O::Output = match &mut *output {
                 Some(earlier) => {
                     ready.fetch_into(earlier)?;
@@ -118,7 +129,7 @@ impl Workbench<'_> {
             if worst.as_ref().is_none_or(is_worse) {
                 worst = Some(findings);
             }
-            if wrong || is_enough(runs_ns) {
+            if wrong || checked.is_time_up() {
                 break;
             }
         }

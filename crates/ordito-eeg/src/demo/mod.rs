@@ -17,7 +17,12 @@ use ordito::files::{WriteError, write_atomically};
 use ordito::matrix::Random;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// What it is written to.
+const FILES: [&str; 2] = ["target.txt", "nontarget.txt"];
 
 /// A synthetic recording.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,28 +197,55 @@ impl Demo {
     pub fn write(&self, folder: &Path, pool: &Pool) -> Result<(), WriteError> {
         std::fs::create_dir_all(folder)
             .map_err(|reason| WriteError::Io { path: folder.to_owned(), reason })?;
-        self.write_rows(&folder.join("target.txt"), self.targets, pool, |epoch| self.target(epoch))?;
-        self.write_rows(&folder.join("nontarget.txt"), self.nontargets, pool, |epoch| self.nontarget(epoch))
+        FILES.into_iter().try_for_each(|name| {
+            write_atomically(&folder.join(name), |mut file| self.write_rows(name, &mut file, pool))
+        })
     }
 
-    fn write_rows(
-        &self,
-        path: &Path,
-        rows: usize,
-        pool: &Pool,
-        epoch: impl Fn(usize) -> Vec<f64> + Sync,
-    ) -> Result<(), WriteError> {
+    /// What is there already and is not what [`write`](Self::write) would write. A run that was ended may have left one of the
+    /// two files, which is in nobody's way.
+    pub fn in_the_way(&self, folder: &Path, pool: &Pool) -> Option<PathBuf> {
+        let is_same = |name: &str, path: &Path| -> io::Result<bool> {
+            // Nobody waits for a pipe.
+            if !path.metadata()?.is_file() {
+                return Ok(false);
+            }
+            let mut same = Same(BufReader::new(File::open(path)?));
+            self.write_rows(name, &mut same, pool)?;
+            Ok(same.0.fill_buf()?.is_empty())
+        };
+        let paths = FILES.into_iter().map(|name| (name, folder.join(name)));
+        let mut there = paths.filter(|(_, path)| path.symlink_metadata().is_ok());
+        there.find(|(name, path)| !is_same(name, path).unwrap_or(false)).map(|(_, path)| path)
+    }
+
+    fn write_rows(&self, name: &str, file: &mut impl Write, pool: &Pool) -> io::Result<()> {
         /// Rows that are made before they are written: some for every thread.
         const ROWS_AT_ONCE: usize = 64;
-        let line = |row: usize| line_of(&epoch(row));
-        write_atomically(path, |file| {
-            for first in (0..rows).step_by(ROWS_AT_ONCE) {
-                let batch = first..rows.min(first + ROWS_AT_ONCE);
-                let lines: Vec<String> = pool.install(|| batch.into_par_iter().map(line).collect());
-                lines.iter().try_for_each(|line| file.write_all(line.as_bytes()))?;
-            }
-            Ok(())
-        })
+        let is_target = name == FILES[0];
+        let rows = if is_target { self.targets } else { self.nontargets };
+        let line = |row: usize| line_of(&if is_target { self.target(row) } else { self.nontarget(row) });
+        for first in (0..rows).step_by(ROWS_AT_ONCE) {
+            let batch = first..rows.min(first + ROWS_AT_ONCE);
+            let lines: Vec<String> = pool.install(|| batch.into_par_iter().map(line).collect());
+            lines.iter().try_for_each(|line| file.write_all(line.as_bytes()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes what is in a file already, and nothing else.
+struct Same<R>(R);
+
+impl<R: Read> Write for Same<R> {
+    fn write(&mut self, expected: &[u8]) -> io::Result<usize> {
+        let mut found = vec![0; expected.len()];
+        self.0.read_exact(&mut found)?;
+        if found == expected { Ok(found.len()) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -16,9 +16,9 @@ pub use cache_dir::{cache_dir, take_cache_notes};
 pub(crate) use key::Key;
 pub use own::read_own;
 pub use target::check_writable;
-#[cfg(feature = "emulator")]
-pub(crate) use temporary::TemporaryFolder;
 pub use temporary::remove_unfinished_files;
+#[cfg(feature = "emulator")]
+pub(crate) use temporary::{TemporaryFolder, kernel_prefix};
 pub use write_error::WriteError;
 #[cfg(feature = "io")]
 pub(crate) use write_error::printable;

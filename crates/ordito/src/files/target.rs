@@ -1,5 +1,6 @@
 //! Where a file goes: what is there already, and what of it the new file keeps.
 
+use crate::files::temporary;
 use crate::files::write_error::WriteError;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -121,8 +122,8 @@ fn ordinary_mode(path: &Path) -> io::Result<u32> {
     use std::os::unix::fs::PermissionsExt;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let probe = tempfile::Builder::new()
-        .prefix(".ordito-")
-        .suffix(".part")
+        .prefix(&temporary::prefix())
+        .suffix(temporary::SUFFIX)
         .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)
         .map_err(|error| io::Error::from(error.kind()))?;

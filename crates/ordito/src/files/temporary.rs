@@ -10,10 +10,21 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 const PREFIX: &str = ".ordito-";
-const SUFFIX: &str = ".part";
-const FOLDER_PREFIX: &str = "ordito-kernel-";
+pub(crate) const SUFFIX: &str = ".part";
+const KERNEL_PREFIX: &str = "ordito-kernel-";
 /// Names of earlier versions do not say whose they are: nobody writes to one file for so long.
 const SURELY_ABANDONED: Duration = Duration::from_secs(24 * 3600);
+
+/// How every name begins: with whose file it is, so that it is swept up when that process has ended.
+pub(crate) fn prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
+
+/// The same for what a compiler of kernels leaves in the system's folder.
+#[cfg(feature = "emulator")]
+pub(crate) fn kernel_prefix() -> String {
+    format!("{KERNEL_PREFIX}{}-", std::process::id())
+}
 
 /// A temporary file while it is written. It is gone when this is dropped, unless it got its name.
 #[derive(Debug)]
@@ -30,8 +41,7 @@ impl Temporary {
             _ => Path::new("."),
         };
         sweep_once(folder);
-        let prefix = format!("{PREFIX}{}-", std::process::id());
-        let made = tempfile::Builder::new().prefix(&prefix).suffix(SUFFIX).tempfile_in(folder);
+        let made = tempfile::Builder::new().prefix(&prefix()).suffix(SUFFIX).tempfile_in(folder);
         // The library's error repeats the temporary name, which means nothing to anybody.
         let file = made.map_err(|error| io::Error::from(error.kind()))?;
         // Tells other processes, also those of other computers, that somebody is at it. Not every file system can.
@@ -66,11 +76,10 @@ impl TemporaryFolder {
     /// In the system's folder for such things. Only we can look into it.
     pub(crate) fn new() -> io::Result<Self> {
         sweep_once(&std::env::temp_dir());
-        let prefix = format!("{FOLDER_PREFIX}{}-", std::process::id());
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let folder = builder.prefix(&prefix).tempdir()?;
+        let folder = builder.prefix(&kernel_prefix()).tempdir()?;
         let _lock = own::open(folder.path()).ok().filter(|opened| opened.try_lock().is_ok());
         let _unfinished = Unfinished::note(folder.path());
         Ok(TemporaryFolder { folder, _unfinished, _lock })
@@ -133,7 +142,7 @@ fn sweep(folder: &Path) {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
         let of_file = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-        let Some(rest) = of_file.or_else(|| name.strip_prefix(FOLDER_PREFIX)) else { continue };
+        let Some(rest) = of_file.or_else(|| name.strip_prefix(KERNEL_PREFIX)) else { continue };
         let writer = rest.split_once('-').and_then(|(process, _)| process.parse::<u32>().ok());
         if is_abandoned(&entry.path(), writer) {
             remove(&entry.path());

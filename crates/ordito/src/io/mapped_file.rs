@@ -25,7 +25,7 @@ impl AsRef<[u8]> for MappedFile {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 mod imp {
     use crate::io::watched_ranges::Watched;
     use memmap2::Mmap;
@@ -62,7 +62,8 @@ mod imp {
 }
 
 /// Elsewhere nobody watches, and files are read.
-#[cfg(not(target_os = "linux"))]
+// Miri knows no mapped files.
+#[cfg(any(not(target_os = "linux"), miri))]
 mod imp {
     pub(super) type Shared = std::convert::Infallible;
 
@@ -77,7 +78,7 @@ mod imp {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     use super::*;
     use std::fs::{self, File};

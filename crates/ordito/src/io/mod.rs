@@ -14,7 +14,7 @@ pub mod matrix_market;
 mod nearest;
 mod number;
 pub mod npy;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 mod watched_ranges;
 mod mapped_file;
 mod source;

@@ -2,7 +2,7 @@
 //! once in 2 MiB, not 512 times. Half of the time that the system took for a file of 48 MB.
 
 /// Asks for it, for memory that was not touched yet. Only advice: nothing depends on whether it is followed.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn advise<T>(untouched: &mut [T]) {
     const HUGE_PAGE_BYTES: usize = 2 << 20;
     let memory = untouched.as_mut_ptr_range();
@@ -15,7 +15,7 @@ pub(crate) fn advise<T>(untouched: &mut [T]) {
 }
 
 /// Was the memory touched before, by whoever had it then? One page in its middle tells.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn was_touched<T>(memory: &[T]) -> bool {
     const SMALLEST_PAGE_BYTES: usize = 4096;
     let middle = memory[memory.len() / 2..].as_ptr() as usize / SMALLEST_PAGE_BYTES * SMALLEST_PAGE_BYTES;
@@ -25,12 +25,12 @@ pub(crate) fn was_touched<T>(memory: &[T]) -> bool {
     fault == 0 && told & 1 == 1
 }
 
-/// Other systems choose by themselves.
-#[cfg(not(target_os = "linux"))]
+/// Other systems choose by themselves, and Miri has no pages.
+#[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) fn advise<T>(_untouched: &mut [T]) {}
 
 /// Unknown there.
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), miri))]
 pub(crate) fn was_touched<T>(_memory: &[T]) -> bool {
     false
 }

@@ -334,8 +334,8 @@ mod tests {
             for old in known_as {
                 let owners = O::variants().iter().filter(|other| other.describe().is_known_as(old));
                 assert_eq!(owners.count(), 1, "{old}");
-                let is_of_today = |other: &&dyn Variant<O>| other.name().eq_ignore_ascii_case(old);
-                assert!(!O::variants().iter().any(|other| is_of_today(&other)), "{old} is a name of today");
+                let is_of_today = |other: &&'static dyn Variant<O>| other.name().eq_ignore_ascii_case(old);
+                assert!(!O::variants().iter().any(is_of_today), "{old} is a name of today");
                 assert_eq!(O::variant(&old.to_uppercase()).map(|found| found.name()), Some(name));
             }
         }

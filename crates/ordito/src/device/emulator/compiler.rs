@@ -147,6 +147,8 @@ impl Compiler {
             let mut command = Command::new(&self.program);
             // The log is shown in messages and compared in tests: no translations.
             command.args(&self.arguments).args(arguments).current_dir(folder.path()).env("LC_ALL", "C");
+            // What the compiler keeps for a while is gone with the folder, even when it is ended.
+            command.env("TMPDIR", folder.path());
             let output = command.output().map_err(failed)?;
             if output.status.success() {
                 Ok(())

@@ -2,6 +2,7 @@
 
 use crate::device::emulator::compiler::Checks;
 use crate::device::emulator::hooks::Table;
+use crate::files::kernel_prefix;
 use crate::refusal::Refusal;
 use std::ffi::c_void;
 use std::io::Write;
@@ -52,7 +53,8 @@ impl KernelLibrary {
                 folder.display()
             ))
         };
-        let mut file = tempfile::Builder::new().suffix(".so").tempfile().map_err(|error| failed(&error))?;
+        let made = tempfile::Builder::new().prefix(&kernel_prefix()).suffix(".so").tempfile();
+        let mut file = made.map_err(|error| failed(&error))?;
         file.write_all(&code).map_err(|error| failed(&error))?;
         let path = file.into_temp_path(); // closed: what is open for writing cannot be executed everywhere
         // SAFETY: the library was compiled from `cuda_emulator.h` and a kernel; loading it runs nothing but an

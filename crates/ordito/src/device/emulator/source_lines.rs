@@ -1,6 +1,7 @@
 //! Lines of a `.cu` file from addresses in its machine code, by the program `addr2line` where there is one.
 
 use crate::device::source::{HEADER_NAME, PTX};
+use crate::files::kernel_prefix;
 use std::io::Write;
 use std::process::Command;
 
@@ -17,7 +18,7 @@ impl SourceLines<'_> {
     /// `csr_cuda_thread.cu:17`: the line of the call that returns to this address.
     pub(crate) fn find(&self, return_address: usize) -> Option<String> {
         let call = return_address.checked_sub(self.image)?.checked_sub(1)?;
-        let mut library = tempfile::NamedTempFile::new().ok()?;
+        let mut library = tempfile::Builder::new().prefix(&kernel_prefix()).tempfile().ok()?;
         library.write_all(self.code).ok()?;
         let output = Command::new("addr2line")
             .args(["-i", "-e"])
