@@ -222,7 +222,6 @@ fn read_as<S: Scalar>(
 struct Prepared<S: Scalar> {
     plan: Plan<S>,
     case: Case<Gemm<S>>,
-    error_factor: f64,
 }
 
 impl<S: Scalar> Prepared<S> {
@@ -244,7 +243,7 @@ impl<S: Scalar> Prepared<S> {
             other => Plan::with_variant(&other.name(), shape, machine)?,
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
-        let error_factor = note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
+        note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
         let conversion = if args.dtype.is_some() { Conversion::Allow } else { Conversion::Refuse };
         let Shape { m: n, k: m, n: p } = shape;
         let a = Arc::new(read_as::<S>(&args.a, n, m, conversion)?);
@@ -253,11 +252,7 @@ impl<S: Scalar> Prepared<S> {
         let c = args.c.as_ref().filter(|_| beta != S::ZERO);
         let c = c.map(|path| read_as::<S>(path, n, p, conversion).map(Arc::new)).transpose()?;
         let inputs = Inputs { a, b, alpha, beta, c };
-        Ok(Prepared {
-            plan,
-            case: Case::new(shape, inputs, Precision::of::<S>(), record, limits),
-            error_factor,
-        })
+        Ok(Prepared { plan, case: Case::new(shape, inputs, Precision::of::<S>(), record, limits) })
     }
 
     /// The product, checked and written as asked.
@@ -275,7 +270,7 @@ impl<S: Scalar> Prepared<S> {
             record.gflops = None; // nothing was multiplied
         }
         if args.product.check {
-            product::check(&self.case, &c, self.error_factor, &mut record)?;
+            product::check(&self.case, self.plan.choice(), &c, &mut record)?;
         }
         if let Some(output) = &args.output {
             match result {

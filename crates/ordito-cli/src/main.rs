@@ -7,6 +7,7 @@
 
 mod args;
 mod bench;
+mod columns;
 mod completions;
 mod console;
 mod convert;
@@ -83,6 +84,8 @@ enum Command {
     Spmm(spmm::SpmmArgs),
     /// The product C = αAB + βC itself
     Gemm(gemm::GemmArgs),
+    /// Mean, variance, least and greatest element of every column of a file
+    Columns(columns::ColumnsArgs),
     /// Event-related potentials of EEG epochs: averages, errors, difference, peaks
     Erp(Box<erp::ErpArgs>),
     /// Every selected variant against the serial oracle; exit 1 if any is wrong
@@ -119,6 +122,7 @@ fn main() -> ExitCode {
         Command::List(args) => list::run(&args, &console),
         Command::Spmm(args) => spmm::run(&args, &console),
         Command::Gemm(args) => gemm::run(&args, &console),
+        Command::Columns(args) => columns::run(&args, &console),
         Command::Erp(args) => erp::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),

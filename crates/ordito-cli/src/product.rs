@@ -1,4 +1,4 @@
-//! What `ordito spmm` and `ordito gemm` share: one product by one variant, its record, and how it ends.
+//! What `ordito spmm`, `ordito gemm` and `ordito columns` share: one result by one variant, its record, and how it ends.
 
 use crate::args::Device;
 use crate::console::Console;
@@ -6,11 +6,10 @@ use crate::interrupt::interrupt;
 use crate::session::unmet_gpu_requirement;
 use crate::targets::missing_device;
 use clap::Args;
-use ordito::Scalar;
 use ordito::device::LaunchReport;
 use ordito::files::check_writable;
 use ordito::machine::{Accelerator, Limits, Machine};
-use ordito::matrix::{Dense, FormatError};
+use ordito::matrix::FormatError;
 use ordito::op::{Choice, Op, Phases, RunError};
 use ordito::refusal::Refusal;
 use ordito_bench::check::compare;
@@ -40,6 +39,10 @@ pub(crate) struct ProductArgs {
     /// Hold the result against the serial oracle; exit 1 if it is wrong
     #[arg(long)]
     pub(crate) check: bool,
+    /// More of how it is computed: launches of CUDA kernels with their blocks and threads; for spmm also after how many products a
+    /// format pays
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) verbose: bool,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -115,6 +118,10 @@ impl ProductArgs {
             console.error(&anyhow::anyhow!("{error}"));
         } else {
             console.line(table::one(&record))?;
+            let launches = table::launches(std::slice::from_ref(&record));
+            if self.verbose && !launches.is_empty() {
+                console.line(launches)?;
+            }
         }
         if let Some(unmet) = unmet_gpu_requirement(&[record]) {
             console.error(&unmet);
@@ -158,22 +165,22 @@ pub(crate) fn too_large(machine: &Machine) -> impl Fn(FormatError) -> Refusal {
     move |error| Refusal::Memory { what: error.to_string(), needed: None, budget }
 }
 
-/// What a plan took, noted in the record; the factor on the error bound that comes with it.
+/// What a plan took, noted in the record.
 pub(crate) fn note_plan<O: Op>(
     record: &mut Record,
     selected: &Selected<O>,
     choice: &Choice,
     launches: Vec<LaunchReport>,
     machine: &Machine,
-) -> f64 {
+) {
     record.launches = launches;
     if matches!(selected, Selected::Auto) {
         record.chosen = Some(choice.variant.into());
         record.reason = Some(choice.reason.clone());
     }
-    let Some(variant) = O::variant(choice.variant) else { return 1.0 };
-    record.set_variant(variant.describe(), machine);
-    variant.describe().error_factor
+    if let Some(variant) = O::variant(choice.variant) {
+        record.set_variant(variant.describe(), machine);
+    }
 }
 
 /// The record of a case that has run once, in `elapsed_ns` or what the device says of it.
@@ -189,14 +196,16 @@ pub(crate) fn timed<O: Op>(case: &Case<O>, phases: Phases, elapsed_ns: f64) -> R
     record
 }
 
-/// Holds a result against the oracle.
-pub(crate) fn check<S: Scalar, O: Op<Output = Dense<S>>>(
+/// Holds what a plan made of a case against the oracle.
+pub(crate) fn check<O: Op>(
     case: &Case<O>,
-    found: &Dense<S>,
-    error_factor: f64,
+    choice: &Choice,
+    found: &O::Output,
     record: &mut Record,
 ) -> Result<(), RunError> {
-    let findings = compare(case.reference(interrupt())?, found, case.precision, error_factor);
-    note_findings(&findings, case.precision, record);
+    let described = O::variant(choice.variant).map(|variant| variant.describe());
+    let (precision, factor) =
+        described.map_or((case.precision, 1.0), |known| (case.precision_for(known), known.error_factor));
+    note_findings(&compare(case.reference(interrupt())?, found, precision, factor), precision, record);
     Ok(())
 }

@@ -8,6 +8,7 @@ use ordito::machine::Machine;
 use ordito_bench::report::bar::Ink;
 use ordito_bench::sample::StopRule;
 use ordito_bench::workbench::{OracleLimits, Wanted};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub(crate) struct Request {
     pub(crate) targets: Targets,
     pub(crate) ks: Vec<usize>,
     pub(crate) dtypes: Vec<Dtype>,
+    /// In how many groups rows are taken, where they are.
+    pub(crate) groups: Option<NonZeroUsize>,
     /// β of a dense product, where one was asked for.
     pub(crate) beta: Option<f64>,
     pub(crate) read: ReadOptions,

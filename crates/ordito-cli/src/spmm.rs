@@ -53,9 +53,6 @@ pub(crate) struct SpmmArgs {
     /// Measure what could be chosen on this matrix first, take the fastest, and remember it for `auto`
     #[arg(long, conflicts_with = "variant")]
     tune: bool,
-    /// Say after how many products preparing has paid, which is measured
-    #[arg(long, short, conflicts_with = "json")]
-    verbose: bool,
     #[command(flatten)]
     product: ProductArgs,
     #[command(flatten)]
@@ -93,7 +90,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8>
     let prepared = Prepared::new(args, selected, &machine, matrix, x, record.clone());
     let multiplied = prepared.map_err(anyhow::Error::from).and_then(|prepared| {
         busy.say("multiplying");
-        let break_even = args.verbose.then(|| prepared.break_even()).transpose()?;
+        let break_even = args.product.verbose.then(|| prepared.break_even()).transpose()?;
         Ok((prepared.multiply(args, x_is_vector)?, break_even))
     });
     drop(busy);
@@ -124,7 +121,6 @@ fn read_x<S: Scalar>(path: &Path, rows: usize, machine: &Machine) -> anyhow::Res
 struct Prepared<S: Scalar> {
     plan: Plan<S>,
     case: Case<Spmm<S>>,
-    error_factor: f64,
 }
 
 impl<S: Scalar> Prepared<S> {
@@ -152,12 +148,12 @@ impl<S: Scalar> Prepared<S> {
             other => Plan::with_variant(&other.name(), a.clone(), k, machine)?,
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
-        let error_factor = note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
+        note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
         let x =
             x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large(machine))?;
         let subject = Subject { a, triplets, k };
         let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
-        Ok(Prepared { plan, case, error_factor })
+        Ok(Prepared { plan, case })
     }
 
     /// Has preparing paid?
@@ -177,7 +173,7 @@ impl<S: Scalar> Prepared<S> {
         let elapsed_ns = start.elapsed().as_nanos() as f64;
         let mut record = product::timed(&self.case, self.plan.phases(), elapsed_ns);
         if args.product.check {
-            product::check(&self.case, &y, self.error_factor, &mut record)?;
+            product::check(&self.case, self.plan.choice(), &y, &mut record)?;
         }
         if let Some(output) = &args.output {
             if x_is_vector {

@@ -48,6 +48,9 @@ pub(crate) struct RunArgs {
     /// β of C = A·B + βC, for gemm; with 0, C is not read [default: 1]
     #[arg(long, value_name = "BETA", allow_negative_numbers = true, value_parser = parse_finite)]
     beta: Option<f64>,
+    /// Take the rows in so many groups, a launch for each: row i belongs to group i mod N; for columns
+    #[arg(long, value_name = "N")]
+    groups: Option<NonZeroUsize>,
     /// Precisions
     #[arg(long, value_enum, value_delimiter = ',')]
     dtype: Vec<Dtype>,
@@ -96,6 +99,11 @@ impl RunArgs {
             "--beta: {} has no β; gemm has",
             operation.name()
         );
+        anyhow::ensure!(
+            self.groups.is_none() || operation.has_groups(),
+            "--groups: {} has none; columns has",
+            operation.name()
+        );
         let yardstick = self.suite.map(|suite| operations::yardstick(operation, suite)).transpose()?;
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
@@ -139,6 +147,7 @@ impl RunArgs {
             targets: Targets::new(&on, self.device, machines, selection),
             ks,
             dtypes,
+            groups: self.groups,
             beta: self.beta.filter(|beta| *beta != 1.0),
             read: self.read.options(),
             dump: self.dump.clone(),

@@ -22,6 +22,7 @@ use ordito_bench::report::table;
 use ordito_bench::report::table::Stage;
 use ordito_bench::transfer::Transfer;
 use ordito_bench::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,8 +61,11 @@ impl Operation for ColumnsOperation {
     fn no_k(&self) -> Option<&'static str> {
         Some("columns has no K: its sizes are RxC, rows × columns")
     }
+    fn has_groups(&self) -> bool {
+        true
+    }
     fn cases_per_input(&self, request: &Request) -> usize {
-        request.dtypes.len()
+        request.dtypes.len() * request.groups.map_or(1, NonZeroUsize::get)
     }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
         for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_columns::<S>(session, input)))
@@ -116,6 +120,17 @@ fn read<S: Scalar>(input: &str, machine: &Machine) -> anyhow::Result<Matrix<S>> 
     Ok(Matrix { data: text.matrix, name, reading })
 }
 
+/// The matrix of a file, which must fit with its statistics.
+pub(crate) fn read_columns<S: Scalar>(input: &str, machine: &Machine) -> anyhow::Result<Dense<S>> {
+    let data = read::<S>(input, machine)?.data;
+    let shape = Shape { rows: data.rows(), cols: data.cols() };
+    machine.check_memory(
+        format!("a matrix of {shape} and the statistics of its columns"),
+        bytes_needed::<S>(shape, 1),
+    )?;
+    Ok(data)
+}
+
 /// The matrix, and for every column the oracle's answer, what led to it, and the results of as many variants as are held.
 fn bytes_needed<S: Scalar>(shape: Shape, held: usize) -> Option<u64> {
     const ORACLE_BYTES_PER_COLUMN: u64 = 24 * size_of::<f64>() as u64;
@@ -155,6 +170,9 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
             read::<S>(input, &request.machine)?
         }
     };
+    if let Some(groups) = request.groups {
+        return run_groups(session, matrix, groups.get(), record);
+    }
     let Matrix { data, name, reading } = matrix;
     let shape = Shape { rows: data.rows(), cols: data.cols() };
     let record = record(shape, name, reading.is_empty().then_some(seed));
@@ -180,6 +198,40 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     let heading = format!("stages of {input}, {}", S::NAME);
     if let Some(table) = table::stages(&heading, &table::stages_of(reading, reductions, copies)) {
         session.show_below(table);
+    }
+    Ok(())
+}
+
+/// A case for every group of rows, as the launches of a recording that is cut by its offsets: row i belongs to group i mod `count`.
+fn run_groups<S: Scalar>(
+    session: &mut Session<'_>,
+    Matrix { data, name, .. }: Matrix<S>,
+    count: usize,
+    record: impl Fn(Shape, Option<String>, Option<u64>) -> Record,
+) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        count <= data.rows(),
+        "--groups {count}: there are {} rows, which make no {count} groups",
+        data.rows()
+    );
+    let (machine, held) = (&session.request().machine, session.variants_held::<Columns<S>>()?);
+    let whole = Shape { rows: data.rows(), cols: data.cols() };
+    // The whole stays while its groups are copied, one after the other.
+    let bytes = bytes_needed::<S>(whole, held).and_then(|bytes| bytes.checked_mul(2));
+    machine.check_memory(format!("a matrix of {whole}, its groups and their statistics"), bytes)?;
+    for group in 0..count {
+        let rows: Vec<S> =
+            (group..data.rows()).step_by(count).flat_map(|row| data.view().row(row)).copied().collect();
+        let shape = Shape { rows: rows.len() / whole.cols.max(1), cols: whole.cols };
+        let rows = Dense::from_rows(shape.rows, shape.cols, rows)?;
+        let of = name.as_deref().unwrap_or("matrix");
+        let record = record(shape, Some(format!("{of}, group {} of {count}", group + 1)), None);
+        let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
+        let case = Case::<Columns<S>>::new(shape, Arc::new(rows), precision, record, limits);
+        session.run_case(&case.of_data(Precision::of::<S>()))?;
+        if session.interrupted() {
+            break;
+        }
     }
     Ok(())
 }

@@ -35,6 +35,10 @@ pub(crate) trait Operation: Sync {
     fn has_beta(&self) -> bool {
         false
     }
+    /// Can its rows be taken in groups?
+    fn has_groups(&self) -> bool {
+        false
+    }
     /// Is it limited by what is multiplied, rather than by what is moved?
     fn is_limited_by_products(&self) -> bool {
         false

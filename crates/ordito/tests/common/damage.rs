@@ -4,8 +4,11 @@
 pub(crate) struct Random(u64);
 
 impl Random {
+    /// Other numbers with every `ORDITO_MUTATION_SEED`, so that several processes can look at the same time.
     pub(crate) fn new(seed: u64) -> Self {
-        Random(seed)
+        let chosen =
+            std::env::var("ORDITO_MUTATION_SEED").ok().map_or(0, |text| text.parse::<u64>().unwrap());
+        Random(seed ^ chosen.wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
     fn next(&mut self) -> u64 {

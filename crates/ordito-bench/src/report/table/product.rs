@@ -1,4 +1,4 @@
-//! What `ordito spmm` and `ordito gemm` print: one product in a few lines.
+//! What `ordito spmm`, `ordito gemm` and `ordito columns` print: one result in a few lines.
 
 use crate::report::record::Record;
 use crate::report::table::shown;
@@ -49,6 +49,9 @@ fn operands(record: &Record) -> String {
     let size = |count: Option<u64>| units::count(count.unwrap_or(0));
     let matrix = record.matrix.as_deref().unwrap_or("matrix");
     let [rows, cols, nonzeros, k] = [record.rows, record.cols, record.nnz, record.k].map(size);
+    if record.nnz.is_none() {
+        return format!("{matrix}: {rows} × {cols}, {dtype}");
+    }
     format!("{matrix}: {rows} × {cols}, {nonzeros} nonzeros; K = {k}, {dtype}")
 }
 
