@@ -52,6 +52,7 @@ ERP = "erp {in}/target.txt {in}/nontarget.txt --sensors 4 --rate 100 --on cpu --
 COMMANDS = [
     Command("spmm", f"spmm {M} --x {{in}}/x.npy -o y.npy", f"spmm {OTHER} --k 2 -o y.npy"),
     Command("gemm", "gemm {in}/x.npy {in}/b.npy -o c.npy", "gemm {in}/b.npy {in}/b.npy -o c.npy"),
+    Command("columns", "columns {in}/target.txt -o mean.npy", "columns {in}/nontarget.txt -o mean.npy"),
     Command("convert-mtx", f"convert {M} -o a.mtx", f"convert {OTHER} -o a.mtx"),
     Command("convert-mtx-gz", f"convert {M} -o a.mtx.gz", f"convert {OTHER} -o a.mtx.gz"),
     Command("convert-symmetric", "convert {in}/symmetric.mtx --symmetric -o a.mtx", f"convert {OTHER} -o a.mtx"),
