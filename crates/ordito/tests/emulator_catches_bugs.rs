@@ -268,10 +268,12 @@ fn missing_and_wrong_barriers_are_caught() {
 fn tree_mean(device: &Device, text: String) -> Result<f64, DeviceError> {
     let source = KernelSource::new("tree_sequential", "dense_cuda_tree_sequential.cu", text.leak());
     let kernel = device.kernel(&source.define("SCALAR", "double").define("THREADS", 64)).unwrap();
-    let column = device.upload("the column", &[1.0_f64; 100]).unwrap();
+    let column: Vec<f64> = (0..128).map(|row| if row < 100 { 1.0 } else { 0.0 }).collect(); // padded to two rows for a thread
+    let column = device.upload("the column", &column).unwrap();
     let mut mean: Buffer<f64> = device.allocate("mean", 1).unwrap();
     let plan = LaunchPlan::linear(device.limits(), Some(64), 64).unwrap();
-    let arguments = [Argument::from(&column), Argument::of(100_u64), Argument::from(&mut mean)];
+    let [padded, rows] = [128_u64, 100].map(Argument::of);
+    let arguments = [Argument::from(&column), padded, rows, Argument::from(&mut mean)];
     // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
     unsafe { kernel.launch(&plan, &arguments) }?;
     let mut result = [0.0];

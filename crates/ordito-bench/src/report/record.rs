@@ -398,6 +398,8 @@ pub(crate) mod tests {
         (record.flushed_median_ns, record.flushed_percent_of_ceiling) = (Some(1500.0), Some(47.0));
         (record.flushed_median_low_ns, record.flushed_median_high_ns) = (Some(1450.0), Some(1550.0));
         (record.prepare_ns, record.repack_ns) = (Some(2e6), Some(300.0));
+        record.runs = vec![OneRun { start_ns: Some(1), time_ns: 300.0 }];
+        (record.host_copy_ns, record.beta) = (Some(1e5), Some(0.5));
         (record.prepare_compile_ns, record.prepare_upload_ns) = (Some(1e6), Some(5e5));
         (record.upload_ns, record.download_ns) = (Some(5e5), Some(4e5));
         record

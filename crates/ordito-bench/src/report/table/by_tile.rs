@@ -206,8 +206,10 @@ gemm by size and tile width, f64, on cuda: median times
 ─────────────────────────────────────────
   100     8         20.0 µs      10.0 µs
          16         20.0 µs      10.0 µs
+        100         refused      refused
 1 000     8         2.00 ms      1.00 ms
          16         2.00 ms      1.00 ms
+        100         refused      refused
   tile 100 refused: 10000 threads per block, the limit is 1024
 
 gemm without tiles, f64: median times
@@ -221,11 +223,15 @@ auto on cuda                  10.0 µs  1.00 ms
     }
 
     #[test]
-    fn one_width_is_nothing_to_compare() {
+    fn one_size_and_width_is_nothing_to_compare() {
         assert_eq!(by_tile(&[]), None);
         let one = timed("dense-cuda-tile-by-row-8", 100, Some(8), 1e6);
+        assert_eq!(by_tile(std::slice::from_ref(&one)), None);
         let other = refused(timed("dense-cuda-tile-by-row-16", 100, Some(16), 0.0), "no usable GPU");
-        assert_eq!(by_tile(&[one.clone(), other]), None);
+        assert_eq!(by_tile(std::slice::from_ref(&other)), None);
+        assert!(by_tile(&[one.clone(), other]).unwrap().contains("refused"));
+        let larger = timed("dense-cuda-tile-by-row-8", 200, Some(8), 8e6);
+        assert!(by_tile(&[one.clone(), larger]).unwrap().contains("8.00 ms"), "several sizes of one width");
         let mut uneven = timed("dense-cuda-tile-by-row-16", 100, Some(16), 1e6);
         uneven.m = Some(7);
         let found = by_tile(&[one, uneven]).unwrap();

@@ -75,7 +75,7 @@ variant   dense-threads-packed, 2 threads
 chosen    why
 time      19.0 ms, 101 GFLOP/s (one run)
 prepare   1.20 µs
-check     passed, largest relative error 0 (0 ε)";
+check     passed, largest relative error 0 (0 ε), mean 0 (0 ε)";
         assert_eq!(one(&record), expected);
     }
 }
