@@ -14,7 +14,8 @@ use ordito::device::{Buffer, Device, DeviceView, DeviceViewMut};
 use ordito::gemm;
 use ordito::machine::{Accelerator, Machine};
 use ordito::matrix::{Dense, DenseView, DenseViewMut};
-use ordito::op::{Op, Place};
+use ordito::op::{Op, Place, RunError};
+use ordito::refusal::Refusal;
 use std::sync::Arc;
 
 fn machine(accelerator: Accelerator) -> Option<Arc<Machine>> {
@@ -142,9 +143,9 @@ fn statistics<S: Scalar>(accelerator: Accelerator, shape: column_stats::Shape) {
     let device = machine.device().unwrap();
     let column_stats::Shape { rows, cols } = shape;
     let data = dense::<S>(rows, cols, 0, Values::Integers, 1);
-    let mut tried = 0;
+    let (mut tried, mut refused) = (0, 0);
     let variants = column_stats::Columns::<S>::variants();
-    for variant in variants.iter().filter(|variant| variant.describe().place == Place::Cuda) {
+    'variants: for variant in variants.iter().filter(|variant| variant.describe().place == Place::Cuda) {
         let name = variant.name();
         let mut plan = column_stats::Plan::<S>::with_variant(name, shape, &machine).unwrap();
         let expected = plan.apply(data.view()).unwrap();
@@ -155,13 +156,21 @@ fn statistics<S: Scalar>(accelerator: Accelerator, shape: column_stats::Shape) {
             let on_device = Spread::new(&device, &data, distance);
             let start = Dense::filled(statistics, cols, f64::NAN).unwrap();
             let mut results = Spread::new(&device, &start, to_distance);
-            plan.apply_on_device(on_device.view(), results.view_mut()).unwrap();
+            match plan.apply_on_device(on_device.view(), results.view_mut()) {
+                // A rung that was studied with a copy made by the host.
+                Err(RunError::Refused(Refusal::Unsupported(why))) => {
+                    assert!(why.starts_with("the host makes the copy"), "{what}: {why}");
+                    refused += 1;
+                    continue 'variants;
+                }
+                done => done.unwrap(),
+            }
             assert_eq!(results.read(&what).data(), expected, "{what}");
         }
         tried += 1;
     }
     println!("{} {shape} on {accelerator:?}: {tried} variants", S::NAME);
-    assert!(tried > 5);
+    assert!(tried > 5 && refused == 2, "{tried} {refused}");
 }
 
 #[test]
