@@ -38,6 +38,17 @@ pub fn known_as(name: &str) -> Option<(&'static str, &'static Description)> {
     all().find(|(_, description)| description.is_known_as(name))
 }
 
+/// What a variant is called today, whatever name it is given by.
+///
+/// ```
+/// use ordito_bench::catalogue::name_of_today;
+/// assert_eq!(name_of_today("CSR_Vector"), "csr-cuda-warp-per-element");
+/// assert_eq!(name_of_today("csr-serial"), "csr-serial");
+/// ```
+pub fn name_of_today(name: &str) -> String {
+    known_as(name).map_or(name, |(_, description)| description.name).to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::request::{Caches, MeasureRequest};
 use crate::verify::RunArgs;
 use clap::Args;
+use ordito_bench::catalogue::name_of_today;
 use ordito_bench::sample::StopRule;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -28,7 +29,8 @@ the median with the GPU's cache emptied before every run, where time is with a w
 ceiling the share of what this machine could do at best (`ordito doctor`); prepare the
 conversion from CSR, once per matrix, of which compile (or loading compiled kernels) and
 A up (to the device) are parts; repack the rearrangement of X, part of every run; speed-up is
-over the serial variant; total is upload, kernel and download; error/bound above 1 would be wrong.
+over the serial variant; host copy rearranges operands before they travel; total is that, upload,
+kernel and download; error/bound above 1 would be wrong.
 
 Defaults: K = 8,32; dtype f64; samples until the standard error of the mean is below 0.5 %,
 10 to 1000 of them, at most 1 s per variant (--suite cpu and gpu of spmm: 10 to 30 in 0.05 s);
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &BenchArgs, console: &Console) -> anyhow::Result<u8> {
         statistics: args.statistics,
         caches,
         out: args.out.clone(),
-        baseline: args.baseline.clone(),
+        baseline: args.baseline.as_deref().map(name_of_today),
         bars,
     };
     args.run.run(&[8, 32], &[Dtype::F64], Some(measure), console)

@@ -12,8 +12,7 @@ use ordito::io::npy::write_npy_vector;
 use ordito::io::write_npy;
 use ordito::machine::Machine;
 use ordito::matrix::Dense;
-use ordito::op::Op;
-use ordito::refusal::Refusal;
+use ordito::op::{Computes, Op};
 use ordito_bench::check::Precision;
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::workbench::{Case, OracleLimits, Selected};
@@ -80,6 +79,12 @@ pub(crate) fn run(args: &ColumnsArgs, console: &Console) -> anyhow::Result<u8> {
 fn reduce<S: Scalar>(args: &ColumnsArgs, console: &Console) -> anyhow::Result<u8> {
     product::check_output(args.output.as_deref())?;
     let (selected, accelerator) = args.product.select_one::<Columns<S>>()?;
+    let computes = selected.describe().map(|description| (description.name, description.computes));
+    if let (Some((name, Computes::MeanOnly)), true) =
+        (computes, args.what.iter().any(|what| *what != What::Mean))
+    {
+        anyhow::bail!("`{name}` computes the mean only: the rest of --what needs another --variant");
+    }
     let machine = match args.product.machine(args.memory.limits(), accelerator, console)? {
         Ok(machine) => machine,
         Err(code) => return Ok(code),
@@ -124,14 +129,6 @@ fn statistics<S: Scalar>(
     let mut record = product::timed(&case, plan.phases(), elapsed_ns);
     if args.product.check {
         product::check(&case, plan.choice(), &found, &mut record)?;
-    }
-    if let Some(missing) = args.what.iter().find(|what| what.of(&found).is_empty() && shape.cols > 0) {
-        let name = missing.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        let why = format!(
-            "`{}` computes the mean only: --what {name} needs another variant",
-            plan.choice().variant
-        );
-        return Err(Refusal::Unsupported(why).into());
     }
     if let Some(output) = &args.output {
         let rows: Vec<f64> = args.what.iter().flat_map(|what| what.of(&found)).copied().collect();

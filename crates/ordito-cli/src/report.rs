@@ -3,6 +3,7 @@
 use crate::args::is_same_file;
 use crate::console::Console;
 use clap::Args;
+use ordito_bench::catalogue::name_of_today;
 use ordito_bench::report::compare::{Comparison, Comparisons, Overall, Ratio, compare};
 use ordito_bench::report::setting::Setting;
 use ordito_bench::report::timed::Timed;
@@ -42,8 +43,8 @@ pub(crate) fn run(args: &ReportArgs, console: &Console) -> anyhow::Result<u8> {
     );
     let mut results: Vec<Run> =
         args.files.iter().map(|file| read(file, args.output.as_deref())).collect::<anyhow::Result<_>>()?;
-    if let Some(baseline) = &args.baseline {
-        let has_it = |run: &Run| run.records.iter().any(|record| record.variant == *baseline);
+    if let Some(baseline) = args.baseline.as_deref().map(name_of_today) {
+        let has_it = |run: &Run| run.records.iter().any(|record| record.variant == baseline);
         anyhow::ensure!(
             results.iter().any(has_it),
             "--baseline {baseline}: no variant of that name in the files"

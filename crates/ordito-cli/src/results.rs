@@ -57,8 +57,11 @@ impl ResultsFolder {
             ..Fingerprint::new(cpu, &command)
         };
         csv::write_samples(&self.folder.path().join("samples.csv"), records)?;
+        let runs = self.folder.path().join("runs.csv");
         if records.iter().any(|record| !record.runs.is_empty()) {
-            write_runs(&self.folder.path().join("runs.csv"), records)?;
+            write_runs(&runs, records)?;
+        } else if runs.exists() {
+            std::fs::remove_file(&runs).with_context(|| runs.display().to_string())?; // of an earlier run
         }
         let label = self.folder.path().display().to_string();
         let (matrices, records) = (matrices.to_vec(), records.to_vec());

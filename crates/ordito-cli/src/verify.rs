@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_numbers)]
     threads: Vec<Numbers>,
     /// Most steps of the conversions that scan all nonzeros for every row [default: 2e9], multiply-adds of padded ELLPACK on the
-    /// CPU, padding counted [default: 2e9], and of a serial dense product [default: 2e10]
+    /// CPU where most are of padding [default: 2e9], and of a serial dense product [default: 2e10]
     #[arg(long, value_name = "STEPS", value_parser = parse_count)]
     work_limit: Option<u64>,
     #[command(flatten)]

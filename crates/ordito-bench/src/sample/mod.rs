@@ -249,6 +249,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_was_checked_is_not_run_again_when_the_time_is_up() {
+        let rule = StopRule { time_cap_ns: Some(1000), ..StopRule::default() };
+        let start = |runs_ns: &[f64]| {
+            Series::start::<&str>(Sampler::new(&rule), &mut FakeClock::new([10])).unwrap().after(runs_ns)
+        };
+        let slow = start(&[700.0, 600.0]);
+        assert!(slow.is_over());
+        let slow = slow.finish();
+        assert_eq!((slow.times_ns, slow.stop_reason), (vec![700.0, 600.0], StopReason::Checked));
+        let mut quick = start(&[10.0, 10.0]);
+        assert!(!quick.is_over() && !start(&[]).is_over());
+        let mut subject = Subject::default();
+        let mut clock = FakeClock::new([10]);
+        quick.step(&mut clock, &mut subject, &mut Subject::reset, &mut Subject::run).unwrap();
+        assert_eq!(subject.0.matches('x').count(), 2, "one run is left of the warm-up");
+    }
+
     fn sample(sampler: Sampler<'_>, clock: &mut FakeClock) -> (Result<Samples, &'static str>, String) {
         let mut subject = Subject::default();
         let samples = sampler.sample(clock, &mut subject, Subject::reset, Subject::run);

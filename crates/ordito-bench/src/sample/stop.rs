@@ -167,6 +167,7 @@ mod tests {
             StopReason::Samples,
             StopReason::Precise,
             StopReason::Time,
+            StopReason::Checked,
             StopReason::MaxSamples,
             StopReason::Interrupted,
         ] {

@@ -76,7 +76,9 @@ impl<'a> Timing<'a> {
     ) -> Result<Self, RunError> {
         let is_cold = flush.is_some();
         let mut events = event_timer(device, !is_cold)?;
-        let series = Series::start(sampler.cold(flush), own_or(&mut events, timer))?.after(checked_ns);
+        let series = Series::start(sampler.cold(flush), own_or(&mut events, timer))?;
+        // Checking empties no caches.
+        let series = if is_cold { series } else { series.after(checked_ns) };
         let is_over = series.is_over();
         Ok(Timing { series, events, is_cold, is_over })
     }

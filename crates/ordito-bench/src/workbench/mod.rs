@@ -77,6 +77,7 @@ impl<'a> Workbench<'a> {
     /// The variant behind a selection, or why there is none; and the record it starts with.
     fn resolve<O: Op>(
         &self,
+        machine: &Machine,
         case: &Case<O>,
         selected: &Selected<O>,
     ) -> (Result<&'static dyn Variant<O>, Refusal>, Record) {
@@ -84,7 +85,7 @@ impl<'a> Workbench<'a> {
         let variant = match *selected {
             Selected::Named(variant) => variant,
             Selected::Auto => {
-                let choice = O::choose(self.machine, &case.subject);
+                let choice = O::choose(machine, &case.subject);
                 (record.chosen, record.reason) = (Some(choice.variant.into()), Some(choice.reason));
                 match O::variant(choice.variant) {
                     Some(variant) => variant,

@@ -38,7 +38,7 @@ impl Workbench<'_> {
         rule: Option<&StopRule>,
     ) -> Option<Judged<O>> {
         (self.progress)(&selected.name(), None);
-        let (variant, mut record) = self.resolve(case, selected);
+        let (variant, mut record) = self.resolve(machine, case, selected);
         let variant = match variant {
             Ok(variant) => variant,
             Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),

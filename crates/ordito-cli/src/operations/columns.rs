@@ -171,7 +171,7 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
         }
     };
     if let Some(groups) = request.groups {
-        return run_groups(session, matrix, groups.get(), record);
+        return run_groups(session, matrix, groups.get(), seed, record);
     }
     let Matrix { data, name, reading } = matrix;
     let shape = Shape { rows: data.rows(), cols: data.cols() };
@@ -205,8 +205,9 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
 /// A case for every group of rows, as the launches of a recording that is cut by its offsets: row i belongs to group i mod `count`.
 fn run_groups<S: Scalar>(
     session: &mut Session<'_>,
-    Matrix { data, name, .. }: Matrix<S>,
+    Matrix { data, name, reading }: Matrix<S>,
     count: usize,
+    seed: u64,
     record: impl Fn(Shape, Option<String>, Option<u64>) -> Record,
 ) -> anyhow::Result<()> {
     anyhow::ensure!(
@@ -214,18 +215,24 @@ fn run_groups<S: Scalar>(
         "--groups {count}: there are {} rows, which make no {count} groups",
         data.rows()
     );
-    let (machine, held) = (&session.request().machine, session.variants_held::<Columns<S>>()?);
-    let whole = Shape { rows: data.rows(), cols: data.cols() };
+    let (machine, held) = (session.request().machine.clone(), session.variants_held::<Columns<S>>()?);
+    let (whole, seed) = (Shape { rows: data.rows(), cols: data.cols() }, reading.is_empty().then_some(seed));
     // The whole stays while its groups are copied, one after the other.
-    let bytes = bytes_needed::<S>(whole, held).and_then(|bytes| bytes.checked_mul(2));
-    machine.check_memory(format!("a matrix of {whole}, its groups and their statistics"), bytes)?;
+    let largest = Shape { rows: whole.rows.div_ceil(count), ..whole };
+    let bytes_of = |shape: Shape| count_elements(shape.rows, shape.cols)?.checked_mul(size_of::<S>() as u64);
+    let bytes =
+        bytes_of(whole).zip(bytes_needed::<S>(largest, held)).and_then(|(all, one)| all.checked_add(one));
+    let what = format!("a matrix of {whole}, one of its {count} groups and the statistics of that");
+    if let Err(refusal) = machine.check_memory(what, bytes) {
+        return session.refuse_case::<Columns<S>>(&record(whole, name, seed), &refusal);
+    }
     for group in 0..count {
         let rows: Vec<S> =
             (group..data.rows()).step_by(count).flat_map(|row| data.view().row(row)).copied().collect();
         let shape = Shape { rows: rows.len() / whole.cols.max(1), cols: whole.cols };
         let rows = Dense::from_rows(shape.rows, shape.cols, rows)?;
         let of = name.as_deref().unwrap_or("matrix");
-        let record = record(shape, Some(format!("{of}, group {} of {count}", group + 1)), None);
+        let record = record(shape, Some(format!("{of}, group {} of {count}", group + 1)), seed);
         let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
         let case = Case::<Columns<S>>::new(shape, Arc::new(rows), precision, record, limits);
         session.run_case(&case.of_data(Precision::of::<S>()))?;

@@ -53,7 +53,8 @@ fn run_convert<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     if let Err(refusal) = fits {
         return session.refuse_case::<Convert<S>>(&record, &refusal);
     }
-    note_facts(session, &matrix, || matrix.to_csr(&machine).ok().map(Arc::new));
+    let for_facts = machine.holding(matrix.bytes()); // its rows are let go of again
+    note_facts(session, &matrix, || matrix.to_csr(&for_facts).ok().map(Arc::new));
     let (precision, limits) = (Precision::of::<S>(), OracleLimits::default());
     let case = Case::<Convert<S>>::new(matrix.triplets, (), precision, record, limits);
     session.run_case(&case.holding(machine.held_bytes()))

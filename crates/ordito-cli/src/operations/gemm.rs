@@ -92,6 +92,7 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Resul
         seed: Some(seed),
         ..Record::default()
     };
+    anyhow::ensure!(S::from_f64(beta).is_finite(), "--beta {beta:e} is too large for {}", S::NAME);
     // C as it was, one for each variant (fewer are fewer: --variant), and one more: a result is copied to be compared.
     let all_c = session.variants_held::<Gemm<S>>()? + 2;
     if let Err(refusal) = check_memory::<S>(&request.machine, shape, all_c, Some(limits)) {

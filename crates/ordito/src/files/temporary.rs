@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 
 const PREFIX: &str = ".ordito-";
 pub(crate) const SUFFIX: &str = ".part";
+#[cfg(feature = "emulator")]
 const KERNEL_PREFIX: &str = "ordito-kernel-";
 /// Names of earlier versions do not say whose they are: nobody writes to one file for so long.
 const SURELY_ABANDONED: Duration = Duration::from_secs(24 * 3600);
@@ -40,7 +41,7 @@ impl Temporary {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        sweep_once(folder);
+        sweep_once(folder, Left::Parts);
         let made = tempfile::Builder::new().prefix(&prefix()).suffix(SUFFIX).tempfile_in(folder);
         // The library's error repeats the temporary name, which means nothing to anybody.
         let file = made.map_err(|error| io::Error::from(error.kind()))?;
@@ -75,7 +76,7 @@ pub(crate) struct TemporaryFolder {
 impl TemporaryFolder {
     /// In the system's folder for such things. Only we can look into it.
     pub(crate) fn new() -> io::Result<Self> {
-        sweep_once(&std::env::temp_dir());
+        sweep_once(&std::env::temp_dir(), Left::Kernels);
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
@@ -124,40 +125,75 @@ fn remove(path: &Path) {
     }
 }
 
-/// Sweeps a folder the first time that this process writes to it.
-fn sweep_once(folder: &Path) {
-    static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if !swept.iter().any(|known| known == folder) {
-        swept.push(folder.to_owned());
-        drop(swept);
-        sweep(folder);
+/// What a process that died may have left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Files that were to become others, beside those.
+    Parts,
+    /// What a compiler of kernels had, in the system's folder.
+    #[cfg(feature = "emulator")]
+    Kernels,
+}
+
+impl Left {
+    /// Is this a name of ours, of something that nobody writes to any more?
+    fn is_abandoned(self, name: &str, path: &Path) -> bool {
+        match self {
+            Left::Parts => {
+                let rest = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+                rest.is_some_and(|rest| {
+                    let writer = rest.split_once('-').and_then(|(process, _)| process.parse::<u32>().ok());
+                    is_unused(path, |found, age| {
+                        found.is_file() && (age > SURELY_ABANDONED || writer.is_some_and(has_ended))
+                    })
+                })
+            }
+            // Only what has exactly a name that we give: whoever calls a folder of his own something like it keeps it.
+            #[cfg(feature = "emulator")]
+            Left::Kernels => writer_of_kernel(name).is_some_and(|writer| {
+                is_unused(path, |found, _| (found.is_file() || found.is_dir()) && has_ended(writer))
+            }),
+        }
     }
 }
 
-/// Removes the temporary files and folders of processes that died while they wrote. What cannot be removed stays: it harms nobody.
-fn sweep(folder: &Path) {
+/// The process in `ordito-kernel-1234-a1B2c3`, with or without `.so`: six letters and digits are the library's.
+#[cfg(feature = "emulator")]
+fn writer_of_kernel(name: &str) -> Option<u32> {
+    let name = name.strip_suffix(".so").unwrap_or(name);
+    let (process, random) = name.strip_prefix(KERNEL_PREFIX)?.split_once('-')?;
+    let is_ours = random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_ours.then(|| process.parse().ok()).flatten()
+}
+
+/// Sweeps a folder the first time that this process writes to it.
+fn sweep_once(folder: &Path, left: Left) {
+    static SWEPT: Mutex<Vec<(PathBuf, Left)>> = Mutex::new(Vec::new());
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !swept.iter().any(|(known, of)| known == folder && *of == left) {
+        swept.push((folder.to_owned(), left));
+        drop(swept);
+        sweep(folder, left);
+    }
+}
+
+/// Removes what processes left that died while they wrote. What cannot be removed stays: it harms nobody.
+fn sweep(folder: &Path, left: Left) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let of_file = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-        let Some(rest) = of_file.or_else(|| name.strip_prefix(KERNEL_PREFIX)) else { continue };
-        let writer = rest.split_once('-').and_then(|(process, _)| process.parse::<u32>().ok());
-        if is_abandoned(&entry.path(), writer) {
+        if entry.file_name().to_str().is_some_and(|name| left.is_abandoned(name, &entry.path())) {
             remove(&entry.path());
         }
     }
 }
 
-/// Is nobody writing to this file or folder any more?
-fn is_abandoned(path: &Path, writer: Option<u32>) -> bool {
+/// Is this ours, does it look left behind, and has nobody locked it?
+fn is_unused(path: &Path, is_left: impl Fn(&fs::Metadata, Duration) -> bool) -> bool {
     let Ok(file) = own::open(path) else { return false };
     let Ok(found) = file.metadata() else { return false };
     let age = found.modified().ok().and_then(|time| time.elapsed().ok()).unwrap_or_default();
-    let is_left = age > SURELY_ABANDONED || writer.is_some_and(has_ended);
     // A process of another computer has a number that says nothing here, but its file is locked.
-    (found.is_file() || found.is_dir()) && is_left && file.try_lock().is_ok()
+    is_left(&found, age) && file.try_lock().is_ok()
 }
 
 #[cfg(unix)]
@@ -178,6 +214,7 @@ fn has_ended(_: u32) -> bool {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+    use std::time::SystemTime;
 
     /// The number of a process that has ended, and been waited for.
     fn ended_process() -> u32 {
@@ -225,21 +262,32 @@ mod tests {
             path
         };
         let (dead, living) = (ended_process(), std::process::id());
-        let left = make(&format!("ordito-kernel-{dead}-abc"));
-        let in_use = make(&format!("ordito-kernel-{dead}-def"));
+        let left = make(&format!("ordito-kernel-{dead}-abcdef"));
+        let in_use = make(&format!("ordito-kernel-{dead}-ghijkl"));
         let lock = File::open(&in_use).unwrap();
         lock.try_lock().unwrap();
-        let kept = [make(&format!("ordito-kernel-{living}-abc")), make("ordito-kernel-abc"), make("kernel")];
-        let elsewhere = folder.path().join(format!("ordito-kernel-{dead}-link"));
-        std::os::unix::fs::symlink(&kept[2], &elsewhere).unwrap();
-        sweep(folder.path());
+        // Names that somebody gives to folders of his own stay, however old they are.
+        let long_ago = fs::FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
+        let kept = [
+            make(&format!("ordito-kernel-{living}-abcdef")),
+            make("kernel"),
+            make("ordito-kernel-notes"),
+            make(&format!("ordito-kernel-{dead}-experiments")),
+            make(&format!("ordito-kernel-{dead}")),
+        ];
+        kept.iter().for_each(|path| File::open(path).unwrap().set_times(long_ago).unwrap());
+        let elsewhere = folder.path().join(format!("ordito-kernel-{dead}-linked"));
+        std::os::unix::fs::symlink(&kept[1], &elsewhere).unwrap();
+        sweep(folder.path(), Left::Parts);
+        assert!(left.exists(), "beside outputs nobody looks for folders");
+        sweep(folder.path(), Left::Kernels);
         assert!(!left.exists() && in_use.exists());
         assert!(kept.iter().all(|path| path.join("kernel.cpp").exists()), "what a link leads to stays too");
 
         let used = TemporaryFolder::new().unwrap();
         let path = used.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        assert!(!is_abandoned(&path, Some(dead)), "it is locked");
+        assert!(!is_unused(&path, |_, _| true), "it is locked");
         drop(used);
         assert!(!path.exists());
     }

@@ -58,7 +58,8 @@ pub(crate) fn section(runs: &[Run]) -> String {
     let caption = "Times are medians; ± is half the distance from the 5 % to the 95 % quantile; flushed is the time \
                    with the GPU's cache emptied before every run; ceiling is the machine's least time over the median; \
                    compile (kernels) and A up (to the device) are parts of prepare; errors are over their bound; speed-up is over \
-                   the serial variant; total is upload, kernel and download; mean and sd (standard deviation) are Welford's";
+                   the serial variant; host copy rearranges operands before \
+                   they travel; total is that, upload, kernel and download; mean and sd (standard deviation) are Welford's";
     let filter = "<p><label>Only rows with <input type=\"search\" id=\"filter\" autocomplete=\"off\" \
                   placeholder=\"csr f64, cuda, …\"></label> <span id=\"shown\" role=\"status\"></span></p>\n";
     format!("{filter}{}", whole_table(" id=\"results\"", caption, &titles, &rows))

@@ -194,6 +194,10 @@ impl<S: Scalar> Variant<Columns<S>> for Tree {
             columns: None,
         };
         if self.copied_by == CopiedBy::Host && rows > 0 {
+            let bytes =
+                (cols as u64).checked_mul(padded as u64).and_then(|n| n.checked_mul(size_of::<S>() as u64));
+            machine
+                .check_memory(format!("the matrix column after column ({cols} of {padded} rows)"), bytes)?;
             return Ok(HostCopied::boxed(launch, device, *shape, padded));
         }
         launch.columns = Some(Transposed::padded(&device, "the matrix transposed", rows, cols, padded)?);

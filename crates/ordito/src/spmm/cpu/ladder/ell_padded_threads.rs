@@ -1,5 +1,6 @@
 //! Threaded padded ELLPACK: rows × columns of Y collapsed into one iteration space, of which every thread takes an even stretch, or
-//! chunks in turn (parallel_product_ellpack); X is transposed first, so that a sum walks one column of X. Touches the padding, and X twice more.
+//! chunks in turn (parallel_product_ellpack); X is transposed first, so that a sum walks one column of X.
+//! Touches the padding, and X twice more.
 //! Loses on skewed matrices (padding), and where transposing X costs as much as the product.
 
 use crate::Scalar;

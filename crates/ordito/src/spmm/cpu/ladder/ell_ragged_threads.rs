@@ -1,5 +1,6 @@
 //! Threaded ragged ELLPACK: rows × columns of Y collapsed into one iteration space, of which every thread takes an even stretch, or
-//! chunks in turn (parallel_product_ellpack_no_zero_padding); X is transposed first, so that a sum walks one column of X. Touches a pointer pair per element of Y.
+//! chunks in turn (parallel_product_ellpack_no_zero_padding); X is transposed first, so that a sum walks one column of X.
+//! Touches a pointer pair per element of Y.
 //! Loses on skewed matrices (elements are shared out, not nonzeros), and where transposing X is the larger half.
 
 use crate::Scalar;
