@@ -7,7 +7,7 @@ use crate::out_folder::OutFolder;
 use anyhow::Context;
 use ordito::cpu::CpuInfo;
 use ordito::device::gpu::GpuFingerprint;
-use ordito_bench::report::{Fingerprint, MatrixFacts, Record, Run, csv, figures, html, json, write_runs};
+use ordito_bench::report::{Fingerprint, MatrixFacts, Record, Run, csv, figures, html, json, runs_csv};
 use ordito_chart::plots;
 use std::path::Path;
 
@@ -59,7 +59,7 @@ impl ResultsFolder {
         csv::write_samples(&self.folder.path().join("samples.csv"), records)?;
         let runs = self.folder.path().join("runs.csv");
         if records.iter().any(|record| !record.runs.is_empty()) {
-            write_runs(&runs, records)?;
+            runs_csv::write_runs(&runs, records)?;
         } else if runs.exists() {
             std::fs::remove_file(&runs).with_context(|| runs.display().to_string())?; // of an earlier run
         }

@@ -19,6 +19,7 @@ pub mod one_run;
 pub mod outcome;
 pub mod peers;
 pub mod record;
+pub mod runs_csv;
 pub mod setting;
 pub mod speed_up;
 pub mod table;
@@ -26,7 +27,7 @@ pub mod timed;
 
 pub use crate::report::fingerprint::Fingerprint;
 pub use crate::report::matrix_facts::MatrixFacts;
-pub use crate::report::one_run::{OneRun, write_runs};
+pub use crate::report::one_run::OneRun;
 pub use crate::report::outcome::{Outcome, Param};
 pub use crate::report::peers::PeerSummary;
 pub use crate::report::record::{Record, SCHEMA};
