@@ -117,10 +117,11 @@ def spoil_cache(bench, command, tally, reference, path, how):
         else:
             target.symlink_to({"link": aside, "endless link": "/dev/zero"}.get(how, place.root / "nowhere"))
     is_shut = path not in reference.after and how in ("0777", "of another")
-    before = place.files() if is_shut else None
+    inside = lambda: {name: text for name, text in place.files().items() if path == "." or name.startswith(path + "/")}
+    before = inside() if is_shut else None
     text = place.succeed()
     if is_shut:
-        must(place.files() == before, "writes into a cache that is not its own")
+        must(inside() == before, "writes into a cache that is not its own")
         must("cache" in text or "others may write" in text, f"does not say that the cache is not used: {text}")
     parts = [p for p in place.files() if fnmatch.fnmatch(p.rsplit("/", 1)[-1], PART)]
     must(not parts, "leaves a temporary file")

@@ -22,6 +22,9 @@ const FLAGS: &[&str] = &[
     "-fvisibility=hidden",
     "-fno-exceptions",
     "-fno-rtti",
+    // Some systems turn these on for everybody; they call a library that a kernel does not have.
+    "-fno-stack-protector",
+    "-U_FORTIFY_SOURCE",
     "-ffp-contract=off",
     "-fstack-usage",
     "-w",
@@ -290,6 +293,16 @@ mod tests {
             refusal.to_string(),
             "no emulator: CXX=/nonexistent/c++ -m64 does not run: install one, e.g. `apt install g++`, or set CXX"
         );
+    }
+
+    /// As compilers of some systems are set up: a kernel with an array of its own would call what it is not linked with.
+    #[test]
+    fn protectors_of_stacks_that_a_system_turns_on_are_turned_off() {
+        let cxx = "c++ -fstack-protector-all -D_FORTIFY_SOURCE=2";
+        let text = "#include \"ordito.cuh\"\nextern \"C\" __global__ void k(u32* y, u32 n) {\n    u32 own[64];\n    \
+                    for (u32 i = 0; i < 64; ++i) own[i] = i * n;\n    y[0] = own[n % 64];\n}\n";
+        let compiler = Compiler::find(Some(cxx.into()), Checks::Own).unwrap();
+        compiler.compile(&KernelSource::new("k", "own.cu", text)).unwrap();
     }
 
     #[test]
