@@ -46,7 +46,8 @@ fn multiply(device: &Device, text: String) -> Result<Vec<f64>, DeviceError> {
 
 /// Y of a kernel that has so many threads per element.
 fn multiply_by(device: &Device, source: KernelSource, threads: u64) -> Result<Vec<f64>, DeviceError> {
-    let kernel = device.kernel(&source.define("SCALAR", "double").define("OFFSET", "u32")).unwrap();
+    let source = source.define("SCALAR", "double").define("OFFSET", "u32").define("THREADS_PER_BLOCK", 512);
+    let kernel = device.kernel(&source).unwrap();
     let row_starts = device.upload("row starts of A", &ROW_STARTS).unwrap();
     let columns = device.upload("columns of A", &COLUMNS).unwrap();
     let values = device.upload("values of A", &VALUES).unwrap();
@@ -158,7 +159,8 @@ fn no_barrier_of_the_warp_kernel_can_be_left_out() {
 /// than the block.
 fn multiply_adaptive(device: &Device, text: String) -> Result<Vec<f64>, DeviceError> {
     let source = KernelSource::new("csr_adaptive", "csr_cuda_adaptive.cu", text.leak());
-    let kernel = device.kernel(&source.define("SCALAR", "double").define("OFFSET", "u32")).unwrap();
+    let source = source.define("SCALAR", "double").define("OFFSET", "u32").define("THREADS_PER_BLOCK", 512);
+    let kernel = device.kernel(&source).unwrap();
     let row_starts = device.upload("row starts of A", &ROW_STARTS).unwrap();
     let columns = device.upload("columns of A", &COLUMNS).unwrap();
     let values = device.upload("values of A", &VALUES).unwrap();

@@ -55,6 +55,7 @@ impl Kernel {
             attributes: self.function.attributes(),
             blocks_per_multiprocessor,
             occupancy_percent: blocks_per_multiprocessor.map(occupancy),
+            counted: Default::default(),
         }
     }
 }

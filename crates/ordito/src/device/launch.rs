@@ -1,6 +1,7 @@
 //! What a device allows and what a launch asks for: plain data that can be tested without a device.
 
 use crate::refusal::Refusal;
+use std::collections::BTreeMap;
 
 /// What a device can do, as its driver says (or, for the emulator, as [`DeviceLimits::h200`] says).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,6 +171,9 @@ pub struct LaunchReport {
     /// Threads that a multiprocessor holds of those it could, in percent.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub occupancy_percent: Option<f64>,
+    /// What was counted when it was planned: how many rows are done in which way.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    pub counted: BTreeMap<String, u64>,
 }
 
 /// What the compiler made of a kernel. Absent in the emulator.
@@ -206,6 +210,9 @@ impl std::fmt::Display for LaunchReport {
         }
         if let Some(percent) = self.occupancy_percent {
             write!(f, ", occupancy {percent:.0} %")?;
+        }
+        for (what, count) in &self.counted {
+            write!(f, ", {} {count}", what.replace('_', " "))?;
         }
         Ok(())
     }
@@ -252,8 +259,10 @@ mod tests {
             attributes,
             blocks_per_multiprocessor: Some(4),
             occupancy_percent: Some(100.0),
+            counted: [("row_blocks".to_owned(), 7)].into(),
         };
-        let text = "k 10×2 blocks of 512, 32 registers, 64 B shared, 8 B local, occupancy 100 %";
+        let text =
+            "k 10×2 blocks of 512, 32 registers, 64 B shared, 8 B local, occupancy 100 %, row blocks 7";
         assert_eq!(report.to_string(), text);
         let json = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<LaunchReport>(&json).unwrap(), report);

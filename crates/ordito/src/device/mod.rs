@@ -21,7 +21,7 @@
 //! rely on operands that begin at multiples of 16 bytes. `Device::in_order` orders a product with what other streams do to its buffers.
 //! A run only enqueues; events time it.
 //!
-//! Imports run one way, from the left: `spent launch source argument` · `backend` · `buffer kernel kernel_cache` ·
+//! Imports run one way, from the left: `spent launch geometry source argument` · `backend` · `buffer kernel kernel_cache` ·
 //! `view` · `gpu emulator` · `handle` · `in_order host_copies` · `dense pinned_dense`.
 
 // In a build without devices nothing that takes one can ever run.
@@ -32,6 +32,7 @@
 
 mod spent;
 mod launch;
+mod geometry;
 mod source;
 mod argument;
 mod backend;
@@ -72,6 +73,8 @@ pub use view::{DeviceView, DeviceViewMut};
 // Kernels and their launches: for the crates of this workspace.
 #[doc(hidden)]
 pub use argument::Argument;
+#[doc(hidden)]
+pub use geometry::{Adjustable, Geometry};
 #[doc(hidden)]
 pub use kernel::Kernel;
 #[doc(hidden)]

@@ -15,7 +15,7 @@ use crate::cpu::{CpuInfo, Pool, SimdLevel, Team};
 use crate::device::Emulator;
 #[cfg(feature = "cuda")]
 use crate::device::Gpu;
-use crate::device::{Device, PinnedDense};
+use crate::device::{Device, Geometry, PinnedDense};
 use crate::refusal::Refusal;
 use crate::units;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,6 +61,8 @@ pub struct Machine {
     accelerator: Accelerator,
     /// The accelerator with a stream of its own; `None`: the one that all share, opened on first use.
     device: Option<Device>,
+    /// How kernels that leave it open are launched.
+    geometry: Geometry,
     interrupt: Interrupt,
     /// Bytes that are held already, to which all that is asked for adds; `None`: each thing is held against the limit alone.
     held: Option<Arc<AtomicU64>>,
@@ -113,8 +115,18 @@ impl Machine {
     pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
         cpu.simd = cpu.simd.min(SimdLevel::supported());
         let pool = Arc::new(Pool::new(threads)?);
-        let (accelerator, interrupt) = (Accelerator::None, Interrupt::default());
-        Ok(Arc::new(Machine { cpu, pool, limits, accelerator, device: None, interrupt, held: None }))
+        let (accelerator, geometry, interrupt) =
+            (Accelerator::None, Geometry::default(), Interrupt::default());
+        Ok(Arc::new(Machine {
+            cpu,
+            pool,
+            limits,
+            accelerator,
+            device: None,
+            geometry,
+            interrupt,
+            held: None,
+        }))
     }
 
     /// The same machine with threads of its own that stay on one core each. The thread that calls is left alone: it takes part
@@ -142,6 +154,18 @@ impl Machine {
     #[doc(hidden)]
     pub fn holding(&self, bytes: u64) -> Arc<Self> {
         Arc::new(Machine { held: Some(Arc::new(AtomicU64::new(bytes))), ..self.copy() })
+    }
+
+    /// The same machine, on whose device kernels that leave their launch open are launched so. Refuses what no kernel can have.
+    #[doc(hidden)]
+    pub fn with_geometry(&self, geometry: Geometry) -> Result<Arc<Self>, Refusal> {
+        Ok(Arc::new(Machine { geometry: geometry.check()?, ..self.copy() }))
+    }
+
+    /// How kernels that leave it open are launched.
+    #[doc(hidden)]
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
     }
 
     /// What the undertaking holds: what it began with, and all that was allowed since.
@@ -188,6 +212,7 @@ impl Machine {
             limits: self.limits,
             accelerator: self.accelerator,
             device: self.device.clone(),
+            geometry: self.geometry,
             interrupt: self.interrupt.clone(),
             held: self.held.clone(),
         }
@@ -342,6 +367,14 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn launches_that_no_kernel_can_have_reach_none() {
+        let machine = Machine::with_threads(1).unwrap();
+        let with = |threads| Geometry { threads_per_block: Some(threads), ..Geometry::default() };
+        assert_eq!(machine.with_geometry(with(96)).unwrap().geometry(), with(96));
+        assert!(machine.with_geometry(with(100)).is_err() && machine.with_geometry(with(0)).is_err());
+    }
 
     #[test]
     fn what_is_held_counts() {

@@ -1,5 +1,6 @@
 //! What a variant is, as data: its name and everything that anybody asks about it. Nobody reads that out of a name.
 
+use crate::device::Adjustable;
 use crate::op::Place;
 
 /// One way to compute an operation, described. Made in a `const` beside the variant.
@@ -39,6 +40,8 @@ pub struct Description {
     pub error_factor: f64,
     /// Does it add in the precision of its data, where the operation asks for f64? (Column statistics do.)
     pub adds_as_data: bool,
+    /// What of its launch can be chosen.
+    pub adjustable: &'static [Adjustable],
     /// How much of the operation it computes.
     pub computes: Computes,
     /// Could `auto` and tuning take it? Not what is there to be compared with: a peer that wants its operands in a layout of
@@ -139,6 +142,7 @@ impl Description {
             known_as: &[],
             error_factor: 1.0,
             adds_as_data: false,
+            adjustable: &[],
             computes: Computes::Everything,
             can_be_chosen: true,
         }
@@ -192,6 +196,11 @@ impl Description {
     /// Adds in the precision of its data.
     pub const fn adds_as_data(self) -> Self {
         Description { adds_as_data: true, ..self }
+    }
+
+    /// Leaves this of its launch open.
+    pub const fn adjustable(self, adjustable: &'static [Adjustable]) -> Self {
+        Description { adjustable, ..self }
     }
 
     /// Of the statistics of columns only the means.

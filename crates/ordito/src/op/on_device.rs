@@ -18,8 +18,8 @@ pub(crate) trait DeviceOp<const READ: usize>: DenseOp<READ> {
     /// The heart of a CUDA variant, a `dyn` trait of the operation. Shapes have been checked, and operands begin at
     /// multiples of 16 bytes.
     type DeviceKernel: ?Sized + Send;
-    /// Does the workbench load operands with rows that start at multiples of 16 bytes, as kernels like them best, or as
-    /// they lie on the host?
+    /// Does the workbench load operands without gaps with rows that start at multiples of 16 bytes, as kernels like them best,
+    /// or as they lie on the host?
     const PADDED_ROWS: bool;
 
     /// Told, untimed, where the operands lie and what the factors are before they are used: what is to be known of that is
@@ -327,7 +327,8 @@ impl<O: DeviceOp<READ>, const READ: usize> Prepared<O> for OnDevice<O, READ> {
     }
 }
 
-/// Room for a matrix of the workbench: with rows as kernels like them best, or as on the host.
+/// Room for a matrix of the workbench: with rows as kernels like them best, or as on the host. Whoever keeps rows apart there
+/// wants to know what that costs, and gets them as they are.
 fn room_to_load<S: Scalar>(
     device: &Device,
     what: &str,
@@ -335,7 +336,7 @@ fn room_to_load<S: Scalar>(
     leading_dimension: usize,
     padded_rows: bool,
 ) -> Result<DeviceDense<S>, Refusal> {
-    if padded_rows {
+    if padded_rows && leading_dimension == cols {
         return DeviceDense::new(device, what, rows, cols);
     }
     DeviceDense::with_leading_dimension(device, what, (rows, cols), leading_dimension)

@@ -7,15 +7,15 @@
 //! block, cut into sub-blocks that take one column at a time; see [`sub_block_plan`] for how many there are.
 
 use crate::Scalar;
-use crate::device::{Argument, Buffer, DeviceLimits, KernelSource, LaunchPlan};
+use crate::device::{Adjustable, Argument, Buffer, DeviceLimits, KernelSource, LaunchPlan};
 use crate::machine::Machine;
 use crate::op::transposed::Transposed;
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::cuda::device::OnDevice;
 use crate::spmm::cuda::device_csr::{DeviceCsr, for_all_offsets, offset_type, with_types};
-use crate::spmm::cuda::ladder::row_blocks::{local_size, row_blocks};
-use crate::spmm::cuda::ladder::rung::{KernelFile, Launch, Stored, THREADS_PER_BLOCK, kernel_file};
+use crate::spmm::cuda::ladder::row_blocks::{count_ways, local_size, row_blocks};
+use crate::spmm::cuda::ladder::rung::{KernelFile, Launch, Stored, kernel_file, threads_per_block};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ pub(crate) const COLUMN: CsrCudaAdaptive = CsrCudaAdaptive {
         PER_COLUMN.source,
     )
     .ladder()
+    .adjustable(&[Adjustable::LocalSize])
     .known_as(&["CSR_Adaptive"]),
     kernel: PER_COLUMN,
     sub_block_size: None,
@@ -57,6 +58,7 @@ macro_rules! sub_blocks {
                 IN_SUB_BLOCKS.source,
             )
             .ladder()
+            .adjustable(&[Adjustable::ThreadsPerBlock, Adjustable::LocalSize])
             .params(&[("sub_block_size", $size)])
             .known_as(&[$($known_as),*]),
             kernel: IN_SUB_BLOCKS,
@@ -107,8 +109,9 @@ fn column_plan(
 const SHARED_BYTES: u64 = 48 << 10;
 const WARP: u32 = 32;
 
-/// One block per row block. It has as many sub-blocks as fill 512 threads; but no more than there are columns (filled up
-/// to whole warps), and only half as many, and half again, as long as their products need more than [`SHARED_BYTES`].
+/// One block per row block. It has as many sub-blocks as fill `threads` threads (512, where nobody chose); but no more than
+/// there are columns, and only half as many, and half again, as long as their products need more than [`SHARED_BYTES`]. Warps
+/// are whole.
 /// A sub-block has room for `local_size` products, and for one sum per thread where those are more.
 /// Returns the plan and the elements of shared memory per sub-block.
 fn sub_block_plan(
@@ -116,16 +119,21 @@ fn sub_block_plan(
     row_blocks: usize,
     k: usize,
     local_size: u32,
-    sub_block_size: u32,
+    (threads, sub_block_size): (u32, u32),
     scalar_bytes: usize,
 ) -> Result<(LaunchPlan, u32), Refusal> {
+    if threads < sub_block_size {
+        let why = format!("blocks of {threads} threads hold no sub-block of {sub_block_size}");
+        return Err(Refusal::Unsupported(why));
+    }
     let products = local_size.max(sub_block_size);
     let per_warp = (WARP / sub_block_size).max(1);
     let shared_bytes = |sub_blocks: u32| u64::from(sub_blocks) * u64::from(products) * scalar_bytes as u64;
-    let mut sub_blocks = THREADS_PER_BLOCK / sub_block_size;
+    let mut sub_blocks = threads / sub_block_size;
     while sub_blocks > per_warp && shared_bytes(sub_blocks) > SHARED_BYTES {
         sub_blocks /= 2;
     }
+    let mut sub_blocks = (sub_blocks / per_warp * per_warp).max(per_warp);
     let columns = u32::try_from(k).unwrap_or(u32::MAX).max(1);
     if columns < sub_blocks {
         sub_blocks = columns.next_multiple_of(per_warp);
@@ -160,13 +168,15 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaAdaptive {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
         let (a, k) = (&subject.a, subject.k);
-        let local_size = local_size(a.nnz(), a.rows());
+        let geometry = machine.geometry().of(self.description.adjustable);
+        let local_size = geometry.local_size.unwrap_or_else(|| local_size(a.nnz(), a.rows()));
         let starts = row_blocks(a.row_lengths(), local_size);
         let (limits, blocks) = (device.limits(), starts.len() - 1);
         let (plan, products_per_sub_block) = match self.sub_block_size {
             None => (column_plan(limits, blocks, k, local_size, size_of::<S>())?, None),
             Some(size) => {
-                let (plan, products) = sub_block_plan(limits, blocks, k, local_size, size, size_of::<S>())?;
+                let sizes = (threads_per_block(machine, &self.description), size);
+                let (plan, products) = sub_block_plan(limits, blocks, k, local_size, sizes, size_of::<S>())?;
                 (plan, Some(products))
             }
         };
@@ -177,7 +187,10 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrCudaAdaptive {
         };
         let kernel = device.kernel(&with_types::<S>(&self.source(), offset_type(machine, a.nnz())))?;
         let x_columns = Transposed::new(&device, "X transposed", a.cols(), k)?;
+        let mut counted = count_ways(&starts, a.row_offsets());
+        counted.insert("local_size".into(), local_size.into());
         let launch = Launch::new((a.rows(), k), Box::new(stored), kernel, plan, Some(x_columns));
+        let launch = launch.counting(counted);
         Ok(OnDevice::boxed(launch, device, (a.rows(), a.cols()), k))
     }
 }
@@ -212,7 +225,7 @@ mod tests {
             for local_size in [1, 2, 27, 100, 1024] {
                 for (scalar_bytes, k) in [(4, 1), (4, 33), (8, 1), (8, 3), (8, 64), (8, 5_000_000_000)] {
                     let (plan, products) =
-                        sub_block_plan(&h200, 70_000_000, k, local_size, size, scalar_bytes).unwrap();
+                        sub_block_plan(&h200, 70_000_000, k, local_size, (512, size), scalar_bytes).unwrap();
                     let (threads, sub_blocks) = (plan.threads_per_block(), plan.threads_per_block() / size);
                     assert_eq!(plan.blocks(), 70_000_000);
                     assert!(threads % size == 0 && threads % 32 == 0 && (32..=512).contains(&threads));
@@ -226,11 +239,24 @@ mod tests {
                 }
             }
         }
-        let threads =
-            |k, local_size| sub_block_plan(&h200, 1, k, local_size, 8, 8).unwrap().0.threads_per_block();
+        let threads = |k, local_size| {
+            sub_block_plan(&h200, 1, k, local_size, (512, 8), 8).unwrap().0.threads_per_block()
+        };
         assert_eq!((threads(64, 27), threads(1000, 27), threads(3, 27)), (512, 512, 32));
         assert_eq!(threads(64, 1024), 32, "4 sub-blocks of 8 KiB");
-        assert!(sub_block_plan(&h200, 5, 0, 27, 8, 8).unwrap().0.is_empty());
-        assert!(sub_block_plan(&h200, 1 << 31, 1, 27, 8, 8).is_err());
+        assert!(sub_block_plan(&h200, 5, 0, 27, (512, 8), 8).unwrap().0.is_empty());
+        assert!(sub_block_plan(&h200, 1 << 31, 1, 27, (512, 8), 8).is_err());
+        for (threads, size) in [(64, 8), (96, 8), (160, 8), (96, 32), (160, 32), (1024, 128), (160, 128)] {
+            for (local_size, k) in [(27, 5), (27, 200), (1024, 5), (1024, 64)] {
+                let (plan, _) = sub_block_plan(&h200, 9, k, local_size, (threads, size), 8).unwrap();
+                let launched = plan.threads_per_block();
+                assert!(launched.is_multiple_of(32) && launched <= threads, "{launched} of {threads}");
+                assert!(u64::from(plan.shared_bytes()) <= SHARED_BYTES, "{threads} {size} {local_size} {k}");
+            }
+        }
+        let chosen = |threads, size| sub_block_plan(&h200, 9, 64, 27, (threads, size), 8);
+        assert_eq!(chosen(64, 8).unwrap().0.threads_per_block(), 64);
+        assert_eq!(chosen(1024, 128).unwrap().0.threads_per_block(), 1024);
+        assert_eq!(chosen(64, 128).unwrap_err().to_string(), "blocks of 64 threads hold no sub-block of 128");
     }
 }

@@ -3,7 +3,7 @@
 //! Loses on rows shorter than the lanes (they idle) and on rows much longer (they walk on while their warp waits).
 
 use crate::op::{Description, Place};
-use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_file};
+use crate::spmm::cuda::ladder::rung::{KernelFile, OPEN, Rung, Storage, Work, kernel_file};
 
 const KERNEL: KernelFile = kernel_file!("csr_lanes", "csr_cuda_lanes.cu");
 
@@ -21,6 +21,7 @@ macro_rules! lanes {
                 KERNEL.source,
             )
             .ladder()
+            .adjustable(OPEN)
             .params(&[("lanes", $lanes)])
             .known_as(&[$($known_as),*]),
             kernel: KERNEL,

@@ -4,7 +4,7 @@
 //! Lose on long rows: one thread walks them alone while its warp waits.
 
 use crate::op::{Description, Place};
-use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_file};
+use crate::spmm::cuda::ladder::rung::{KernelFile, OPEN, Rung, Storage, Work, kernel_file};
 
 /// CSR_Scalar v1.
 pub(crate) const ADDS_IN_MEMORY: Rung = thread(
@@ -36,6 +36,9 @@ const fn thread(
     kernel: KernelFile,
     known_as: &'static [&'static str],
 ) -> Rung {
-    let description = Description::new(name, about, Place::Cuda, kernel.source).ladder().known_as(known_as);
+    let description = Description::new(name, about, Place::Cuda, kernel.source)
+        .ladder()
+        .adjustable(OPEN)
+        .known_as(known_as);
     Rung { description, kernel, storage: Storage::Csr, work: Work::Element { threads: 1 }, lanes: None }
 }

@@ -6,7 +6,7 @@
 extern "C" __global__ void csr_warp(u64 rows, u64 k, const OFFSET* row_starts, const u32* columns,
                                     const SCALAR* values, const SCALAR* x, u64 x_distance, SCALAR* y,
                                     u64 y_distance, SCALAR alpha, SCALAR beta) {
-    __shared__ SCALAR sums[512];
+    __shared__ SCALAR sums[THREADS_PER_BLOCK];
     const u64 element = thread_of_grid() / WARP;
     const u64 row = element / k, col = element % k;
     const u32 me = threadIdx.x, lane = me % WARP;

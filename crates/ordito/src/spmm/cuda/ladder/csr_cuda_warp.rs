@@ -3,7 +3,7 @@
 //! Loses on rows shorter than a warp: the other lanes idle, and the reduction costs the same.
 
 use crate::op::{Description, Place};
-use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_file};
+use crate::spmm::cuda::ladder::rung::{KernelFile, OPEN, Rung, Storage, Work, kernel_file};
 
 const KERNEL: KernelFile = kernel_file!("csr_warp", "csr_cuda_warp.cu");
 
@@ -16,6 +16,7 @@ pub(crate) const PER_ELEMENT: Rung = Rung {
         KERNEL.source,
     )
     .ladder()
+    .adjustable(OPEN)
     .known_as(&["CSR_Vector"]),
     kernel: KERNEL,
     storage: Storage::Csr,

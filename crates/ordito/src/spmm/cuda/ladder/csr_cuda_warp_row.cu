@@ -9,7 +9,7 @@ constexpr u32 SUB_WARPS = WARP / LANES_OF_SUB_WARP;
 extern "C" __global__ void csr_warp_row(u64 rows, u64 k, const OFFSET* row_starts, const u32* columns,
                                         const SCALAR* values, const SCALAR* x_columns, u64 x_distance, SCALAR* y,
                                         u64 y_distance, SCALAR alpha, SCALAR beta) {
-    __shared__ SCALAR sums[512];
+    __shared__ SCALAR sums[THREADS_PER_BLOCK];
     const u64 row = thread_of_grid() / WARP;
     const u32 lane = threadIdx.x % LANES_OF_SUB_WARP;
     const u32 sub_warp = threadIdx.x % WARP / LANES_OF_SUB_WARP;

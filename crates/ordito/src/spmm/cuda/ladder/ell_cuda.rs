@@ -4,7 +4,7 @@
 //! Lose on skewed matrices: padded ones by the padding, ragged ones by the warps that wait for their longest row.
 
 use crate::op::{Description, Place};
-use crate::spmm::cuda::ladder::rung::{KernelFile, Rung, Storage, Work, kernel_file};
+use crate::spmm::cuda::ladder::rung::{KernelFile, OPEN, Rung, Storage, Work, kernel_file};
 
 /// Lanes of an element where there are several.
 const LANES: u32 = 2;
@@ -52,7 +52,8 @@ const fn rung(
     storage: Storage,
     lanes: Option<u32>,
 ) -> Rung {
-    let description = Description::new(name, about, Place::Cuda, kernel.source).ladder().converted();
+    let description = Description::new(name, about, Place::Cuda, kernel.source);
+    let description = description.ladder().adjustable(OPEN).converted();
     let description = match storage {
         Storage::EllPadded => description.never_chosen(), // NaN in X's first row would reach rows that do not have it
         _ => description,

@@ -6,7 +6,7 @@
 extern "C" __global__ void ell_padded_lanes(u64 rows, u64 k, u64 width, const u32* columns, const SCALAR* values,
                                             const SCALAR* x, u64 x_distance, SCALAR* y, u64 y_distance, SCALAR alpha,
                                             SCALAR beta) {
-    __shared__ SCALAR sums[512];
+    __shared__ SCALAR sums[THREADS_PER_BLOCK];
     const u64 element = thread_of_grid() / LANES;
     const u64 row = element / k, col = element % k;
     const u32 lane = threadIdx.x % LANES;

@@ -1,6 +1,8 @@
 //! Rows grouped into row blocks for CSR_Adaptive: neighbouring rows whose nonzeros fit shared memory together, or one row
 //! that is too long for that.
 
+use std::collections::BTreeMap;
+
 /// Most nonzeros of several rows in one block, from the mean row: clamp(⌈nonzeros / rows⌉, 1, 1024).
 pub(crate) fn local_size(nonzeros: usize, rows: usize) -> u32 {
     nonzeros.div_ceil(rows.max(1)).clamp(1, 1024) as u32
@@ -27,6 +29,20 @@ pub(crate) fn row_blocks(lengths: impl IntoIterator<Item = usize>, local_size: u
     starts
 }
 
+/// How many row blocks are done in which way, and how many nonzeros they have: several rows as Stream, one as Vector.
+pub(crate) fn count_ways(starts: &[u32], row_offsets: &[usize]) -> BTreeMap<String, u64> {
+    let [mut blocks, mut nonzeros] = [[0; 2]; 2];
+    for pair in starts.windows(2) {
+        let (first, end) = (pair[0] as usize, pair[1] as usize);
+        let way = usize::from(end - first == 1);
+        blocks[way] += 1;
+        nonzeros[way] += (row_offsets[end] - row_offsets[first]) as u64;
+    }
+    let names =
+        ["stream_row_blocks", "vector_row_blocks", "nonzeros_through_stream", "nonzeros_through_vector"];
+    names.map(str::to_owned).into_iter().zip(blocks.into_iter().chain(nonzeros)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +63,22 @@ mod tests {
     fn the_mean_row_decides_within_limits() {
         assert_eq!((local_size(0, 0), local_size(0, 5), local_size(10, 3)), (1, 1, 4));
         assert_eq!(local_size(usize::MAX, 1), 1024);
+    }
+
+    #[test]
+    fn ways_are_counted() {
+        let lengths = [1, 2, 9, 0, 0, 1];
+        let found = count_ways(&row_blocks(lengths, 4), &[0, 1, 3, 12, 12, 12, 13]);
+        let found: Vec<(&str, u64)> = found.iter().map(|(name, &count)| (name.as_str(), count)).collect();
+        assert_eq!(
+            found,
+            [
+                ("nonzeros_through_stream", 4),
+                ("nonzeros_through_vector", 9),
+                ("stream_row_blocks", 2),
+                ("vector_row_blocks", 1)
+            ]
+        );
     }
 
     /// Mostly short rows, some long ones.

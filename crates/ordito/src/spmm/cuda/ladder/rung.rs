@@ -3,7 +3,8 @@
 
 use crate::Scalar;
 use crate::device::{
-    Argument, Device, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+    Adjustable, Argument, Device, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan,
+    LaunchReport,
 };
 use crate::machine::Machine;
 use crate::op::transposed::Transposed;
@@ -13,10 +14,13 @@ use crate::spmm::cuda::device::{DeviceKernel, OnDevice};
 use crate::spmm::cuda::device_csr::{DeviceCsr, for_all_offsets, offset_type, with_types};
 use crate::spmm::cuda::device_ell::{DeviceEllPadded, DeviceEllRagged};
 use crate::spmm::product::{Product, Spmm, Subject};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Threads of a block, unless a kernel says otherwise.
+/// Threads of a block, as the study found them best, where nobody chose others.
 pub(crate) const THREADS_PER_BLOCK: u32 = 512;
+/// What all rungs leave open.
+pub(crate) const OPEN: &[Adjustable] = &[Adjustable::ThreadsPerBlock];
 const WARP: u32 = 32;
 
 /// A kernel that differs from its neighbours on the ladder only in what stands here.
@@ -74,14 +78,25 @@ pub(crate) enum Work {
 
 impl Work {
     /// Enough threads for all of Y.
-    fn plan(self, limits: &DeviceLimits, rows: usize, k: usize) -> Result<LaunchPlan, Refusal> {
+    fn plan(
+        self,
+        limits: &DeviceLimits,
+        rows: usize,
+        k: usize,
+        threads_per_block: u32,
+    ) -> Result<LaunchPlan, Refusal> {
         let (units, threads) = match self {
             Work::Element { threads } => ((rows as u64).checked_mul(k as u64), threads),
             Work::Row => (Some(if k == 0 { 0 } else { rows as u64 }), WARP),
         };
         let threads = units.and_then(|units| units.checked_mul(threads.into()));
-        LaunchPlan::linear(limits, threads, THREADS_PER_BLOCK)
+        LaunchPlan::linear(limits, threads, threads_per_block)
     }
+}
+
+/// Threads of a block on this machine.
+pub(crate) fn threads_per_block(machine: &Machine, variant: &Description) -> u32 {
+    machine.geometry().of(variant.adjustable).threads_per_block.unwrap_or(THREADS_PER_BLOCK)
 }
 
 /// A on a device, in some format.
@@ -115,6 +130,8 @@ pub(crate) struct Launch<S> {
     kernel: Kernel,
     plan: LaunchPlan,
     x_columns: Option<Transposed<S>>,
+    /// What was counted when it was planned.
+    counted: BTreeMap<String, u64>,
     /// Shapes and A, then room for [`PER_CALL`] more: a call writes those and allocates nothing.
     arguments: Vec<Argument>,
 }
@@ -133,7 +150,12 @@ impl<S: Scalar> Launch<S> {
         let mut arguments = vec![Argument::of(rows as u64), Argument::of(k as u64)];
         arguments.extend(a.arguments());
         arguments.extend([Argument::of(0_u64); PER_CALL]);
-        Launch { _a: a, kernel, plan, x_columns, arguments }
+        Launch { _a: a, kernel, plan, x_columns, counted: BTreeMap::new(), arguments }
+    }
+
+    /// The same, with what was counted when it was planned.
+    pub(crate) fn counting(self, counted: BTreeMap<String, u64>) -> Self {
+        Launch { counted, ..self }
     }
 }
 
@@ -164,14 +186,15 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
 
     fn launches(&self) -> Vec<LaunchReport> {
         let transposing = self.x_columns.iter().map(Transposed::report);
-        transposing.chain([self.kernel.report(&self.plan)]).collect()
+        let report = LaunchReport { counted: self.counted.clone(), ..self.kernel.report(&self.plan) };
+        transposing.chain([report]).collect()
     }
 }
 
 impl Rung {
     /// The kernel with its definitions, but for the types.
-    fn source(&self) -> KernelSource {
-        let source = self.kernel.source();
+    fn source(&self, threads_per_block: u32) -> KernelSource {
+        let source = self.kernel.source().define("THREADS_PER_BLOCK", threads_per_block);
         match self.lanes {
             Some(lanes) => source.define("LANES", lanes),
             None => source,
@@ -198,9 +221,10 @@ impl<S: Scalar> Variant<Spmm<S>> for Rung {
         &self.description
     }
     fn kernels(&self) -> Vec<KernelSource> {
+        let source = self.source(THREADS_PER_BLOCK);
         let mut kernels = match self.storage {
-            Storage::Csr => for_all_offsets::<S>(&self.source()),
-            Storage::EllPadded | Storage::EllRagged => vec![self.source().define("SCALAR", S::CUDA_NAME)],
+            Storage::Csr => for_all_offsets::<S>(&source),
+            Storage::EllPadded | Storage::EllRagged => vec![source.define("SCALAR", S::CUDA_NAME)],
         };
         if self.work == Work::Row {
             kernels.push(Transposed::<S>::source());
@@ -211,10 +235,12 @@ impl<S: Scalar> Variant<Spmm<S>> for Rung {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
         let (rows, cols, k) = (subject.a.rows(), subject.a.cols(), subject.k);
-        let plan = self.work.plan(device.limits(), rows, k)?;
+        let threads_per_block = threads_per_block(machine, &self.description);
+        let plan = self.work.plan(device.limits(), rows, k, threads_per_block)?;
+        let source = self.source(threads_per_block);
         let kernel = match self.storage {
-            Storage::Csr => with_types::<S>(&self.source(), offset_type(machine, subject.a.nnz())),
-            Storage::EllPadded | Storage::EllRagged => self.source().define("SCALAR", S::CUDA_NAME),
+            Storage::Csr => with_types::<S>(&source, offset_type(machine, subject.a.nnz())),
+            Storage::EllPadded | Storage::EllRagged => source.define("SCALAR", S::CUDA_NAME),
         };
         let (a, kernel) = (self.store(machine, &device, subject)?, device.kernel(&kernel)?);
         let x_columns = (self.work == Work::Row).then(|| Transposed::new(&device, "X transposed", cols, k));
@@ -239,7 +265,7 @@ mod tests {
 
     /// Threads that the kernels number from 0, and those they need.
     fn threads(work: Work, rows: usize, k: usize) -> (u128, u128) {
-        let plan = work.plan(&DeviceLimits::h200(), rows, k).unwrap();
+        let plan = work.plan(&DeviceLimits::h200(), rows, k, THREADS_PER_BLOCK).unwrap();
         assert_eq!(plan.threads_per_block(), THREADS_PER_BLOCK);
         assert_eq!((plan.grid()[1], plan.grid()[2], plan.shared_bytes()), (1, 1, 0));
         let needed = match work {
@@ -257,13 +283,13 @@ mod tests {
                 assert!(started >= needed && started < needed + 512, "{rows} × {k}");
             }
         }
-        let sixteen_rows = Work::Row.plan(&DeviceLimits::h200(), 16, 9).unwrap();
-        assert_eq!(sixteen_rows.blocks(), 1, "16 rows per block");
+        let blocks = |threads| Work::Row.plan(&DeviceLimits::h200(), 16, 9, threads).unwrap().blocks();
+        assert_eq!([512, 64, 1024].map(blocks), [1, 8, 1], "16 rows per block of 512 threads");
     }
 
     #[test]
     fn what_no_grid_holds_is_refused() {
-        let plan = |work: Work, rows, k| work.plan(&DeviceLimits::h200(), rows, k);
+        let plan = |work: Work, rows, k| work.plan(&DeviceLimits::h200(), rows, k, THREADS_PER_BLOCK);
         // 2³¹ − 1 blocks of 512 threads are a little less than 2⁴⁰ threads.
         assert!(plan(Work::Element { threads: 32 }, (1 << 35) - 16, 1).is_ok());
         let refusal = plan(Work::Element { threads: 32 }, 1 << 35, 1).unwrap_err();
