@@ -1,7 +1,7 @@
 //! What the renderers make of a figure before title and legend are added.
 
 use crate::pen::{Anchor, Element, Lettering, Medium, Pen};
-use crate::{Figure, bars, grid, maps, panels, plot};
+use crate::{Figure, bars, dots, grid, maps, multiples, panels, plot};
 
 /// A picture as wide as its medium says.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,8 @@ pub(crate) fn draw(figure: &Figure, medium: Medium) -> Drawing {
         Figure::Grid(grid) => grid::draw(grid, medium),
         Figure::Maps(maps) => maps::draw(maps, medium),
         Figure::Panels(panels) => panels::draw(panels, medium),
+        Figure::Multiples(multiples) => multiples::draw(multiples, medium),
+        Figure::Dots(dots) => dots::draw(dots, medium),
     }
 }
 

@@ -307,6 +307,57 @@ fn panels() -> Figure {
     })
 }
 
+/// A panel for each of many lines.
+pub(crate) fn multiples(count: usize) -> Figure {
+    let Figure::Plot(plot) = rates(count) else { return rates(count) };
+    let named = |series: &Series, name: &str, factor: f64| Series {
+        name: name.to_owned(),
+        points: series.points.iter().map(|at| point(at.x, at.y * factor)).collect(),
+        ..Series::default()
+    };
+    let panel = |series: &Series| Multiple {
+        name: series.name.clone(),
+        series: vec![named(series, "1 thread", 0.6), named(series, "2 threads", 1.0)],
+    };
+    Figure::Multiples(Multiples {
+        title: plot.title,
+        note: "A panel for every variant, all others in grey.".to_owned(),
+        x: plot.x,
+        y: plot.y,
+        panels: plot.series.iter().map(panel).collect(),
+        others: vec![named(&plot.series[0], "left out", 0.2)],
+        with_others: true,
+        guides: plot.guides,
+    })
+}
+
+/// Rates and times of some variants on matrices.
+fn dots() -> Figure {
+    let rows =
+        ["stencil27:40", "powerlaw:100000x16", "a-matrix-with-a-very-long-name-of-a-file.mtx.gz", "band"];
+    let series = |number: usize| DotSeries {
+        name: format!("variant {number}"),
+        is_grey: number > 7,
+        values: (0..rows.len())
+            .map(|row| {
+                let rate = 4.0 + 12.0 * noise(number * 11 + row);
+                vec![rate, 10f64.powi(row as i32) / rate]
+            })
+            .collect(),
+        ..DotSeries::default()
+    };
+    Figure::Dots(Dots {
+        title: "Across matrices".to_owned(),
+        note: "Those that are not in colour are grey strokes.".to_owned(),
+        axes: vec![
+            Axis { from_zero: true, ..axis("GFLOP/s", Scale::Linear) },
+            axis("time in ms", Scale::Log10),
+        ],
+        rows: rows.map(str::to_owned).to_vec(),
+        series: (0..20).map(series).collect(),
+    })
+}
+
 /// All of them by name.
 pub(crate) fn all() -> Vec<(&'static str, Figure)> {
     vec![
@@ -323,6 +374,9 @@ pub(crate) fn all() -> Vec<(&'static str, Figure)> {
         ("maps", maps()),
         ("thin", thin()),
         ("panels", panels()),
+        ("multiples", multiples(23)),
+        ("few-multiples", multiples(2)),
+        ("dots", dots()),
         ("hostile", hostile()),
         ("gains-and-losses", gains_and_losses()),
         ("empty", Figure::Plot(Plot { title: "Nothing measured".to_owned(), ..Plot::default() })),

@@ -68,6 +68,7 @@ impl Ink {
             Stroke::Guide => (Inside::Empty, Line { dashes: &[6, 4], ..line(QUIET, 1.4) }),
             Stroke::Frame => (Inside::Empty, line(Colour(0x9a_a0a6), 1.0)),
             Stroke::Outline => (Inside::Empty, Line { round: true, ..line(DARK, 1.3) }),
+            Stroke::Behind => (Inside::Empty, Line { round: true, ..line(Colour(0xb4_bac1), 0.8) }),
         };
         Ink { inside, line: Some(line) }
     }
@@ -153,6 +154,8 @@ pub(crate) enum Edge {
 pub(crate) const TITLE: Letters = Letters { size: 16.0, colour: BLACK, edge: Edge::Bold(0.4) };
 /// How to read the figure.
 pub(crate) const NOTE: Letters = Letters { size: 13.0, colour: Colour(0x4a_4f55), edge: Edge::None };
+/// Size of what is written at one of many plots, on paper and in the page.
+pub(crate) const PANEL_LETTERS: f64 = 12.0;
 /// Names in the legend.
 pub(crate) const LEGEND: Letters = Letters { size: 13.0, colour: DARK, edge: Edge::None };
 
@@ -162,6 +165,7 @@ impl Letters {
         let plain = Letters { size: Medium::Paper.letters(), colour: DARK, edge: Edge::None };
         match lettering {
             Lettering::Small => Letters { size: 8.0, ..plain },
+            Lettering::Panel => Letters { size: PANEL_LETTERS, ..plain },
             Lettering::GuideLabel | Lettering::PointLabel | Lettering::Value => {
                 Letters { edge: Edge::Halo(WHITE, 3.0), ..plain }
             }

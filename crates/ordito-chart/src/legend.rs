@@ -3,7 +3,7 @@
 use crate::outline::{mark, polyline, rectangle};
 use crate::palette::{Look, look};
 use crate::pen::{Element, Medium, Pen, Shape};
-use crate::{Figure, Style, bars};
+use crate::{Figure, Style, bars, multiples};
 
 /// Width of a sample of a look.
 pub(crate) const SWATCH_WIDTH: f64 = 30.0;
@@ -36,13 +36,8 @@ pub(crate) fn entries(figure: &Figure) -> Vec<Entry> {
     let entries: Vec<Entry> = match figure {
         Figure::Plot(plot) => (plot.series.iter().enumerate())
             .map(|(number, series)| {
-                let sample = match series.style {
-                    Style::Line => Sample::Line { marks: true },
-                    Style::Curve | Style::Thin => Sample::Line { marks: false },
-                    Style::Dots => Sample::Mark,
-                };
                 let look = look(series.look.unwrap_or(number));
-                Entry { name: named(number, &series.name, "series"), look, sample }
+                Entry { name: named(number, &series.name, "series"), look, sample: sample(series.style) }
             })
             .collect(),
         Figure::Bars(bars) => (0..bars::part_count(bars))
@@ -57,9 +52,26 @@ pub(crate) fn entries(figure: &Figure) -> Vec<Entry> {
                 Entry { name: named(number, name, "curve"), look, sample }
             })
             .collect(),
+        Figure::Multiples(of) => (multiples::line_names(of).into_iter())
+            .map(|(name, look, style)| Entry { name: name.to_owned(), look, sample: sample(style) })
+            .collect(),
+        Figure::Dots(dots) => (dots.coloured().enumerate())
+            .map(|(number, series)| {
+                let look = look(series.look.unwrap_or(number));
+                Entry { name: named(number, &series.name, "series"), look, sample: Sample::Mark }
+            })
+            .collect(),
         Figure::Grid(_) | Figure::Maps(_) => Vec::new(),
     };
     if entries.len() < 2 { Vec::new() } else { entries }
+}
+
+fn sample(style: Style) -> Sample {
+    match style {
+        Style::Line => Sample::Line { marks: true },
+        Style::Curve | Style::Thin => Sample::Line { marks: false },
+        Style::Dots => Sample::Mark,
+    }
 }
 
 /// A sample of the look, its upper left corner at (0, 0).

@@ -22,12 +22,14 @@ pub mod png;
 
 mod axes;
 mod bars;
+mod dots;
 mod drawing;
 mod frame;
 mod grid;
 mod ink;
 mod legend;
 mod maps;
+mod multiples;
 mod numbers;
 mod outline;
 mod palette;
@@ -41,6 +43,9 @@ mod svg;
 mod text;
 mod thin;
 mod ticks;
+
+pub use dots::{DotSeries, Dots};
+pub use multiples::{Multiple, Multiples};
 
 #[cfg(test)]
 mod gallery;
@@ -68,6 +73,10 @@ pub enum Figure {
     Maps(Maps),
     /// Small plots with common axes, each at its place.
     Panels(Panels),
+    /// Small plots with common axes, side by side.
+    Multiples(Multiples),
+    /// Dots in rows.
+    Dots(Dots),
 }
 
 impl Figure {
@@ -79,6 +88,8 @@ impl Figure {
             Figure::Grid(grid) => &grid.title,
             Figure::Maps(maps) => &maps.title,
             Figure::Panels(panels) => &panels.title,
+            Figure::Multiples(multiples) => &multiples.title,
+            Figure::Dots(dots) => &dots.title,
         }
     }
 
@@ -90,6 +101,8 @@ impl Figure {
             Figure::Grid(grid) => &grid.note,
             Figure::Maps(maps) => &maps.note,
             Figure::Panels(panels) => &panels.note,
+            Figure::Multiples(multiples) => &multiples.note,
+            Figure::Dots(dots) => &dots.note,
         }
     }
 }

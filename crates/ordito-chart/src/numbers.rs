@@ -1,6 +1,7 @@
 //! A figure as a table.
 
-use crate::{Bars, Figure, Grid, Maps, Numbers, Plot, Point, Series, Shades, Style, bars, plot, ticks};
+use crate::{Bars, Dots, Figure, Grid, Maps, Multiples, Numbers, Plot, Point, Series, Shades, Style};
+use crate::{bars, plot, ticks};
 
 /// Different x up to which every x is a column.
 const MOST_COLUMNS: usize = 16;
@@ -18,7 +19,41 @@ pub(crate) fn of(figure: &Figure) -> Numbers {
         Figure::Maps(maps) => of_maps(maps),
         // As many as a file holds, and a file is where they are better looked up.
         Figure::Panels(_) => Numbers::default(),
+        Figure::Multiples(multiples) => of_multiples(multiples),
+        Figure::Dots(dots) => of_dots(dots),
     }
+}
+
+/// Those of all lines, the grey ones too.
+fn of_multiples(multiples: &Multiples) -> Numbers {
+    let named = |panel: &str, series: &Series| {
+        let parts = [panel, series.name.as_str()].into_iter().filter(|part| !part.is_empty());
+        Series { name: parts.collect::<Vec<_>>().join(", "), ..series.clone() }
+    };
+    let of_panels = multiples
+        .panels
+        .iter()
+        .flat_map(|panel| panel.series.iter().map(|series| named(&panel.name, series)));
+    let series = of_panels.chain(multiples.others.iter().cloned()).collect();
+    of_plot(&Plot { x: multiples.x.clone(), y: multiples.y.clone(), series, ..Plot::default() })
+}
+
+fn of_dots(dots: &Dots) -> Numbers {
+    let titles = ["", "series"].into_iter().chain(dots.axes.iter().map(|axis| axis.label.as_str()));
+    let titles = titles.map(str::to_owned).collect();
+    let mut rows = Vec::new();
+    for (number, name) in dots.rows.iter().enumerate() {
+        for series in &dots.series {
+            let values = series.values.get(number).map_or(&[][..], Vec::as_slice);
+            if values.iter().any(|value| value.is_finite()) {
+                let cell = |axis: usize| values.get(axis).filter(|value| value.is_finite());
+                let cells = (0..dots.axes.len())
+                    .map(|axis| cell(axis).map_or(String::new(), |&value| ticks::plain(value)));
+                rows.push([name.clone(), series.name.clone()].into_iter().chain(cells).collect());
+            }
+        }
+    }
+    Numbers { titles, rows }
 }
 
 fn drawn<'a>(plot: &'a Plot, series: &'a Series) -> impl Iterator<Item = &'a Point> {

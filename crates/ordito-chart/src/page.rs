@@ -69,6 +69,14 @@ fn description(figure: &Figure) -> String {
                 listed(panels.panels.iter().map(|panel| panel.name.as_str()).collect())
             )
         }
+        Figure::Multiples(multiples) => {
+            let names = listed(multiples.panels.iter().map(|panel| panel.name.as_str()).collect());
+            format!("{} over {}, a panel each: {names}.", multiples.y.label, multiples.x.label)
+        }
+        Figure::Dots(dots) => {
+            let axes = listed(dots.axes.iter().map(|axis| axis.label.as_str()).collect());
+            format!("{axes}: {}.", listed(dots.rows.iter().map(String::as_str).collect()))
+        }
     }
 }
 

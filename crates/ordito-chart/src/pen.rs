@@ -31,6 +31,8 @@ pub(crate) enum Lettering {
     PointLabel,
     /// In a small plot.
     Small,
+    /// Beside and above one of many plots.
+    Panel,
 }
 
 /// Where a text begins, seen from its place.
@@ -54,6 +56,8 @@ pub(crate) enum Stroke {
     Frame,
     /// The outline of what fields lie over.
     Outline,
+    /// Data that are not talked about: grey, behind those that are.
+    Behind,
 }
 
 /// Kinds of shapes that are data.

@@ -11,16 +11,18 @@ use crate::thin::thinned;
 use crate::{Guide, Plot, Point, Series, Style, axes, text, ticks};
 
 /// Of a mark.
-const RADIUS: f64 = 4.0;
+pub(crate) const RADIUS: f64 = 4.0;
 /// Half the width of the ends of an error bar.
 const CAP: f64 = 4.0;
 
 /// A plot's area and what its axes say about places in it.
-struct Field<'a> {
-    plot: &'a Plot,
-    x: Ruler,
-    y: Ruler,
-    area: Frame,
+pub(crate) struct Field<'a> {
+    pub(crate) plot: &'a Plot,
+    pub(crate) x: Ruler,
+    pub(crate) y: Ruler,
+    pub(crate) area: Frame,
+    /// Of its marks.
+    pub(crate) radius: f64,
 }
 
 /// The plot without title and legend.
@@ -32,7 +34,7 @@ pub(crate) fn draw(plot: &Plot, medium: Medium) -> Drawing {
     }
     let (x, y) = rulers(plot, &points);
     let area = axes::area(medium, &y, &plot.y.label);
-    let field = Field { plot, x, y, area };
+    let field = Field { plot, x, y, area, radius: RADIUS };
     let mut pen = Pen::new(medium);
     pen.area(&field.area, field.x.linear_ends());
     axes::draw(&mut pen, &field.area, (&field.x, &plot.x.label), (&field.y, &plot.y.label));
@@ -80,7 +82,7 @@ fn told(plot: &Plot, series: &Series, point: &Point) -> String {
 }
 
 /// Axes that hold the points, their ranges, the corners of guides, and guides where they pass through the plot.
-fn rulers(plot: &Plot, points: &[&Point]) -> (Ruler, Ruler) {
+pub(crate) fn rulers(plot: &Plot, points: &[&Point]) -> (Ruler, Ruler) {
     let corners = || {
         plot.guides.iter().flat_map(|guide| {
             let inner = guide.path.len().saturating_sub(2);
@@ -111,14 +113,14 @@ impl Field<'_> {
     }
 
     /// The parts of a guide inside the plot.
-    fn guide(&self, guide: &Guide) -> Vec<(Spot, Spot)> {
+    pub(crate) fn guide(&self, guide: &Guide) -> Vec<(Spot, Spot)> {
         let place = |&(x, y): &(f64, f64)| Some(self.area.place(self.x.at_or_end(x)?, self.y.at_or_end(y)?));
         let places: Vec<Spot> = guide.path.iter().filter_map(place).collect();
         places.windows(2).filter_map(|ends| self.area.clip(*ends.first()?, *ends.get(1)?)).collect()
     }
 
     /// Points that follow one another without a gap: a line drawn across one that is missing would claim a value there.
-    fn runs<'s>(&self, series: &'s Series) -> Vec<Vec<(&'s Point, Spot)>> {
+    pub(crate) fn runs<'s>(&self, series: &'s Series) -> Vec<Vec<(&'s Point, Spot)>> {
         let placed: Vec<_> = series.points.iter().map(|point| (point, self.place(point))).collect();
         let runs = placed.split(|(_, place)| place.is_none());
         let run = |run: &[(&'s Point, Option<Spot>)]| {
@@ -150,7 +152,7 @@ impl Field<'_> {
         }
     }
 
-    fn series(&self, pen: &mut Pen, series: &Series, look: Look) {
+    pub(crate) fn series(&self, pen: &mut Pen, series: &Series, look: Look) {
         let runs = self.runs(series);
         for run in &runs {
             match series.style {
@@ -174,7 +176,7 @@ impl Field<'_> {
                 continue;
             }
             for &(point, place) in run {
-                let mark = mark(look.mark, place, RADIUS);
+                let mark = mark(look.mark, place, self.radius);
                 pen.shape(Shape::Point, look, mark, &told(self.plot, series, point));
             }
         }

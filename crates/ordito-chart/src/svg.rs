@@ -130,6 +130,7 @@ fn stroke(stroke: Stroke, medium: Medium) -> String {
         (Medium::Page, Stroke::Guide) => "class=\"guide\"".to_owned(),
         (Medium::Page, Stroke::Frame) => "class=\"frame\"".to_owned(),
         (Medium::Page, Stroke::Outline) => "class=\"outline\"".to_owned(),
+        (Medium::Page, Stroke::Behind) => "class=\"behind\"".to_owned(),
         (Medium::Paper, stroke) => Ink::of_stroke(stroke).attributes(),
     }
 }
@@ -143,6 +144,7 @@ fn lettering(lettering: Lettering, medium: Medium) -> String {
         (Medium::Page, Lettering::GuideLabel) => "class=\"guide-label\"".to_owned(),
         (Medium::Page, Lettering::PointLabel) => "class=\"point-label\"".to_owned(),
         (Medium::Page, Lettering::Small) => "class=\"small\"".to_owned(),
+        (Medium::Page, Lettering::Panel) => "class=\"panel\"".to_owned(),
         (Medium::Paper, lettering) => {
             let letters = Letters::of(lettering);
             match letters.edge {

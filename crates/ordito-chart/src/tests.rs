@@ -53,7 +53,10 @@ fn inside(text: &str) {
     let size: Vec<f64> = svg.attribute("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
     for node in svg.descendants().filter(|node| node.has_tag_name("text")) {
         let number = |name| node.attribute(name).unwrap().parse::<f64>().unwrap();
-        let (x, y, width) = (number("x"), number("y"), crate::text::width(node.text().unwrap_or(""), 13.0));
+        let small = node.attribute("font-size").map(|size| size.parse().unwrap());
+        let small = small.or((node.attribute("class") == Some("panel")).then_some(ink::PANEL_LETTERS));
+        let width = crate::text::width(node.text().unwrap_or(""), small.unwrap_or(13.0));
+        let (x, y) = (number("x"), number("y"));
         let (left, right) = match node.attribute("text-anchor") {
             Some("end") => (x - width, x),
             Some("middle") => (x - width / 2.0, x + width / 2.0),
@@ -155,6 +158,46 @@ fn awkward_numbers_make_sound_bars_and_grids() {
 }
 
 #[test]
+fn awkward_numbers_make_sound_multiples_and_dots() {
+    for scale in [Scale::Linear, Scale::Log2, Scale::Log10] {
+        for one in AWKWARD {
+            for other in AWKWARD {
+                let Figure::Plot(plot) = plot(
+                    scale,
+                    Style::Line,
+                    "a",
+                    vec![Point { x: one, y: other, ..Point::default() }; 2],
+                    (one, other),
+                ) else {
+                    panic!("no plot")
+                };
+                let panel = Multiple { name: "p".to_owned(), series: plot.series.clone() };
+                check(&Figure::Multiples(Multiples {
+                    x: plot.x.clone(),
+                    y: plot.y,
+                    panels: vec![panel; 5],
+                    others: plot.series,
+                    with_others: true,
+                    guides: plot.guides,
+                    ..Multiples::default()
+                }));
+                let series = |is_grey| DotSeries {
+                    is_grey,
+                    values: vec![vec![one, other], vec![other], vec![], vec![one, one, one]],
+                    ..DotSeries::default()
+                };
+                check(&Figure::Dots(Dots {
+                    axes: vec![plot.x.clone(), plot.x],
+                    rows: vec!["r".to_owned(); 3],
+                    series: vec![series(false), series(true)],
+                    ..Dots::default()
+                }));
+            }
+        }
+    }
+}
+
+#[test]
 fn hostile_names_are_harmless() {
     for name in hostile() {
         let points = vec![Point { x: 1.0, y: 2.0, text: name.clone(), ..Point::default() }];
@@ -171,6 +214,24 @@ fn hostile_names_are_harmless() {
             parts: vec![name.clone()],
             rows,
             scale: Scale::Linear,
+        }));
+        let series = Series { name: name.clone(), points: points.clone(), ..Series::default() };
+        let label = || Axis { label: name.clone(), ..Axis::default() };
+        let panel = Multiple { name: name.clone(), series: vec![series.clone(), Series::default()] };
+        let panels = vec![panel; 7];
+        let (x, y, others) = (label(), label(), vec![series]);
+        check(&Figure::Multiples(Multiples { x, y, panels, others, ..Multiples::default() }));
+        let series = DotSeries {
+            name: name.clone(),
+            values: vec![vec![1.0, 2.0]; 2],
+            texts: vec![name.clone()],
+            ..DotSeries::default()
+        };
+        check(&Figure::Dots(Dots {
+            axes: vec![label(), label()],
+            rows: vec![name.clone(); 2],
+            series: vec![series],
+            ..Dots::default()
         }));
         let edge = || Edge { label: name.clone(), first: 0.0, last: 1.0 };
         let (title, note, label) = texts;

@@ -55,6 +55,24 @@ pub(crate) fn cut_middle(text: &str, size: f64, room: f64) -> String {
     format!("{}…{}", first.trim_end(), last.chars().rev().collect::<String>().trim_start())
 }
 
+/// On one line, or on two where it would be wider than `room`: names are broken behind one of their dashes or spaces.
+pub(crate) fn in_two(text: &str, size: f64, room: f64) -> Vec<String> {
+    let line = one_line(text);
+    if width(&line, size) <= room {
+        return vec![line];
+    }
+    let after = |(at, character): (usize, char)| {
+        let end = at + character.len_utf8();
+        ("-, ".contains(character) && width(line[..end].trim_end(), size) <= room).then_some(end)
+    };
+    match line.char_indices().rev().find_map(after) {
+        Some(end) => {
+            vec![line[..end].trim_end().to_owned(), cut_middle(line[end..].trim_start(), size, room)]
+        }
+        None => vec![cut_middle(&line, size, room)],
+    }
+}
+
 /// In lines no wider than `room`, at most `most` of them.
 pub(crate) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -87,6 +105,16 @@ mod tests {
         assert!(cut.starts_with("ell-p") && cut.ends_with("threads") && cut.contains('…'), "{cut}");
         assert!(width(&cut, 10.0) <= 150.0);
         assert_eq!(cut_middle("short", 10.0, 150.0), "short");
+    }
+
+    #[test]
+    fn a_name_is_broken_behind_a_dash() {
+        assert_eq!(in_two("csr-cuda-lanes2-per-element", 10.0, 100.0), ["csr-cuda-lanes2-", "per-element"]);
+        assert_eq!(in_two("short", 10.0, 100.0), ["short"]);
+        for long in ["x".repeat(500), "a-".repeat(500), "è, ".repeat(99)] {
+            let lines = in_two(&long, 10.0, 100.0);
+            assert!(lines.len() <= 2 && lines.iter().all(|line| width(line, 10.0) <= 100.0), "{lines:?}");
+        }
     }
 
     #[test]
