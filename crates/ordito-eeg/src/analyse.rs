@@ -2,6 +2,7 @@
 
 use crate::analysis::{Analysis, Chosen};
 use crate::arrangement::Arrangement;
+use crate::cycle::Cycle;
 use crate::difference::Difference;
 use crate::error::ErpError;
 use crate::inputs::Inputs;
@@ -10,6 +11,7 @@ use crate::peaks::Wave;
 use crate::protocol::protocol;
 use crate::recording::Recording;
 use crate::settings::{Sensors, Settings};
+use crate::variant::statistics_variant;
 use crate::{peaks, permutations, spare_gpu, unit_check};
 use ordito::Scalar;
 use ordito::io::TextOptions;
@@ -25,6 +27,8 @@ pub struct ComputeOn {
     pub machine: Arc<Machine>,
     /// A GPU that the permutation test may open if that pays; none where the place was named.
     pub spare_gpu: Option<usize>,
+    /// The variant of `columns` that computes the statistics, by its name; where none is named, what fits.
+    pub variant: Option<String>,
 }
 
 /// Averages both conditions, compares them and finds their peaks.
@@ -35,7 +39,7 @@ pub struct ComputeOn {
 /// let path = std::env::temp_dir().join(format!("ordito-erp-example-{}.txt", std::process::id()));
 /// std::fs::write(&path, "1 2 3 4\n3 4 5 8\n")?; // two epochs of two sensors and two samples
 /// let settings = Settings { sensors: Sensors::Count(2), ..Settings::default() };
-/// let place = ComputeOn { machine: Machine::all_cores()?, spare_gpu: None };
+/// let place = ComputeOn { machine: Machine::all_cores()?, spare_gpu: None, variant: None };
 /// let analysis = analyse::<f64>(&Inputs { target: path.clone(), nontarget: vec![] }, &settings, &place)?;
 /// assert_eq!(analysis.conditions[0].mean, [2.0, 3.0, 4.0, 6.0]);
 /// assert_eq!(analysis.conditions[0].sem, [1.0, 1.0, 1.0, 2.0]);
@@ -58,9 +62,11 @@ fn analyse_in_blocks<S: Scalar>(
     block_bytes: usize,
 ) -> Result<Analysis, ErpError> {
     check(inputs, settings, &place.machine)?;
-    let mut job = Job::<S>::new(settings, &place.machine, block_bytes);
+    let variant = place.variant.as_deref().map(statistics_variant::<S>).transpose()?;
+    let mut job = Job::<S>::new(settings, &place.machine, variant, block_bytes);
     let (shape, files) = job.read(slice::from_ref(&inputs.target))?;
     let arrangement = Arrangement::new(settings, &inputs.target, shape)?;
+    let cycle = Cycle::new(settings, &arrangement.recording)?;
     let mut warnings = Vec::new();
     let unsaid = settings.sensors == Sensors::Unsaid && settings.samples.is_none();
     if unsaid && shape.stack.is_none() {
@@ -97,7 +103,13 @@ fn analyse_in_blocks<S: Scalar>(
         warnings.extend(nontarget.warnings);
     }
     let recording = arrangement.recording;
-    let protocol = protocol(inputs, settings, S::NAME);
+    if let Some(cycle) = cycle {
+        let rows = conditions.last().map_or(0, |nontarget| nontarget.read);
+        let windows = cycle.windows(rows);
+        groups.iter_mut().zip(windows).for_each(|(group, windows)| group.windows = Some(windows));
+        conditions[0].windows = cycle.windows_of_target();
+    }
+    let protocol = protocol(inputs, settings, variant.map(|variant| variant.name), S::NAME);
     warnings.extend(unit_check::warning(&recording, &conditions));
     let mut analysis = Analysis {
         protocol,
@@ -178,11 +190,11 @@ mod tests {
     fn small_machine(memory_bytes: u64) -> ComputeOn {
         let cpu = CpuInfo::detect();
         let limits = Limits { memory_bytes, ..Limits::of(&cpu) };
-        ComputeOn { machine: Machine::new(cpu, 2, limits).unwrap(), spare_gpu: None }
+        ComputeOn { machine: Machine::new(cpu, 2, limits).unwrap(), spare_gpu: None, variant: None }
     }
 
     fn whole_machine() -> ComputeOn {
-        ComputeOn { machine: Machine::with_threads(2).unwrap(), spare_gpu: None }
+        ComputeOn { machine: Machine::with_threads(2).unwrap(), spare_gpu: None, variant: None }
     }
 
     /// Four sensors, 80 and 161 epochs, two of them spoilt.
@@ -229,7 +241,7 @@ mod tests {
     fn threads_do_not_change_a_bit_of_many_blocks() {
         let (_folder, inputs, settings) = written();
         let [one, five] = [1, 5].map(|threads| {
-            let place = ComputeOn { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None };
+            let place = ComputeOn { machine: Machine::with_threads(threads).unwrap(), ..whole_machine() };
             analyse_in_blocks::<f64>(&inputs, &settings, &place, SEVEN_ROWS).unwrap()
         });
         assert_eq!((one.conditions, one.groups, one.peaks), (five.conditions, five.groups, five.peaks));
@@ -257,6 +269,27 @@ mod tests {
         }
         let said = fault(&permutations(99));
         assert!(said.starts_with("--permutations needs all epochs in memory at once"), "{said}");
+    }
+
+    /// What one thread does to a block needs no whole file; what all threads share does.
+    #[test]
+    fn a_variant_takes_blocks_or_whole_files() {
+        let (_folder, inputs, settings) = written();
+        let by = |name: &str| ComputeOn { variant: Some(name.into()), ..small_machine(100_000) };
+        let run = |place: &ComputeOn| analyse_in_blocks::<f64>(&inputs, &settings, place, SEVEN_ROWS);
+        let unasked = run(&small_machine(100_000)).unwrap();
+        let asked = run(&by("dense-serial-blocks")).unwrap();
+        assert_eq!((&asked.conditions, &asked.groups), (&unasked.conditions, &unasked.groups));
+        assert!(asked.chosen[0].reason.starts_with("asked for by name; "), "{:?}", asked.chosen);
+        let said = run(&by("dense-threads-blocks")).unwrap_err().to_string();
+        assert!(
+            said.starts_with("the variant that was asked for needs all epochs in memory at once"),
+            "{said}"
+        );
+        let whole = ComputeOn { variant: Some("dense-threads-blocks".into()), ..whole_machine() };
+        assert_eq!(run(&whole).unwrap().chosen[0].variant, "dense-threads-blocks");
+        let said = run(&by("dense-magic")).unwrap_err().to_string();
+        assert_eq!(said, "there is no variant `dense-magic`");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::field_power;
 use crate::recording::Recording;
 use crate::reject::Rejected;
+use crate::windows::Windows;
 use ordito::column_stats::Statistics;
 use ordito::column_stats::student_t;
 
@@ -13,6 +14,8 @@ pub struct Condition {
     pub name: String,
     /// Epochs that the files hold.
     pub read: usize,
+    /// When they were recorded, where that is known.
+    pub windows: Option<Windows>,
     /// Those that were left out.
     pub rejected: Vec<Rejected>,
     /// Those that were averaged.
@@ -44,6 +47,7 @@ impl Condition {
         let quantile = student_t(kept as f64 - 1.0);
         let half_width = sem.iter().map(|sem| quantile * sem).collect();
         let field_power = field_power(recording, &mean);
-        Condition { name: name.to_owned(), read, rejected, kept, mean, sem, half_width, field_power }
+        let (name, windows) = (name.to_owned(), None);
+        Condition { name, read, windows, rejected, kept, mean, sem, half_width, field_power }
     }
 }

@@ -23,6 +23,14 @@ pub enum ErpError {
     /// It failed while running.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A variant that computes less than the job needs.
+    #[error(
+        "`{variant}` computes the mean only; standard errors and t need the variance of every column too"
+    )]
+    MeanOnly {
+        /// Its name.
+        variant: &'static str,
+    },
     /// The columns of a file are no whole number of samples.
     #[error("{} has {columns} columns, which is no multiple of {sensors} sensors: how many are there (--sensors)?", path.display())]
     NotDivisible {
@@ -178,6 +186,18 @@ pub enum ErpError {
         /// What is wrong with that.
         problem: String,
     },
+    /// Times of windows that are none.
+    #[error("windows of a group begin {0} s apart: a positive time below 1e9 is needed, such as 0.8")]
+    WindowStep(f64),
+    /// A first window at no time.
+    #[error("the first window begins at {0} s: a time within 1e9 s is needed, such as 0.6")]
+    WindowStart(f64),
+    /// Windows of which only the first is known.
+    #[error("when windows begin is known only with the time from one window of a group to its next")]
+    NoWindowStep,
+    /// Windows of no groups.
+    #[error("times of windows are those of groups, and no groups were asked for")]
+    WindowsOfNothing,
     /// Too few permutations to say anything.
     #[error("--permutations {0}: 19 at least are needed for p ≤ 0.05 to be possible")]
     FewPermutations(usize),

@@ -29,11 +29,29 @@ pub enum GroupOrder {
 impl Groups {
     /// The names of the groups: seven are the offsets of a cycle without the target's.
     pub fn labels(self) -> Vec<String> {
-        if self.count == OFFSETS - 1 {
-            let offsets = (0..OFFSETS).filter(|&offset| offset != TARGET_OFFSET);
-            return offsets.map(|offset| format!("offset {offset}")).collect();
-        }
-        (1..=self.count).map(|group| format!("group {group}")).collect()
+        let (offsets, _) = self.offsets();
+        let label = |offset| match self.are_offsets() {
+            true => format!("offset {offset}"),
+            false => format!("group {}", offset + 1),
+        };
+        offsets.map(label).collect()
+    }
+
+    /// Are they the offsets of the standard cycle?
+    pub(crate) fn are_offsets(self) -> bool {
+        self.count == OFFSETS - 1
+    }
+
+    /// The offset of every group in the cycle, and how many offsets that has.
+    pub(crate) fn offsets(self) -> (impl Iterator<Item = usize>, usize) {
+        let (left_out, all) =
+            if self.are_offsets() { (TARGET_OFFSET, OFFSETS) } else { (self.count, self.count) };
+        ((0..all).filter(move |&offset| offset != left_out), all)
+    }
+
+    /// The offset of the target in the same cycle, where that is known.
+    pub(crate) fn target_offset(self) -> Option<usize> {
+        self.are_offsets().then_some(TARGET_OFFSET)
     }
 
     /// Bytes of the statistics of all groups; `None` where not even 64 bits hold that.

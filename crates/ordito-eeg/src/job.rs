@@ -7,12 +7,14 @@ use crate::condition::Condition;
 use crate::epochs::{Epochs, is_text, read_blocks, read_whole, text_columns};
 use crate::error::ErpError;
 use crate::groups::GroupOrder;
-use crate::reduce::{Engine, Kept, Reduction, by_one_thread, reduce_here};
+use crate::reduce::{Engine, Kept, Reduction, reduce_here};
 use crate::settings::Settings;
+use crate::variant::{by_one_thread, takes_blocks};
 use ordito::Scalar;
 use ordito::column_stats::{Shape, Statistics};
 use ordito::io::TextBlock;
 use ordito::machine::{Accelerator, Machine};
+use ordito::op::Description;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,8 +50,13 @@ pub(crate) struct Job<'a, S: Scalar> {
 }
 
 impl<'a, S: Scalar> Job<'a, S> {
-    pub(crate) fn new(settings: &'a Settings, machine: &'a Arc<Machine>, block_bytes: usize) -> Self {
-        Job { settings, machine, block_bytes, engine: Engine::new(machine), held: 0 }
+    pub(crate) fn new(
+        settings: &'a Settings,
+        machine: &'a Arc<Machine>,
+        variant: Option<&'static Description>,
+        block_bytes: usize,
+    ) -> Self {
+        Job { settings, machine, block_bytes, engine: Engine::new(machine, variant), held: 0 }
     }
 
     /// Reads the files of one condition, which all have epochs of one shape; of text that need not be in memory as a whole
@@ -96,6 +103,9 @@ impl<'a, S: Scalar> Job<'a, S> {
         }
         if self.settings.groups.is_some_and(|groups| groups.order == GroupOrder::Blocked) {
             return Some("--group-order blocked");
+        }
+        if self.engine.variant.is_some_and(|variant| !takes_blocks(variant)) {
+            return Some("the variant that was asked for");
         }
         match self.machine.accelerator() {
             Accelerator::None => None,
@@ -195,9 +205,12 @@ impl<'a, S: Scalar> Job<'a, S> {
         stages.parse_ns += (elapsed_ns - facts.read_ns - preprocess_ns - kernel_ns).max(0.0);
         self.engine.chosen.get_or_insert_with(|| {
             let shape = Shape { rows: facts.rows as usize, cols };
-            let reason =
-                format!("{shape}: at most {most_rows} rows at a time, by the thread that has just read them");
-            Chosen { step: "statistics", variant: by_one_thread().to_owned(), reason }
+            let asked = self.engine.variant.map_or("", |_| "asked for by name; ");
+            let reason = format!(
+                "{asked}{shape}: at most {most_rows} rows at a time, by the thread that has just read them"
+            );
+            let variant = by_one_thread().map_or("", |variant| variant.name).to_owned();
+            Chosen { step: "statistics", variant, reason }
         });
         Ok(())
     }
@@ -264,7 +277,7 @@ mod tests {
             let shape = EpochShape { columns, stack: None };
             let arrangement = Arrangement::new(&settings, &path, shape).unwrap();
             let machine = Machine::with_threads(1).unwrap();
-            let mut job = Job::<f64>::new(&settings, &machine, 1 << 20);
+            let mut job = Job::<f64>::new(&settings, &machine, None, 1 << 20);
             let reduced = job.reduce(TARGET, &arrangement, vec![Source::Blocks(path.clone())]);
             let said = reduced.map(drop).unwrap_err().to_string();
             assert!(

@@ -19,12 +19,16 @@ pub fn json(analysis: &Analysis, dtype: &str) -> Value {
                 "peak_to_peak": rejected.peak_to_peak,
             })
         });
-        json!({
+        let mut object = json!({
             "name": of.name,
             "read": of.read,
             "kept": of.kept,
             "rejected": rejected.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(windows) = of.windows {
+            object["windows"] = json!(windows);
+        }
+        object
     };
     let peaks = analysis.peaks.iter().map(|peak| {
         json!({

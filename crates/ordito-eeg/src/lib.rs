@@ -13,8 +13,8 @@
 //!
 //! * `epochs` (text or `.npy`, whole or in blocks), `arrangement` (which column is which sensor and sample), `preprocess`;
 //! * `block`, `reduce` and `job`: blocks of epochs become statistics by `column_stats::Plan`, those of a text each on the thread
-//!   that read it, put together in the order of the file;
-//! * `condition`, `difference`, `peaks`, `groups`;
+//!   that read it, put together in the order of the file; `variant` says by which kernel, where one was asked for;
+//! * `condition`, `difference`, `peaks`, `groups`, and `cycle` and `windows` (when the epochs of each group were recorded);
 //! * `permutations`, `spare_gpu` and `significance`: labels × epochs, by `gemm::Plan`;
 //! * `layout_check` and `unit_check`: does what was said fit the numbers?
 //! * `write`, `summary` and `json` tell what came out; `montage` (where sensors sit, from the 10-10 rule), `spline` and `head`
@@ -26,6 +26,7 @@ mod analysis;
 mod arrangement;
 mod block;
 mod condition;
+mod cycle;
 pub mod demo;
 mod difference;
 mod epochs;
@@ -56,6 +57,8 @@ mod summary;
 #[cfg(test)]
 mod testing;
 mod unit_check;
+mod variant;
+mod windows;
 mod write;
 
 pub use crate::analyse::{ComputeOn, analyse};
@@ -73,6 +76,8 @@ pub use crate::reject::Rejected;
 pub use crate::settings::{Baseline, Layout, STANDARD_RATE_HZ, Sensors, Settings};
 pub use crate::significance::{ALPHA, Interval, PermutationTest};
 pub use crate::summary::summary;
+pub use crate::variant::statistics_variant;
+pub use crate::windows::Windows;
 pub use crate::write::write_files;
 
 use crate::field_power::field_power;

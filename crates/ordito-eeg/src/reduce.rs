@@ -7,11 +7,12 @@ use crate::condition::Condition;
 use crate::error::ErpError;
 use crate::reject::Rejected;
 use crate::settings::Settings;
+use crate::variant::by_one_thread;
 use ordito::Scalar;
-use ordito::column_stats::{Columns, Plan, Shape, Statistics};
+use ordito::column_stats::{Plan, Shape, Statistics};
 use ordito::machine::Machine;
 use ordito::matrix::{Dense, DenseView};
-use ordito::op::{Op, Place};
+use ordito::op::Description;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,24 +22,24 @@ pub(crate) struct Kept<S> {
     pub(crate) rows: usize,
 }
 
-/// What reduces a block that a thread has just read: the others are busy with blocks of their own.
-pub(crate) fn by_one_thread() -> &'static str {
-    let mut all = Columns::<f64>::variants().iter().map(|variant| variant.describe());
-    all.find(|variant| variant.place == Place::Serial).map_or("", |variant| variant.name)
-}
-
 /// The statistics of a block, by the thread that asks.
 pub(crate) fn reduce_here<S: Scalar>(
     data: DenseView<'_, S>,
     machine: &Arc<Machine>,
 ) -> Result<Statistics, ErpError> {
     let shape = Shape { rows: data.rows(), cols: data.cols() };
-    Ok(Plan::with_variant(by_one_thread(), shape, machine)?.apply(data)?)
+    let plan = match by_one_thread() {
+        Some(variant) => Plan::with_variant(variant.name, shape, machine),
+        None => Plan::new(shape, machine),
+    };
+    Ok(plan?.apply(data)?)
 }
 
 /// Computes the statistics of whole files, on the machine that was asked for.
 pub(crate) struct Engine<'a, S: Scalar> {
     machine: &'a Arc<Machine>,
+    /// Asked for by name; otherwise what fits every shape.
+    pub(crate) variant: Option<&'static Description>,
     /// For matrices of one shape.
     plan: Option<(Shape, Plan<S>)>,
     pub(crate) stages: Stages,
@@ -47,8 +48,8 @@ pub(crate) struct Engine<'a, S: Scalar> {
 }
 
 impl<'a, S: Scalar> Engine<'a, S> {
-    pub(crate) fn new(machine: &'a Arc<Machine>) -> Self {
-        Engine { machine, plan: None, stages: Stages::default(), chosen: None }
+    pub(crate) fn new(machine: &'a Arc<Machine>, variant: Option<&'static Description>) -> Self {
+        Engine { machine, variant, plan: None, stages: Stages::default(), chosen: None }
     }
 
     pub(crate) fn statistics(&mut self, data: DenseView<'_, S>) -> Result<Statistics, ErpError> {
@@ -57,7 +58,10 @@ impl<'a, S: Scalar> Engine<'a, S> {
             Some((ready, plan)) if *ready == shape => plan,
             other => {
                 let start = Instant::now();
-                let plan = Plan::new(shape, self.machine)?;
+                let plan = match self.variant {
+                    Some(variant) => Plan::with_variant(variant.name, shape, self.machine)?,
+                    None => Plan::new(shape, self.machine)?,
+                };
                 self.stages.prepare_ns += start.elapsed().as_nanos() as f64;
                 &mut other.insert((shape, plan)).1
             }

@@ -85,6 +85,11 @@ pub struct Settings {
     pub reject: Option<f64>,
     /// Average nontarget epochs by groups too?
     pub groups: Option<Groups>,
+    /// When the first group's first window begins in the recording; 0 where nothing is said.
+    pub window_start_s: Option<f64>,
+    /// From one window of a group to its next: one of every group, and one of the target, lie within. 0.8 s where nothing is
+    /// said and groups and epochs are those of the standard case.
+    pub window_step_s: Option<f64>,
     /// How often labels are permuted to test the difference.
     pub permutations: Option<usize>,
     /// Of the permutations.
@@ -105,6 +110,8 @@ impl Default for Settings {
             baseline: None,
             reject: None,
             groups: None,
+            window_start_s: None,
+            window_step_s: None,
             permutations: None,
             seed: 0,
         }
@@ -115,6 +122,9 @@ impl Default for Settings {
 pub(crate) const STANDARD_SENSORS: usize = 64;
 /// Its rate: 82 samples in 800 ms.
 pub const STANDARD_RATE_HZ: f64 = 102.4;
+
+/// Times beyond this are a slip: no recording takes thirty years.
+const LONGEST_S: f64 = 1e9;
 
 impl Settings {
     /// Refuses what no file could make right: known before anything is read.
@@ -148,6 +158,17 @@ impl Settings {
         if self.groups.is_some_and(|groups| groups.count == 0) {
             return Err(ErpError::Groups { groups: 0, problem: "at least one is needed".into() });
         }
+        if let Some(step_s) = self.window_step_s.filter(|step_s| !positive(*step_s) || *step_s > LONGEST_S) {
+            return Err(ErpError::WindowStep(step_s));
+        }
+        if let Some(start_s) =
+            self.window_start_s.filter(|start_s| !start_s.is_finite() || start_s.abs() > LONGEST_S)
+        {
+            return Err(ErpError::WindowStart(start_s));
+        }
+        if self.groups.is_none() && (self.window_start_s.is_some() || self.window_step_s.is_some()) {
+            return Err(ErpError::WindowsOfNothing);
+        }
         match self.permutations {
             Some(count) if count < FEWEST => Err(ErpError::FewPermutations(count)),
             _ => Ok(()),
@@ -178,6 +199,22 @@ mod tests {
             (Settings { samples: Some(0), ..Settings::default() }, "--samples 0: at least one"),
             (Settings { groups: Some(none), ..Settings::default() }, "--groups 0: at least one"),
             (Settings { permutations: Some(18), ..Settings::default() }, "--permutations 18: 19 at least"),
+            (
+                Settings { window_step_s: Some(0.0), ..Settings::default() },
+                "windows of a group begin 0 s apart: a positive",
+            ),
+            (
+                Settings { window_step_s: Some(1e300), ..Settings::default() },
+                &format!("windows of a group begin {} s apart: a positive", 1e300),
+            ),
+            (
+                Settings { window_start_s: Some(f64::NAN), ..Settings::default() },
+                "the first window begins at NaN s: a time",
+            ),
+            (
+                Settings { window_step_s: Some(0.8), ..Settings::default() },
+                "times of windows are those of groups, and no",
+            ),
         ];
         for (settings, expected) in cases {
             let said = settings.check().unwrap_err().to_string();

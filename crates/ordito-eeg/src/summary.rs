@@ -47,10 +47,13 @@ fn write_summary(analysis: &Analysis, text: &mut String) -> std::fmt::Result {
     analysis.warnings.iter().try_for_each(|warning| writeln!(text, "warning: {warning}"))
 }
 
-/// `target       356 of 358 epochs, rejected 17 (Fpz 352 µV), 203 (F2 507 µV)`
+/// `target       356 of 358 epochs, windows at 600, 1400, 2200 … ms, rejected 17 (Fpz 352 µV), 203 (F2 507 µV)`
 fn epochs_of(analysis: &Analysis, condition: &Condition) -> String {
-    let Condition { name, read, kept, rejected, .. } = condition;
+    let Condition { name, read, windows, kept, rejected, .. } = condition;
     let mut line = format!("{name:<13}{kept} of {read} epochs");
+    if let Some(windows) = windows {
+        let _ = write!(line, ", windows at {windows}");
+    }
     if rejected.is_empty() {
         return line;
     }

@@ -10,6 +10,7 @@ use crate::peaks::{Peak, Wave};
 use crate::recording::Recording;
 use crate::reject::Rejected;
 use crate::significance::{Interval, PermutationTest};
+use crate::windows::Windows;
 
 /// When the planted component is largest.
 const LATENCY_S: f64 = 0.35;
@@ -44,6 +45,7 @@ fn condition(name: &str, recording: &Recording, strength: f64, epochs: u64, seed
     Condition {
         name: name.to_owned(),
         read: epochs as usize + 1,
+        windows: None,
         rejected,
         kept: epochs,
         field_power: field_power(recording, &mean),
@@ -79,7 +81,10 @@ pub(crate) fn planted() -> Analysis {
     ];
     let groups = (0..7)
         .map(|group| {
-            condition(&format!("offset {}", group * 100), &recording, 1.0, 358, 900_000 + group * 70_000)
+            let name = format!("offset {}", group * 100);
+            let first_s = group as f64 / 10.0;
+            let windows = Some(Windows { first_s, step_s: 0.8, first_epoch: group + 1, epoch_step: 7 });
+            Condition { windows, ..condition(&name, &recording, 1.0, 358, 900_000 + group * 70_000) }
         })
         .collect();
     let mut difference = Difference::new(&recording, &conditions[0], &conditions[1]);

@@ -43,7 +43,7 @@ fn settings(demo: &Demo) -> Settings {
 }
 
 fn place(threads: usize) -> ComputeOn {
-    ComputeOn { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None }
+    ComputeOn { machine: Machine::with_threads(threads).unwrap(), spare_gpu: None, variant: None }
 }
 
 fn run<S: Scalar>(inputs: &Inputs, settings: &Settings) -> Analysis {

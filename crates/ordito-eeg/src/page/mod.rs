@@ -147,6 +147,10 @@ mod tests {
             "Largest peaks",
             "Significant intervals",
             "sample-major",
+            "windows begin at",
+            "600, 1400, 2200 … ms",
+            "Pz: groups, windows every 800 ms",
+            "offset 200, 200 ms",
             "rows-threads",
             "90.0 ms",
         ] {

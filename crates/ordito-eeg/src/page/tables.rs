@@ -22,14 +22,19 @@ pub(crate) fn protocol(analysis: &Analysis) -> String {
 /// Epochs kept and left out, and what is meant by SEM and band.
 pub(crate) fn epochs(analysis: &Analysis) -> String {
     let all = || analysis.conditions.iter().chain(&analysis.groups);
+    let has_windows = all().any(|of| of.windows.is_some());
     let one = |of: &Condition| {
         let mut cells = vec![Cell::text(&of.name)];
         let numbers = [of.read as u64, of.rejected.len() as u64, of.kept];
         cells.extend(numbers.map(|number| Cell::number(units::count(number))));
+        if has_windows {
+            cells.push(Cell::text(of.windows.map_or(String::new(), |windows| windows.to_string())));
+        }
         row(false, &cells)
     };
     let rows: String = all().map(one).collect();
-    let titles = [("", ""), ("read", "number"), ("rejected", "number"), ("kept", "number")];
+    let mut titles = vec![("", ""), ("read", "number"), ("rejected", "number"), ("kept", "number")];
+    titles.extend(has_windows.then_some(("windows begin at", "")));
     let mut html = table("Epochs of each condition", &titles, &rows);
     html += "<p>SEM is the standard error of the mean, s / √n over the n epochs kept, where the variance s² is divided by \
              n − 1. The 95 % band is the mean ± SEM times Student’s quantile for n − 1 degrees of freedom.</p>\n";

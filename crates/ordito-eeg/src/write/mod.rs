@@ -10,6 +10,7 @@ use ordito::files::{WriteError, write_atomically};
 use ordito::io::write_npy;
 use ordito::matrix::DenseView;
 use ordito::text::csv_cell;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -38,6 +39,9 @@ pub fn write_files(analysis: &Analysis, folder: &Path) -> Result<(), WriteError>
     }
     write_field_power(analysis, &folder.join("field_power.csv"))?;
     write_tables(analysis, folder)?;
+    if !write_windows(analysis, &folder.join("windows.csv"))? {
+        stale::remove_file(&folder.join("windows.csv"))?;
+    }
     stale::remove(analysis, folder)
 }
 
@@ -96,6 +100,24 @@ fn write_field_power(analysis: &Analysis, path: &Path) -> Result<(), WriteError>
         [analysis.recording.time_s(sample).to_string()].into_iter().chain(powers).collect()
     });
     write_csv(path, header, rows)
+}
+
+/// `windows.csv`: when every epoch was recorded, by its group; `false` where nothing is known of that.
+fn write_windows(analysis: &Analysis, path: &Path) -> Result<bool, WriteError> {
+    let known =
+        || analysis.conditions.iter().chain(&analysis.groups).filter_map(|of| Some((of, of.windows?)));
+    if known().next().is_none() {
+        return Ok(false);
+    }
+    let rows = known().flat_map(|(of, windows)| {
+        let rejected: HashSet<usize> = of.rejected.iter().map(|rejected| rejected.epoch).collect();
+        windows.starts(of.read).map(move |(epoch, start_s)| {
+            let kept = if rejected.contains(&epoch) { "no" } else { "yes" };
+            vec![of.name.clone(), epoch.to_string(), start_s.to_string(), kept.to_owned()]
+        })
+    });
+    write_csv(path, ["wave", "epoch", "start_s", "kept"], rows)?;
+    Ok(true)
 }
 
 /// `peaks.csv`, `rejected.csv`, and `intervals.csv` where there was a permutation test.

@@ -57,7 +57,7 @@ fn wave_of_group(file_name: &str) -> Option<&str> {
     (is_number && EXTENSIONS.contains(&extension)).then_some(wave)
 }
 
-fn remove_file(path: &Path) -> Result<(), WriteError> {
+pub(crate) fn remove_file(path: &Path) -> Result<(), WriteError> {
     match fs::remove_file(path) {
         Err(reason) if reason.kind() != ErrorKind::NotFound => {
             Err(WriteError::Io { path: path.to_owned(), reason })
@@ -92,7 +92,7 @@ mod tests {
         for mine in ["mean_mine.npy", "groups/mean_group_x.csv", "groups/notes.txt"] {
             fs::write(path.join(mine), "x").unwrap();
         }
-        assert!(path.join("p.npy").exists() && path.join("intervals.csv").exists());
+        assert!(["p.npy", "intervals.csv", "windows.csv"].iter().all(|name| path.join(name).exists()));
         analysis.groups.truncate(2);
         write_files(&analysis, path).unwrap();
         assert_eq!(names(&path.join("groups")).len(), 2 * 4 + 2);
