@@ -10,7 +10,7 @@ use ordito::gemm::Gemm;
 use ordito::op::Op;
 use ordito::refusal::Refusal;
 use ordito::spmm::Spmm;
-use ordito_bench::sample::{DeviceCeilings, DeviceFlush};
+use ordito_bench::sample::{DeviceCeilings, DeviceFlush, DeviceLatencies};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -39,6 +39,7 @@ fn tasks() -> Vec<(KernelSource, Architecture)> {
     add_kernels::<Columns<f64>>(&mut kernels);
     kernels.extend(DeviceCeilings::kernels());
     kernels.push(DeviceFlush::kernel());
+    kernels.extend(DeviceLatencies::kernels());
     // Of kernels for all architectures every one is compiled for the one in the middle, and each sixth for each of the others:
     // what differs between definitions of one kernel seldom differs between architectures too. ORDITO_NVRTC_FULL=1 compiles all.
     let full = std::env::var("ORDITO_NVRTC_FULL").as_deref() == Ok("1");

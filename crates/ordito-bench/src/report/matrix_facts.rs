@@ -48,6 +48,10 @@ pub struct MatrixFacts {
     pub diagonal_entries: u64,
     /// Rows without entries.
     pub empty_rows: u64,
+    /// Rows with fewer entries than a warp has lanes.
+    pub rows_below_a_warp: u64,
+    /// Lanes that have nothing to do where a warp takes a row: a share of all that are started.
+    pub idle_lanes: f64,
     /// Entries of the shortest row.
     pub row_length_min: u64,
     /// Entries of the longest row.
@@ -87,6 +91,7 @@ impl MatrixFacts {
     /// ```
     pub fn of<S: Scalar>(name: &str, origin: impl ToString, a: &Csr<S>, statistics: &Statistics) -> Self {
         let places = a.rows() as f64 * a.cols() as f64;
+        let (rows_below_a_warp, idle_lanes) = warps(a);
         MatrixFacts {
             schema: SCHEMA,
             kind: KIND.to_owned(),
@@ -100,6 +105,8 @@ impl MatrixFacts {
             duplicates: statistics.duplicates as u64,
             diagonal_entries: statistics.diagonal_entries as u64,
             empty_rows: statistics.empty_rows as u64,
+            rows_below_a_warp,
+            idle_lanes,
             row_length_min: statistics.shortest_row as u64,
             row_length_max: statistics.longest_row as u64,
             row_length_mean: statistics.mean_row,
@@ -117,6 +124,17 @@ impl MatrixFacts {
     pub fn with_spy<S: Scalar>(self, a: &Csr<S>) -> Self {
         MatrixFacts { spy: Some(Spy::of(a, SPY_SIDE)), ..self }
     }
+}
+
+/// Rows that are shorter than a warp, and the share of lanes without an entry where every row has a warp.
+fn warps<S: Scalar>(a: &Csr<S>) -> (u64, f64) {
+    const LANES: usize = 32;
+    let (mut short, mut lanes) = (0, 0_u64);
+    for length in a.row_lengths() {
+        short += u64::from(length < LANES);
+        lanes += length.next_multiple_of(LANES).max(LANES) as u64;
+    }
+    (short, if lanes > 0 { 1.0 - a.nnz() as f64 / lanes as f64 } else { 0.0 })
 }
 
 fn format_bytes(rows: usize, nonzeros: usize, longest_row: usize) -> BTreeMap<String, FormatBytes> {
@@ -172,5 +190,15 @@ mod tests {
         assert_eq!(found.bytes["csr"], FormatBytes { f64: Some(68), f32: Some(56) });
         assert_eq!(found.spy.unwrap().counts, [1, 1, 0, 0, 1, 0]);
         assert_eq!((found.density, found.empty_rows, found.row_length_max), (0.5, 1, 2));
+        assert_eq!((found.rows_below_a_warp, found.idle_lanes), (3, 1.0 - 3.0 / 96.0));
+    }
+
+    #[test]
+    fn lanes_are_counted_by_whole_warps() {
+        let row = |row: u32, length: u32| (0..length).map(move |col| (row, col, 1.0));
+        let entries: Vec<_> = row(0, 31).chain(row(1, 32)).chain(row(2, 33)).collect();
+        let found = facts(3, 40, &entries);
+        assert_eq!((found.rows_below_a_warp, found.idle_lanes), (1, 0.25));
+        assert_eq!(facts(0, 3, &[]).idle_lanes, 0.0);
     }
 }

@@ -23,6 +23,7 @@ pub mod runs_csv;
 pub mod setting;
 pub mod speed_up;
 pub mod table;
+mod time_unit;
 pub mod timed;
 
 pub use crate::report::fingerprint::Fingerprint;

@@ -88,6 +88,9 @@ record! {
     /// gemm: β, where it is not 1; with 0, C is not read.
     #[serde(skip_serializing_if = "not_finite")]
     beta as "beta": Option<f64>,
+    /// gemm: elements between the rows of A, B and C, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pad as "pad": Option<u64>,
     /// transfer: bytes copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes as "bytes": Option<u64>,
@@ -97,6 +100,9 @@ record! {
     /// CPU threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     threads as "threads": Option<u64>,
+    /// What was chosen of the launch, where a kernel leaves it open: `block 256`, `local size 1024`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    geometry as "geometry": Option<String>,
     /// How it ended.
     outcome as "outcome": Outcome,
     /// Why it was not run.
@@ -277,9 +283,17 @@ impl Record {
     pub fn set_variant(&mut self, variant: &Description, machine: &Machine) {
         self.place = variant.place.device(machine).into();
         self.threads = variant.place.threads(machine).map(|threads| threads as u64);
+        let geometry = machine.geometry().of(variant.adjustable);
+        self.geometry = (!geometry.is_default()).then(|| geometry.to_string());
         let params = variant.params.iter();
         self.params = params.map(|&(name, value)| (name.into(), Param::from(i64::from(value)))).collect();
         (self.role, self.storage) = (Some(variant.role), Some(variant.storage));
+    }
+
+    /// The variant, and how it was launched where that was chosen: what tells series apart.
+    pub fn name(&self) -> String {
+        let parts = [Some(self.variant.as_str()), self.geometry.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Was the variant chosen by `auto`?
@@ -358,6 +372,7 @@ pub(crate) mod tests {
         (record.rows, record.cols, record.nnz, record.k) = (Some(1000), Some(1000), Some(21_952), Some(8));
         (record.n, record.m, record.p, record.bytes) = (Some(1), Some(2), Some(3), Some(4));
         (record.threads, record.seed) = (Some(2), Some(42));
+        record.geometry = Some("block 256".to_owned());
         (record.refusal, record.error) = (Some("too large".to_owned()), Some("row 3".to_owned()));
         record.dump = Some("failing/case".to_owned());
         (record.chosen, record.reason) = (Some("csr".to_owned()), Some("short rows".to_owned()));
@@ -373,6 +388,7 @@ pub(crate) mod tests {
             attributes,
             blocks_per_multiprocessor: Some(4),
             occupancy_percent: Some(100.0),
+            counted: [("local_size".to_owned(), 27)].into(),
         }];
         (record.sampled, record.partial) = (true, Some("mean only".to_owned()));
         record.set_errors(4.44e-16, 2.22e-16, 2.22e-16);
@@ -399,7 +415,7 @@ pub(crate) mod tests {
         (record.flushed_median_low_ns, record.flushed_median_high_ns) = (Some(1450.0), Some(1550.0));
         (record.prepare_ns, record.repack_ns) = (Some(2e6), Some(300.0));
         record.runs = vec![OneRun { start_ns: Some(1), time_ns: 300.0 }];
-        (record.host_copy_ns, record.beta) = (Some(1e5), Some(0.5));
+        (record.host_copy_ns, record.beta, record.pad) = (Some(1e5), Some(0.5), Some(8));
         (record.prepare_compile_ns, record.prepare_upload_ns) = (Some(1e6), Some(5e5));
         (record.upload_ns, record.download_ns) = (Some(5e5), Some(4e5));
         record

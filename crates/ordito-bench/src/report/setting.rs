@@ -41,6 +41,9 @@ pub struct Setting {
     /// gemm: β, where it is not 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<String>,
+    /// gemm: elements between the rows of A, B and C, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pad: Option<u64>,
     /// transfer: bytes copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -49,6 +52,9 @@ pub struct Setting {
     /// CPU threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
+    /// What was chosen of the launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<String>,
     /// Were the caches emptied before each run?
     pub cold: bool,
 }
@@ -69,16 +75,18 @@ impl Setting {
             n: record.n,
             m: record.m,
             p: record.p,
+            pad: record.pad,
             bytes: record.bytes,
             dtype: record.dtype.clone(),
             threads: record.threads,
+            geometry: record.geometry.clone(),
             cold: record.cold,
         }
     }
 
-    /// What all variants have in common that run in the same place, with as many threads.
+    /// What all variants have in common that run in the same place, with as many threads, however they are launched.
     pub fn of_any_variant(record: &Record) -> Self {
-        Setting { variant: String::new(), ..Setting::of(record) }
+        Setting { variant: String::new(), geometry: None, ..Setting::of(record) }
     }
 
     /// What all variants have in common, wherever they run.
@@ -86,11 +94,13 @@ impl Setting {
         Setting { place: String::new(), threads: None, ..Setting::of_any_variant(record) }
     }
 
-    /// The input in a word: `stencil27:40`, `1 000 × 777 × 1 234`, `358 × 5 248`, `64.0 MB`.
+    /// The input in a word: `stencil27:40`, `1 000 × 777 × 1 234, rows padded by 8`, `358 × 5 248`, `64.0 MB`.
     pub fn input(&self) -> String {
         match (&self.matrix, self.n, self.m, self.p) {
             (Some(matrix), ..) => matrix.clone(),
-            (None, Some(n), Some(m), Some(p)) => [n, m, p].map(units::count).join(" × "),
+            (None, Some(n), Some(m), Some(p)) => {
+                [n, m, p].map(units::count).join(" × ") + &behind_a_size(self.pad)
+            }
             _ => {
                 let sides = self.rows.zip(self.cols);
                 let sides = sides.map(|(rows, cols)| [rows, cols].map(units::count).join(" × "));
@@ -107,10 +117,16 @@ impl Setting {
             Some(self.dtype.clone()),
             Some(self.place.clone()),
             self.threads.map(units::threads),
+            self.geometry.clone(),
             self.cold.then(|| "cold".to_owned()),
         ];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// `, rows padded by 8`, or nothing.
+pub(crate) fn behind_a_size(pad: Option<u64>) -> String {
+    pad.map_or(String::new(), |pad| format!(", rows padded by {pad}"))
 }
 
 #[cfg(test)]
@@ -123,6 +139,9 @@ mod tests {
         let mut record = Record::new("gemm", "dense-serial-loops", Outcome::Passed);
         (record.n, record.m, record.p) = (Some(1000), Some(777), Some(1234));
         assert_eq!(Setting::of(&record).input(), "1 000 × 777 × 1 234");
+        let padded = Setting::of(&Record { pad: Some(8), ..record.clone() });
+        assert_eq!(padded.input(), "1 000 × 777 × 1 234, rows padded by 8");
+        assert_ne!(padded, Setting::of(&record));
         record.matrix = Some("stencil5:4".to_owned());
         assert_eq!(Setting::of(&record).input(), "stencil5:4");
         let columns = Record { rows: Some(358), cols: Some(5248), ..Record::default() };
@@ -142,6 +161,9 @@ mod tests {
         let other = Record { variant: "csr-threads-nnz".to_owned(), threads: Some(2), ..record.clone() };
         assert_ne!(Setting::of_any_variant(&record), Setting::of_any_variant(&other));
         assert_eq!(Setting::of_any_place(&record), Setting::of_any_place(&other));
+        let launched = Record { geometry: Some("block 64".to_owned()), ..other.clone() };
+        assert_ne!(Setting::of(&launched), Setting::of(&other));
+        assert_eq!(Setting::of_any_variant(&launched), Setting::of_any_variant(&other));
         let cold = Record { cold: true, ..other };
         assert_ne!(Setting::of_any_place(&record), Setting::of_any_place(&cold));
     }

@@ -59,7 +59,7 @@ pub fn speed_ups(records: &[Record], chosen: Option<&str>) -> Vec<SpeedUp> {
     let speed_up = |(index, setting, ns): &(usize, Setting, f64)| {
         let (baseline, baseline_ns) = baselines.get(setting)?;
         let is_over_serial = is_serial(&records[*baseline]);
-        let baseline = records[*baseline].variant.clone();
+        let baseline = records[*baseline].name();
         Some(SpeedUp { record: *index, baseline, is_over_serial, ratio: baseline_ns / ns })
     };
     timed.iter().filter_map(speed_up).collect()

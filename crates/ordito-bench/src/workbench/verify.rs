@@ -173,8 +173,11 @@ fn dump_name(record: &Record) -> String {
         record.matrix.clone().or(sides),
         record.k.map(|k| format!("k{k}")),
         record.n.zip(record.m).zip(record.p).map(|((n, m), p)| format!("{n}x{m}x{p}")),
+        record.beta.map(|beta| format!("beta{beta}")),
+        record.pad.map(|pad| format!("pad{pad}")),
         Some(record.dtype.clone()).filter(|dtype| !dtype.is_empty()),
         record.threads.map(|threads| format!("t{threads}")),
+        record.geometry.clone(),
     ];
     let name = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect()

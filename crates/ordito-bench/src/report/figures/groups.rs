@@ -2,7 +2,7 @@
 
 use crate::report::Run;
 use crate::report::record::Record;
-use crate::report::setting::Setting;
+use crate::report::setting::{Setting, behind_a_size};
 use ordito::units;
 use ordito_chart::{Axis, Point, Scale, Series};
 use std::collections::{BTreeSet, HashMap};
@@ -11,6 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 /// lengths.
 pub(crate) struct Group<'a> {
     pub(crate) title: String,
+    /// What it was timed on, in a word; empty where that was varied.
+    pub(crate) input: String,
     pub(crate) sweep: Sweep,
     pub(crate) members: Vec<Member<'a>>,
     differs: Differs,
@@ -112,16 +114,18 @@ pub(crate) fn grouped<'a>(runs: &'a [Run], wanted: impl Fn(&Record) -> bool) -> 
         }
     }
     let ambiguous = |title: &String| order.iter().filter(|(other, _)| other == title).count() > 1;
-    let named = |key: &Key| match (ambiguous(&key.0), key.1) {
+    let shape = |key: &Key| match (ambiguous(&key.0), key.1) {
         (true, [Some(rows), Some(cols), Some(nnz)]) => {
             let [rows, cols, nnz] = [rows, cols, nnz].map(units::count);
-            format!("{} ({rows} × {cols}, {nnz} entries)", key.0)
+            format!(" ({rows} × {cols}, {nnz} entries)")
         }
-        _ => key.0.clone(),
+        _ => String::new(),
     };
     let group = |key: &Key| {
         let (sweep, members) = found.remove(key)?;
-        Some(Group::new(named(key), sweep, members))
+        let input = members.first().filter(|_| sweep == Sweep::K);
+        let input = input.map(|member| Setting::of(member.record).input() + &shape(key)).unwrap_or_default();
+        Some(Group { input, ..Group::new(key.0.clone() + &shape(key), sweep, members) })
     };
     order.iter().filter_map(group).collect()
 }
@@ -135,14 +139,15 @@ fn place_of(record: &Record) -> (String, Sweep) {
         return (record.op.clone(), Sweep::Bytes);
     }
     if record.n.is_some() && record.n == record.m && record.m == record.p {
-        return (with_dtype(format!("{} of square matrices", record.op)), Sweep::Size);
+        let pad = behind_a_size(record.pad);
+        return (with_dtype(format!("{} of square matrices{pad}", record.op)), Sweep::Size);
     }
     (with_dtype(format!("{} {}", record.op, Setting::of(record).input())), Sweep::K)
 }
 
 impl<'a> Group<'a> {
     pub(crate) fn new(title: String, sweep: Sweep, members: Vec<Member<'a>>) -> Self {
-        Group { title, sweep, differs: Differs::between(&members), members }
+        Group { title, input: String::new(), sweep, differs: Differs::between(&members), members }
     }
 
     /// What was varied, at the different places, ascending.
@@ -192,7 +197,7 @@ impl<'a> Group<'a> {
 
     fn name_with(&self, member: Member<'_>, threads: bool) -> String {
         let record = member.record;
-        let mut parts = vec![record.variant.clone()];
+        let mut parts = vec![record.name()];
         // Every other variant says in its name where it runs.
         let tells_place = record.chosen.is_some() || record.place == "emulator";
         if tells_place && self.differs.place {
@@ -238,39 +243,16 @@ pub(crate) struct Value {
     pub(crate) text: String,
 }
 
-/// What is drawn of a record: its unit and its value.
-pub(crate) type Rate = (&'static str, fn(&Record) -> Option<f64>);
-
-/// The first of these that the records have: sorting and copying compute nothing.
-const RATES: [Rate; 2] = [("GFLOP/s", |record| record.gflops), BANDWIDTH];
-pub(crate) const BANDWIDTH: Rate = ("GB/s", |record| record.gbytes_per_s);
-
-/// The rate in which a group is drawn.
-pub(crate) fn rate_of(group: &Group<'_>) -> Option<Rate> {
-    let drawn = |rate: &&Rate| group.members.iter().any(|member| (rate.1)(member.record).is_some());
-    RATES.iter().find(drawn).copied()
-}
-
-/// A rate of a record, with the rates of its slower and faster runs.
-pub(crate) fn rate_value(group: &Group<'_>, member: Member<'_>, rate: Rate) -> Option<Value> {
-    let record = member.record;
-    let value = rate.1(record).filter(|value| value.is_finite() && *value > 0.0)?;
-    let at = group.sweep.of(record).map(|at| format!(" at {}", group.sweep.say(at))).unwrap_or_default();
-    let time = record.median_ns.map(units::duration).unwrap_or_default();
-    let quantiles = record.median_ns.zip(record.p05_ns.zip(record.p95_ns));
-    let spread = |(median, (low, high)): (f64, (f64, f64))| (value * median / high, value * median / low);
-    let range = quantiles.map(spread).filter(|(low, high)| low.is_finite() && high.is_finite());
-    Some(Value { value, range, text: format!("{} {}{at} ({time})", units::number(value), rate.0) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::timed as timed_groups;
-    use super::{Group, Member, RATES, Sweep, rate_value};
+    use super::{Group, Member, Sweep};
+    use crate::report::figures::quantity::Quantity;
     use crate::report::figures::tests::{run, timed};
 
     fn names(group: &Group<'_>) -> Vec<String> {
-        let value = |member: Member<'_>| rate_value(group, member, RATES[0]);
+        let rate = Quantity::rate_of(group).unwrap();
+        let value = |member: Member<'_>| rate.value(group, member);
         let series = group.series(|m| group.name_of(m), |r| group.sweep.of(r).map(|k| k as f64), value);
         series.into_iter().map(|series| series.name).collect()
     }
@@ -289,16 +271,6 @@ mod tests {
     }
 
     #[test]
-    fn a_range_holds_the_rates_of_slow_and_fast_runs() {
-        let runs = [run("a", vec![timed("x", 8, 1, 2.0)])];
-        let group = &timed_groups(&runs)[0];
-        let value = rate_value(group, group.members[0], RATES[0]).unwrap();
-        let (low, high) = value.range.unwrap();
-        assert!(low < 2.0 && 2.0 < high, "{low} {high}");
-        assert_eq!(value.text, "2.00 GFLOP/s at K = 8 (500 µs)");
-    }
-
-    #[test]
     fn matrices_of_one_name_are_told_apart_by_their_shape() {
         let of_shape = |rows: u64| {
             let mut record = timed("x", 8, 1, 2.0);
@@ -308,6 +280,7 @@ mod tests {
         let runs = [run("a", vec![of_shape(3), of_shape(4)])];
         let titles: Vec<String> = timed_groups(&runs).into_iter().map(|group| group.title).collect();
         assert_eq!(titles, ["spmm m, f64 (3 × 9, 20 entries)", "spmm m, f64 (4 × 9, 20 entries)"]);
+        assert_eq!(timed_groups(&runs)[1].input, "m (4 × 9, 20 entries)");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! What a report draws: records in, figures out, in the order in which a reader wants them.
 
+mod across;
 mod errors;
 mod groups;
 mod looks;
+mod many;
 mod matrices;
+mod quantity;
 mod roofline;
 mod speed;
 mod speed_up;
@@ -25,16 +28,36 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
     let of_groups = |draw| of(&timed, draw);
     let all = [
         (
+            "across",
+            "Across matrices",
+            "A figure for every K. Of the rates, further right is faster; of the times, which are on a logarithmic scale, \
+             further left. A variant whose dots lead in every row is good everywhere.",
+            across::all(&timed),
+        ),
+        (
             "speed",
             "Speed",
             "Higher is better. Points are medians; where lines are few, a band reaches from the 5 % to the 95 % quantile of the runs.",
             of_groups(speed::rates),
         ),
         (
+            "time",
+            "Time",
+            "Lower is better; the median time of one run, on a logarithmic scale. Twice the K in less than twice the time is \
+             what a block of vectors gains.",
+            of_groups(speed::times),
+        ),
+        (
             "threads",
             "Speed over threads",
             "Perfect scaling doubles with the threads; a line that stays flat waits for memory, or for one thread.",
             of_groups(threads::rates),
+        ),
+        (
+            "threads-time",
+            "Time over threads",
+            "Lower is better. Perfect scaling halves the time with twice the threads.",
+            of_groups(threads::times),
         ),
         (
             "speed-up",
@@ -113,6 +136,47 @@ pub(crate) mod tests {
             |records| -> Vec<&str> { sections(&[run("a", records)]).iter().map(|s| s.title).collect() };
         assert_eq!(titles(vec![timed("x", 8, 1, 2.0)]), ["Speed", "Bytes moved", "Error"]);
         let several = vec![timed("x", 8, 1, 2.0), timed("x", 8, 2, 3.0), timed("csr-serial", 8, 1, 1.0)];
-        assert_eq!(titles(several), ["Speed", "Speed over threads", "Speed-up", "Bytes moved", "Error"]);
+        let over_threads = ["Speed over threads", "Time over threads"];
+        let expected = [&["Speed"], &over_threads[..], &["Speed-up", "Bytes moved", "Error"]].concat();
+        assert_eq!(titles(several), expected);
+        let over_k = vec![timed("x", 4, 1, 2.0), timed("x", 8, 1, 3.0)];
+        assert_eq!(titles(over_k), ["Speed", "Time", "Bytes moved", "Error"]);
+        let other = Record { matrix: Some("n".into()), ..timed("x", 8, 1, 2.0) };
+        let two = vec![timed("x", 8, 1, 2.0), other];
+        assert_eq!(titles(two), ["Across matrices", "Speed", "Bytes moved", "Error"]);
+    }
+
+    /// Whatever is measured: no figure has more lines than there are colours, none more panels or rows than fit a page.
+    #[test]
+    fn nobody_has_to_follow_more_than_eight_lines() {
+        let mut records = Vec::new();
+        for matrix in ["m", "n"] {
+            for variant in 0..30 {
+                for (k, threads) in [(1, 1), (1, 2), (8, 1), (8, 2), (64, 1), (64, 2)] {
+                    let record = timed(&format!("v{variant}"), k, threads, 1.0 + f64::from(variant));
+                    records.push(Record { matrix: Some(matrix.into()), ..record });
+                }
+            }
+        }
+        let sections = sections(&[run("a", records)]);
+        let drawn = sections.iter().flat_map(|section| &section.figures).map(|named| &named.figure);
+        let (mut multiples, mut dots) = (0, 0);
+        for figure in drawn {
+            match figure {
+                Figure::Plot(plot) => assert!(plot.series.len() <= 8, "{}", plot.title),
+                Figure::Multiples(found) => {
+                    multiples += 1;
+                    assert!(found.panels.len() <= 24, "{}", found.title);
+                    assert!(found.panels.iter().all(|panel| panel.series.len() <= 8), "{}", found.title);
+                }
+                Figure::Dots(found) => {
+                    dots += 1;
+                    assert!(found.series.iter().filter(|series| !series.is_grey).count() <= 8);
+                }
+                _ => {}
+            }
+        }
+        // Rate, time and bytes over K, rate and time over threads, for both matrices; speed-up has its own baseline.
+        assert!(multiples >= 10 && dots == 3, "{multiples} {dots}");
     }
 }

@@ -1,5 +1,7 @@
 //! What the machine allows, and how close every variant comes.
 
+use crate::report::figures::many::readable;
+use crate::report::figures::quantity::Best;
 use crate::report::record::Record;
 use crate::report::{Run, table};
 use ordito::units;
@@ -82,16 +84,16 @@ fn draw(name: &str, roof: &Roof, points: &[(&Record, f64, f64)]) -> Figure {
             record.percent_of_ceiling.map(|p| format!(", {p:.0} % of the ceiling")).unwrap_or_default();
         let text = format!(
             "{}: {} GFLOP/s at {} flop/B ({}{setting}){share}",
-            record.variant,
+            record.name(),
             units::number(y),
             units::number(x),
             table::input_text(record)
         );
         let point = Point { x, y, range: None, text };
-        match series.iter_mut().find(|series| series.name == record.variant) {
+        match series.iter_mut().find(|series| series.name == record.name()) {
             Some(series) => series.points.push(point),
             None => {
-                let name = record.variant.clone();
+                let name = record.name();
                 series.push(Series { name, style: Style::Dots, points: vec![point], ..Series::default() });
             }
         }
@@ -113,14 +115,15 @@ fn draw(name: &str, roof: &Roof, points: &[(&Record, f64, f64)]) -> Figure {
         Guide { label: format!("{what}: {} GB/s", units::number(bandwidth)), path }
     });
     let note = roof.peak.map(|peak| format!("Measured peak: {} GFLOP/s.", units::number(peak)));
-    Figure::Plot(Plot {
+    let plot = Plot {
         title: format!("Roofline: {name}"),
         note: note.unwrap_or_default(),
         x: Axis { label: "flops per byte that must move".into(), scale: Scale::Log10, ..Axis::default() },
         y: Axis { label: "GFLOP/s".into(), scale: Scale::Log10, ..Axis::default() },
         series,
         guides: guides.collect(),
-    })
+    };
+    readable(plot, Best::Highest)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use crate::report::Run;
 use crate::report::figures::groups::{Group, Member, Value};
+use crate::report::figures::many::readable;
+use crate::report::figures::quantity::Best;
 use crate::report::record::Record;
 use crate::report::speed_up::{SpeedUp, speed_ups};
 use ordito::units;
@@ -15,7 +17,7 @@ pub(crate) fn ratios(group: &Group<'_>) -> Option<Figure> {
     let found: Vec<(Member<'_>, &SpeedUp)> =
         group.members.iter().filter_map(|&member| Some((member, of(member.record)?))).collect();
     let baseline = found.first()?.1.baseline.clone();
-    if found.iter().all(|(member, _)| member.record.variant == baseline) {
+    if found.iter().all(|(member, _)| member.record.name() == baseline) {
         return None;
     }
     // Without a serial variant it is the slowest, which may be another one at every place.
@@ -43,14 +45,15 @@ pub(crate) fn ratios(group: &Group<'_>) -> Option<Figure> {
         Some(Value { value: ratio, range: None, text: format!("{} × at {at}", units::number(ratio)) })
     };
     let one = vec![(f64::NEG_INFINITY, 1.0), (f64::INFINITY, 1.0)];
-    Some(Figure::Plot(Plot {
+    let plot = Plot {
         title,
         note: String::new(),
         x: group.axis(),
         y: Axis { label, from_zero: true, ..Axis::default() },
         series: group.series(|member| group.name_of(member), |record| group.place_of(record), value),
         guides: vec![Guide { label: String::new(), path: one }],
-    }))
+    };
+    Some(readable(plot, Best::Highest))
 }
 
 /// The speed-ups of all records of the runs that the group is from, by where the records are.

@@ -2,6 +2,7 @@
 
 use crate::report::figures::groups::{Group, Member};
 use crate::report::record::Record;
+use crate::report::time_unit::unit_for;
 use ordito::units;
 use ordito_chart::{Bar, Bars, Figure};
 
@@ -50,12 +51,6 @@ pub(crate) fn parts(group: &Group<'_>) -> Option<Figure> {
 fn total(record: &Record) -> Option<f64> {
     record.median_ns?;
     Some(PARTS.iter().filter_map(|(_, of)| of(record)).sum())
-}
-
-/// The unit in which so many nanoseconds are a short number.
-fn unit_for(ns: f64) -> (&'static str, f64) {
-    let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
-    units.into_iter().find(|(_, size)| ns >= *size).unwrap_or(("ns", 1.0))
 }
 
 #[cfg(test)]

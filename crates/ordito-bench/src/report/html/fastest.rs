@@ -54,8 +54,8 @@ pub(crate) fn section(runs: &[Run]) -> String {
 
 fn named(record: &Record) -> String {
     match record.threads {
-        Some(threads) => format!("{}, {}", record.variant, units::threads(threads)),
-        None => record.variant.clone(),
+        Some(threads) => format!("{}, {}", record.name(), units::threads(threads)),
+        None => record.name(),
     }
 }
 

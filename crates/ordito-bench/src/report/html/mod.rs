@@ -17,7 +17,7 @@ use crate::report::{Run, labels};
 use ordito::files::{WriteError, write_atomically};
 use ordito_chart::html::{self, Contents};
 use ordito_chart::markup::escape;
-use ordito_chart::sections::drawn;
+use ordito_chart::sections::{Section, drawn};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub fn render(runs: &[Run]) -> String {
     contents.add("Beside cuSPARSE", &peers::section(runs));
     contents.add("Comparison", &comparison::section(runs));
     for section in figures::sections(runs) {
-        contents.add(section.title, &drawn(&section));
+        contents.add(section.title, &bounded(section));
     }
     contents.add("When a conversion has paid for itself", &break_even::section(runs));
     contents.add("Machines", &machines::section(runs));
@@ -59,6 +59,25 @@ pub fn render_matrices(matrices: &[MatrixFacts]) -> String {
     }
     let names: Vec<String> = matrices.iter().map(|facts| escape(&facts.matrix)).collect();
     html::page("Ordito matrices", &format!("<p>{}</p>\n", names.join(", ")), &contents)
+}
+
+/// Figures of a section that a page shows: nobody scrolls through those of a whole suite.
+const MOST_FIGURES: usize = 16;
+
+/// The first figures of a section, and what the others are of.
+fn bounded(mut section: Section) -> String {
+    let others = section.figures.split_off(section.figures.len().min(MOST_FIGURES));
+    let mut html = drawn(&section);
+    if !others.is_empty() {
+        let titles: Vec<String> = others.iter().map(|named| escape(named.figure.title())).collect();
+        let _ = writeln!(
+            html,
+            "<p>Not drawn here, to keep the page short; <code>bench --out</code> writes every figure to <code>plots/</code>, \
+             and the table of all results has the numbers:</p>\n<ul>\n<li>{}</li>\n</ul>",
+            titles.join("</li>\n<li>")
+        ); // writing to a string cannot fail
+    }
+    html
 }
 
 /// The runs under names as short as tell them apart: they stand in every legend.
@@ -165,6 +184,37 @@ mod tests {
                 assert_eq!(opened, body.matches(&format!("</{tag}>")).count(), "{tag}");
             }
             assert!(!body.contains("NaN") && !body.contains("inf"), "a number that is none");
+        }
+    }
+
+    #[test]
+    fn a_section_is_bounded_and_says_what_is_left_out() {
+        let page = |matrices: usize| {
+            let of = |number: usize| Record {
+                matrix: Some(format!("matrix {number}")),
+                bytes: None,
+                n: None,
+                ..full()
+            };
+            render(&[Run { records: (0..matrices).map(of).collect(), ..Run::default() }])
+        };
+        let shown = |page: &str| page.matches("id=\"speed-spmm-").count();
+        assert_eq!(shown(&page(3)), 3 * 3, "the figure, its title and its description");
+        assert!(!page(3).contains("Not drawn here"));
+        let large = page(20);
+        assert_eq!(shown(&large), 16 * 3);
+        assert!(large.contains("<li>GFLOP/s: spmm matrix 19, f64, K = 8</li>"));
+    }
+
+    #[test]
+    fn mean_and_variance_of_times_and_rates_are_in_the_table() {
+        let page = render(&[run("a.json")]);
+        let table = &page[page.find(">All results</h2>").unwrap()..];
+        for title in ["mean time", "sd time", "var time", "mean GFLOP/s", "sd GFLOP/s", "var GFLOP/s"] {
+            assert!(table.contains(&format!("<th scope=\"col\" class=\"number\">{title}</th>")), "{title}");
+        }
+        for cell in ["1.01 µs", "20.0 ns", "400 ns²", "350", "5.00", "25.0"] {
+            assert!(table.contains(&format!(">{cell}</td>")), "{cell}");
         }
     }
 

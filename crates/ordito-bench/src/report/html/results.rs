@@ -19,7 +19,7 @@ fn sorted_by(title: &str, record: &Record) -> Option<f64> {
         "download" => record.download_ns,
         "total" => record.total_ns(),
         "mean time" => record.mean_ns,
-        "sd time" => record.stddev_ns,
+        "sd time" | "var time" => record.stddev_ns, // the order of one is that of the other
         _ => None,
     }
 }
@@ -34,7 +34,7 @@ pub(crate) fn section(runs: &[Run]) -> String {
     }
     all.sort_by_key(|(_, row)| !row.outcome.is_bad());
     let used = |column: &&table::Column| all.iter().any(|(_, row)| !(column.cell)(row).is_empty());
-    let columns = table::BENCH.iter().chain(table::STATISTICS).filter(used);
+    let columns = table::BENCH.iter().chain(table::STATISTICS).chain(table::VARIANCES).filter(used);
     let columns: Vec<&table::Column> = columns.collect();
     let class = |column: &table::Column| match (column.title, column.is_text) {
         ("note", _) => "note",
@@ -59,7 +59,7 @@ pub(crate) fn section(runs: &[Run]) -> String {
                    with the GPU's cache emptied before every run; ceiling is the machine's least time over the median; \
                    compile (kernels) and A up (to the device) are parts of prepare; errors are over their bound; speed-up is over \
                    the serial variant; host copy rearranges operands before \
-                   they travel; total is that, upload, kernel and download; mean and sd (standard deviation) are Welford's";
+                   they travel; total is that, upload, kernel and download; mean, sd (standard deviation) and var (variance) are Welford's";
     let filter = "<p><label>Only rows with <input type=\"search\" id=\"filter\" autocomplete=\"off\" \
                   placeholder=\"csr f64, cuda, …\"></label> <span id=\"shown\" role=\"status\"></span></p>\n";
     format!("{filter}{}", whole_table(" id=\"results\"", caption, &titles, &rows))

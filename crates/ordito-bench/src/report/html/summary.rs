@@ -123,7 +123,7 @@ impl Verdict {
         ];
         let cells = [
             record.outcome.to_string(),
-            record.variant.clone(),
+            record.name(),
             Setting::of(record).input(),
             label.to_owned(),
             record.note(),

@@ -22,7 +22,7 @@ pub fn bars(records: &[Record], width: u16, ink: Ink) -> String {
         let most = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
         let before_the_bar = 2 + name_width + 2 + RATE_WIDTH + 2;
         let widest = usize::from(width).saturating_sub(before_the_bar).clamp(NARROWEST, WIDEST);
-        let line = |(name, rate): &(&str, f64)| {
+        let line = |(name, rate): &(String, f64)| {
             format!(
                 "  {name:<name_width$}  {:>RATE_WIDTH$}  {}\n",
                 units::number(*rate),
@@ -35,15 +35,15 @@ pub fn bars(records: &[Record], width: u16, ink: Ink) -> String {
 }
 
 /// The unit, and the best of every variant in order of first appearance.
-fn best_rates<'a>(rows: &[Row<'a>]) -> Option<(&'static str, Vec<(&'a str, f64)>)> {
+fn best_rates(rows: &[Row<'_>]) -> Option<(&'static str, Vec<(String, f64)>)> {
     let measured = || rows.iter().map(|row| row.record).filter(|record| record.place != "emulator");
     let in_unit = |rate: fn(&Record) -> Option<f64>| {
-        let mut best: Vec<(&str, f64)> = Vec::new();
+        let mut best: Vec<(String, f64)> = Vec::new();
         for record in measured() {
             let Some(rate) = rate(record).filter(|rate| rate.is_finite()) else { continue };
-            match best.iter_mut().find(|(variant, _)| *variant == record.variant) {
+            match best.iter_mut().find(|(name, _)| *name == record.name()) {
                 Some((_, known)) => *known = known.max(rate),
-                None => best.push((&record.variant, rate)),
+                None => best.push((record.name(), rate)),
             }
         }
         (best.len() > 1).then_some(best)

@@ -3,6 +3,7 @@
 use crate::catalogue::describe;
 use crate::report::outcome::Param;
 use crate::report::record::Record;
+use crate::report::setting::behind_a_size;
 use crate::report::table::layout::{Printed, laid_out};
 use crate::report::table::{input_text, shown};
 use ordito::units;
@@ -20,7 +21,9 @@ struct Tiled<'a> {
 
 impl<'a> Tiled<'a> {
     fn of(record: &'a Record) -> Option<Self> {
-        let Some(Param::Integer(width)) = record.params.get(TILE).filter(|_| !record.is_auto()) else {
+        // In a block of another shape it is not of that width.
+        let is_one = !record.is_auto() && record.geometry.is_none();
+        let Some(Param::Integer(width)) = record.params.get(TILE).filter(|_| is_one) else {
             return None;
         };
         let family = describe(&record.op, &record.variant).map_or(&*record.variant, |variant| variant.short);
@@ -124,18 +127,19 @@ fn without_tiles(rest: &[&Record]) -> Option<String> {
     Some(lines([vec![heading], laid_out(&columns)].concat()))
 }
 
-/// The variant, and what else tells two rows apart: `auto` runs anywhere, threads differ.
+/// The variant, and what else tells two rows apart: `auto` runs anywhere, threads and launches differ.
 fn name(record: &Record) -> String {
     let place = if record.chosen.is_some() { format!(" on {}", record.place) } else { String::new() };
     let threads = shown(record.threads, |threads| format!(", {}", units::threads(threads)));
-    format!("{}{place}{threads}", record.variant)
+    format!("{}{place}{threads}", record.name())
 }
 
-/// `1 000`, or `1 000 × 777 × 1 234` where the sides differ.
+/// `1 000`, or `1 000 × 777 × 1 234` where the sides differ, and how its rows are padded.
 fn size(record: &Record) -> String {
+    let pad = behind_a_size(record.pad);
     match (record.n, record.m, record.p) {
-        (Some(n), Some(m), Some(p)) if n == m && m == p => units::count(n),
-        (Some(n), Some(m), Some(p)) => [n, m, p].map(units::count).join(" × "),
+        (Some(n), Some(m), Some(p)) if n == m && m == p => units::count(n) + &pad,
+        (Some(n), Some(m), Some(p)) => [n, m, p].map(units::count).join(" × ") + &pad,
         _ => input_text(record),
     }
 }
@@ -234,6 +238,11 @@ auto on cuda                  10.0 µs  1.00 ms
         assert!(by_tile(&[one.clone(), larger]).unwrap().contains("8.00 ms"), "several sizes of one width");
         let mut uneven = timed("dense-cuda-tile-by-row-16", 100, Some(16), 1e6);
         uneven.m = Some(7);
+        let launched = Record { geometry: Some("block 5x7".to_owned()), ..one.clone() };
+        assert!(by_tile(&[launched]).is_none(), "a block of 5×7 has no tile of that width");
+        let padded = Record { pad: Some(3), ..one.clone() };
+        let found = by_tile(&[one.clone(), padded]).unwrap();
+        assert!(found.contains("100, rows padded by 3"), "{found}");
         let found = by_tile(&[one, uneven]).unwrap();
         assert!(found.contains("100 × 7 × 100"), "{found}");
     }

@@ -5,18 +5,22 @@ mod bars;
 mod by_tile;
 mod comparison;
 mod layout;
+mod matrices;
 mod peers;
 mod product;
 mod stages;
+mod variances;
 
 pub use crate::report::table::bars::bars;
 pub use crate::report::table::by_tile::by_tile;
 pub use crate::report::table::comparison::comparison;
 pub(crate) use crate::report::table::comparison::overall_text;
+pub use crate::report::table::matrices::matrices;
 pub use crate::report::table::peers::peers;
 pub(crate) use crate::report::table::peers::sentences;
 pub use crate::report::table::product::one;
 pub use crate::report::table::stages::{Stage, stages, stages_of};
+pub(crate) use crate::report::table::variances::VARIANCES;
 
 use crate::report::outcome::Outcome;
 use crate::report::record::Record;
@@ -86,6 +90,9 @@ const THREADS: Column = setting(
     |threads| threads.parse().map_or_else(|_| threads.to_owned(), units::threads),
     |r| shown(r.threads, |threads| threads.to_string()),
 );
+const GEOMETRY: Column = setting("launch", str::to_owned, |r| r.geometry.clone().unwrap_or_default());
+const MAX_REL_ERR: Column = numeric("max rel err", |r| shown(r.max_rel_err, units::error));
+const MEAN_REL_ERR: Column = numeric("mean rel err", |r| shown(r.mean_rel_err, units::error));
 const OUTCOME: Column = text("outcome", |r| r.outcome.to_string());
 const NOTE: Column = text("note", |r| r.note());
 
@@ -96,6 +103,7 @@ pub(crate) const BENCH: &[Column] = &[
     K,
     DTYPE,
     THREADS,
+    GEOMETRY,
     OUTCOME,
     numeric("time", |r| shown(r.median_ns, units::duration)),
     numeric("±", |r| shown(spread_percent(r), |percent| format!("{percent:.0} %"))),
@@ -123,8 +131,8 @@ pub(crate) const STATISTICS: &[Column] = &[
     numeric("sd time", |r| shown(r.stddev_ns, units::duration)),
     numeric("mean GFLOP/s", |r| shown(r.gflops_mean, units::number)),
     numeric("sd GFLOP/s", |r| shown(r.gflops_stddev, units::number)),
-    numeric("max rel err", |r| shown(r.max_rel_err, units::error)),
-    numeric("mean rel err", |r| shown(r.mean_rel_err, units::error)),
+    MAX_REL_ERR,
+    MEAN_REL_ERR,
 ];
 
 const VERIFY: &[Column] = &[
@@ -133,10 +141,11 @@ const VERIFY: &[Column] = &[
     K,
     DTYPE,
     THREADS,
+    GEOMETRY,
     OUTCOME,
-    numeric("max rel err", |r| shown(r.max_rel_err, units::error)),
+    MAX_REL_ERR,
     numeric("in ε", |r| shown(r.max_err_eps, units::number)),
-    numeric("mean rel err", |r| shown(r.mean_rel_err, units::error)),
+    MEAN_REL_ERR,
     numeric("in ε", |r| shown(r.mean_err_eps, units::number)),
     numeric("error/bound", |r| shown(r.bound_ratio, units::number)),
     numeric("best of 2", |r| shown(r.min_ns, units::duration)),
@@ -159,7 +168,7 @@ pub fn bench(records: &[Record], width: u16) -> String {
 
 /// What `ordito bench --statistics` prints: for each input a second table, of means and standard deviations.
 pub fn statistics(records: &[Record], width: u16) -> String {
-    let settings = [&VARIANT, &PLACE, &K, &DTYPE, &THREADS];
+    let settings = [&VARIANT, &PLACE, &K, &DTYPE, &THREADS, &GEOMETRY];
     let timed: Vec<Record> = records.iter().filter(|record| record.mean_ns.is_some()).cloned().collect();
     tables(&settings.into_iter().chain(STATISTICS).collect::<Vec<_>>(), &timed, width)
 }
@@ -195,7 +204,7 @@ pub fn launches(records: &[Record]) -> String {
         record
             .launches
             .iter()
-            .map(|launch| format!("{}{k} {}: {launch}", record.variant, record.dtype))
+            .map(|launch| format!("{}{k} {}: {launch}", record.name(), record.dtype))
             .collect()
     };
     launched.map(line).map(|lines: Vec<String>| lines.join("\n")).collect::<Vec<_>>().join("\n")
@@ -230,6 +239,7 @@ pub(crate) fn input_text(record: &Record) -> String {
         facts.push(format!("{} × {}", units::count(rows), units::count(cols)));
     }
     facts.extend(record.nnz.map(|nnz| format!("{} nonzeros", units::count(nnz))));
+    facts.extend(record.pad.map(|pad| format!("rows padded by {pad}")));
     facts.extend(record.beta.map(|beta| format!("β = {beta}")));
     facts.extend(record.bytes.map(units::bytes));
     let name = [Some(record.op.as_str()), record.matrix.as_deref()];
