@@ -167,6 +167,11 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number of elements, which may be 0.
+pub(crate) fn parse_elements(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a number of elements such as 0 or 8".into())
+}
+
 /// Any number but NaN and the infinities.
 pub(crate) fn parse_finite(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;

@@ -2,9 +2,10 @@
 
 use crate::args::{Dtype, MemoryArgs, with_scalar};
 use crate::console::Console;
-use crate::operations::read_columns;
+use crate::operations::{check_groups_memory, read_columns};
 use crate::product;
 use crate::product::{ProductArgs, note_plan};
+use crate::row_groups::{GroupOrderArg, RowGroups};
 use clap::{Args, ValueEnum};
 use ordito::Scalar;
 use ordito::column_stats::{Columns, Plan, Shape, Statistics};
@@ -16,6 +17,7 @@ use ordito::op::{Computes, Op};
 use ordito_bench::check::Precision;
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::workbench::{Case, OracleLimits, Selected};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,10 +27,12 @@ use std::time::Instant;
 #[command(
     after_help = "FILE is text (a row per line, numbers apart by blanks, tabs or commas, also .gz) or .npy. One statistic is written
 as one dimension, several as a row each, in the order of --what; always in f64. The variance is over n − 1.
+With --groups there is such a row, or are such rows, for every group, group after group.
 
 Examples:
   ordito columns epochs.txt -o mean.npy
   ordito columns epochs.npy -o statistics.npy --what mean,variance,min,max
+  ordito columns nontarget.txt -o means.npy --groups 7 --group-order interleaved
   ordito columns epochs.txt -o mean.npy --variant reduce --on cuda --dtype f32 --check --verbose"
 )]
 pub(crate) struct ColumnsArgs {
@@ -41,6 +45,12 @@ pub(crate) struct ColumnsArgs {
     /// Which statistics
     #[arg(long, value_enum, value_delimiter = ',', default_value = "mean")]
     what: Vec<What>,
+    /// Take the rows in so many groups
+    #[arg(long, value_name = "N")]
+    groups: Option<NonZeroUsize>,
+    /// Which rows belong together [default: interleaved]
+    #[arg(long, value_enum, requires = "groups")]
+    group_order: Option<GroupOrderArg>,
     /// Precision that the numbers are read in
     #[arg(long, value_enum, default_value = "f64")]
     dtype: Dtype,
@@ -92,26 +102,55 @@ fn reduce<S: Scalar>(args: &ColumnsArgs, console: &Console) -> anyhow::Result<u8
     let busy = console.busy(format!("reading {}", args.file));
     let data = read_columns::<S>(&args.file, &machine);
     drop(busy);
-    let data = data?;
-    let shape = Shape { rows: data.rows(), cols: data.cols() };
-    let record = Record {
-        matrix: Some(args.file.clone()),
-        rows: Some(shape.rows as u64),
-        cols: Some(shape.cols as u64),
-        dtype: S::NAME.into(),
-        ..Record::new(Columns::<S>::NAME, &selected.name(), Outcome::NotVerified)
-    };
-    let reduced = statistics::<S>(args, &selected, &machine, Arc::new(data), record.clone());
-    args.product.conclude(record, reduced, console)
+    let data = Arc::new(data?);
+    let groups = RowGroups::new(args.groups, args.group_order);
+    if let Some(groups) = groups {
+        groups.check(data.rows())?;
+        let whole = Shape { rows: data.rows(), cols: data.cols() };
+        check_groups_memory::<S>(&machine, whole, groups, 1)?;
+    }
+    let (mut found, mut reduced) = (Vec::new(), Vec::new());
+    for group in 0..groups.map_or(1, RowGroups::count) {
+        let (name, part) = match groups {
+            Some(groups) => (groups.name(group, &args.file), Arc::new(groups.take(&data, group)?)),
+            None => (args.file.clone(), data.clone()),
+        };
+        let record = Record {
+            matrix: Some(name),
+            rows: Some(part.rows() as u64),
+            cols: Some(part.cols() as u64),
+            dtype: S::NAME.into(),
+            ..Record::new(Columns::<S>::NAME, &selected.name(), Outcome::NotVerified)
+        };
+        let one = statistics::<S>(args, &selected, &machine, part, record.clone(), &mut found);
+        let failed = one.is_err();
+        reduced.push((record, one));
+        if failed {
+            break; // what failed once fails for every group
+        }
+    }
+    if let (Some(output), true) = (&args.output, reduced.iter().all(|(_, one)| one.is_ok())) {
+        let rows = Dense::from_rows(args.what.len() * reduced.len(), data.cols(), found)?;
+        match (groups, args.what.len()) {
+            (None, 1) => write_npy_vector(rows.view(), output)?,
+            _ => write_npy(rows.view(), output)?,
+        }
+    }
+    let mut code = 0;
+    for (record, one) in reduced {
+        code = code.max(args.product.conclude(record, one, console)?);
+    }
+    Ok(code)
 }
 
-/// The statistics, checked and written as asked.
+/// The statistics, checked as asked; those that are to be written go behind `rows`.
 fn statistics<S: Scalar>(
     args: &ColumnsArgs,
     selected: &Selected<Columns<S>>,
     machine: &Arc<Machine>,
     data: Arc<Dense<S>>,
     mut record: Record,
+    rows: &mut Vec<f64>,
 ) -> anyhow::Result<Record> {
     let shape = Shape { rows: data.rows(), cols: data.cols() };
     let start = Instant::now();
@@ -130,13 +169,6 @@ fn statistics<S: Scalar>(
     if args.product.check {
         product::check(&case, plan.choice(), &found, &mut record)?;
     }
-    if let Some(output) = &args.output {
-        let rows: Vec<f64> = args.what.iter().flat_map(|what| what.of(&found)).copied().collect();
-        let rows = Dense::from_rows(args.what.len(), shape.cols, rows)?;
-        match args.what.len() {
-            1 => write_npy_vector(rows.view(), output)?,
-            _ => write_npy(rows.view(), output)?,
-        }
-    }
+    rows.extend(args.what.iter().flat_map(|what| what.of(&found)));
     Ok(record)
 }

@@ -4,16 +4,20 @@ use crate::args::{Device, Dtype, MemoryArgs, with_scalar};
 use crate::console::Console;
 use crate::erp_demo::write_demo;
 use crate::out_folder::OutFolder;
+use crate::product::select_one;
+use crate::row_groups::GroupOrderArg;
 use crate::targets::missing_device;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use ordito::Scalar;
+use ordito::column_stats::Columns;
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::RunError;
+use ordito_bench::workbench::AUTO;
 use ordito_chart::plots;
 use ordito_eeg::{
-    Analysis, Baseline, ComputeOn, ErpError, GroupOrder, Groups, Inputs, Layout, STANDARD_RATE_HZ, Sensors,
-    Settings, analyse, figures, json, page, sensors, summary, write_files,
+    Analysis, Baseline, ComputeOn, ErpError, Groups, Inputs, Layout, STANDARD_RATE_HZ, Sensors, Settings,
+    analyse, figures, json, page, sensors, statistics_variant, summary, write_files,
 };
 use std::fs::File;
 use std::io::Read;
@@ -81,13 +85,22 @@ pub(crate) struct ErpArgs {
     /// Which nontarget rows belong together
     #[arg(long, value_enum, default_value = "interleaved")]
     group_order: GroupOrderArg,
+    /// When the first group's first window begins in the recording, in seconds or with `ms` [default: 0]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, requires = "groups")]
+    window_start: Option<f64>,
+    /// From one window of a group to its next: the cycle of the recording [default: 800ms, of 7 groups and epochs of that length]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, requires = "groups")]
+    window_step: Option<f64>,
     /// Test the difference by permuting labels so many times: p corrected for all sensors and samples
     #[arg(long, value_name = "N")]
     permutations: Option<usize>,
     /// Seed of permutations and of --demo
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Where to compute [default: the CPU, and a GPU for large permutation tests]
+    /// Which variant of `columns` computes the statistics: one that computes more than the mean
+    #[arg(long, value_name = "NAME", default_value = AUTO)]
+    variant: String,
+    /// Where to compute [default: the CPU, and a GPU for large permutation tests; a variant of a GPU runs there]
     #[arg(long, value_enum, default_value = "all", hide_default_value = true)]
     on: Device,
     /// Which GPU, as `ordito doctor` numbers them
@@ -126,14 +139,6 @@ enum ReferenceArg {
     Average,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum GroupOrderArg {
-    /// Row i belongs to group i mod N
-    Interleaved,
-    /// The first N-th of the rows is the first group
-    Blocked,
-}
-
 /// `-0.1`, `-100ms`, `0.2s`: seconds.
 fn parse_time(text: &str) -> Result<f64, String> {
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
@@ -169,14 +174,12 @@ fn compute<S: Scalar>(
 ) -> anyhow::Result<u8> {
     let (settings, inputs) =
         (settings(args)?, Inputs { target: target.to_owned(), nontarget: args.nontarget.clone() });
+    // Without --on, `auto` is the CPU's: opening a GPU takes longer than averaging any file that was just read.
+    let (selected, accelerator) = select_one::<Columns<S>>(&args.variant, args.on, args.device)?;
+    let spare_gpu = (args.on == Device::All && accelerator == Accelerator::None).then_some(args.device);
+    let variant = selected.describe().map(|known| known.name);
+    variant.map(statistics_variant::<S>).transpose().context(format!("--variant {}", args.variant))?;
     let out = args.out.as_deref().map(|folder| OutFolder::make(folder, console)).transpose()?;
-    let (accelerator, spare_gpu) = match args.on {
-        Device::Cpu => (Accelerator::None, None),
-        Device::Cuda => (Accelerator::Cuda(args.device), None),
-        Device::Emulator => (Accelerator::Emulator, None),
-        // Opening a GPU takes longer than averaging any file that was just read.
-        Device::All => (Accelerator::None, Some(args.device)),
-    };
     let machine = machine.with_accelerator(accelerator);
     let start = Instant::now();
     if accelerator != Accelerator::None
@@ -185,8 +188,9 @@ fn compute<S: Scalar>(
         return missing_device(&refusal, console);
     }
     let opening_ns = start.elapsed().as_nanos() as f64;
+    let place = ComputeOn { machine, spare_gpu, variant: variant.map(str::to_owned) };
     let busy = console.busy(format!("averaging {}", target.display()));
-    let analysis = analyse::<S>(&inputs, &settings, &ComputeOn { machine, spare_gpu });
+    let analysis = analyse::<S>(&inputs, &settings, &place);
     drop(busy);
     let mut analysis = match analysis {
         // What failed while running is no fault of the arguments.
@@ -236,10 +240,7 @@ fn settings(args: &ErpArgs) -> anyhow::Result<Settings> {
             Err(_) => Sensors::Named(read_names(text)?),
         },
     };
-    let order = match args.group_order {
-        GroupOrderArg::Interleaved => GroupOrder::Interleaved,
-        GroupOrderArg::Blocked => GroupOrder::Blocked,
-    };
+    let order = args.group_order.into();
     let settings = Settings {
         sensors,
         samples: args.samples,
@@ -255,6 +256,8 @@ fn settings(args: &ErpArgs) -> anyhow::Result<Settings> {
         baseline: args.baseline,
         reject: args.reject,
         groups: args.groups.map(|count| Groups { count, order }),
+        window_start_s: args.window_start,
+        window_step_s: args.window_step,
         permutations: args.permutations,
         seed: args.seed,
     };

@@ -236,7 +236,7 @@ impl<S: Scalar> Prepared<S> {
     ) -> anyhow::Result<Self> {
         let limits = OracleLimits::default();
         let results = 1 + usize::from(args.c.is_some());
-        check_gemm_memory::<S>(machine, shape, results, args.product.check.then_some(limits))?;
+        check_gemm_memory::<S>(machine, shape, 0, results, args.product.check.then_some(limits))?;
         let start = Instant::now();
         let plan = match selected {
             Selected::Auto => Plan::new(shape, machine)?,

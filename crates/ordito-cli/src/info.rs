@@ -12,7 +12,7 @@ use ordito::spmm::{Spmm, Subject};
 use ordito::units::{bytes as show_bytes, count};
 use ordito_bench::report::bar::{Ink, bar, sparkline};
 use ordito_bench::report::matrix_facts::FORMATS;
-use ordito_bench::report::{MatrixFacts, html};
+use ordito_bench::report::{MatrixFacts, html, table};
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -73,6 +73,9 @@ pub(crate) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
                 unreadable += 1;
             }
         }
+    }
+    if known.len() > 1 && !args.json {
+        console.line(format!("\n{}", table::matrices(&known)))?;
     }
     if let (Some(file), Some(first)) = (&args.html, known.first()) {
         let file = file.clone().unwrap_or_else(|| page_of(&first.matrix));
@@ -169,6 +172,12 @@ impl Facts {
             ),
         ];
         lines.extend(self.histogram(ink));
+        lines.push(format!(
+            "  a warp a row  {} rows ({:.0} %) are shorter than its 32 lanes, {:.0} % of all lanes idle",
+            count(facts.rows_below_a_warp),
+            100.0 * facts.rows_below_a_warp as f64 / facts.rows.max(1) as f64,
+            100.0 * facts.idle_lanes
+        ));
         lines.push("  bytes                      f64          f32".into());
         for (key, name) in FORMATS {
             let show = |bytes: Option<u64>| bytes.map_or("beyond 64 bits".into(), show_bytes);

@@ -16,9 +16,12 @@ pub(crate) fn all(parts: &[Numbers]) -> Vec<NonZeroUsize> {
 
 /// `A..B` counts from A to B, both included; `A..B+S` in steps of S, `A..B*F` by factors of F.
 pub(crate) fn parse_numbers(text: &str) -> Result<Numbers, String> {
-    let number = |text: &str| {
-        let read: Result<NonZeroUsize, _> = text.trim().parse();
-        read.map(NonZeroUsize::get).map_err(|_| format!("`{text}` is no number above 0"))
+    let number = |part: &str| {
+        let read: Result<NonZeroUsize, _> = part.trim().parse();
+        read.map(NonZeroUsize::get).map_err(|_| match part {
+            "" => format!("`{text}` lacks a number"),
+            part => format!("`{part}` is no number above 0"),
+        })
     };
     let Some((first, rest)) = text.split_once("..") else {
         return Ok(Numbers(NonZeroUsize::new(number(text)?).into_iter().collect()));
@@ -72,8 +75,8 @@ mod tests {
         assert_eq!(error("1..64*1"), "`1..64*1`: a factor above 1 is needed");
         assert_eq!(error("8..1"), "`8..1` ends before it begins");
         assert_eq!(error("1..2000"), "`1..2000` has more than 1000 numbers");
-        assert!(
-            parse_numbers("1..").is_err() && parse_numbers("1..4+0").is_err() && parse_numbers("").is_err()
-        );
+        assert_eq!(error("1.."), "`1..` lacks a number");
+        assert_eq!(error("1..64*2+3"), "`2+3` is no number above 0");
+        assert!(parse_numbers("1..4+0").is_err() && parse_numbers("").is_err());
     }
 }

@@ -49,35 +49,9 @@ pub(crate) struct ProductArgs {
 }
 
 impl ProductArgs {
-    /// The one variant, and what it runs on. Without `--on` a variant of a GPU is looked for only if the CPU has none: the
-    /// operands lie in the host's memory, and whether the way to a GPU and back pays is for the user to know.
+    /// The one variant, and what it runs on.
     pub(crate) fn select_one<O: Op>(&self) -> anyhow::Result<(Selected<O>, Accelerator)> {
-        let cuda = Accelerator::Cuda(self.device);
-        let accelerators: &[Accelerator] = match self.on {
-            Device::Cpu => &[Accelerator::None],
-            Device::Cuda => &[cuda],
-            Device::Emulator => &[Accelerator::Emulator],
-            Device::All => &[Accelerator::None, cuda],
-        };
-        let wanted = Wanted::variants([self.variant.as_str()]);
-        for &accelerator in accelerators {
-            let side = if accelerator == Accelerator::None { Side::Cpu } else { Side::Device };
-            match &select::<O>(&wanted, side)?[..] {
-                [] => {}
-                [one] => return Ok((*one, accelerator)),
-                several => {
-                    let names: Vec<String> = several.iter().map(Selected::name).collect();
-                    anyhow::bail!(
-                        "--variant {}: one is needed, and {} match: {}",
-                        self.variant,
-                        names.len(),
-                        names.join(", ")
-                    )
-                }
-            }
-        }
-        let op = O::NAME;
-        anyhow::bail!("--variant {} does not run there; `ordito list {op}` says where it does", self.variant)
+        select_one(&self.variant, self.on, self.device)
     }
 
     /// The machine for it, its device opened; the exit code where that does not open. Before anything is read.
@@ -129,6 +103,37 @@ impl ProductArgs {
         }
         Ok(code)
     }
+}
+
+/// The one variant of that name or pattern, and what it runs on. Without `--on` a variant of a GPU is looked for only if the
+/// CPU has none: the operands lie in the host's memory, and whether the way to a GPU and back pays is for the user to know.
+pub(crate) fn select_one<O: Op>(
+    variant: &str,
+    on: Device,
+    device: usize,
+) -> anyhow::Result<(Selected<O>, Accelerator)> {
+    let cuda = Accelerator::Cuda(device);
+    let accelerators: &[Accelerator] = match on {
+        Device::Cpu => &[Accelerator::None],
+        Device::Cuda => &[cuda],
+        Device::Emulator => &[Accelerator::Emulator],
+        Device::All => &[Accelerator::None, cuda],
+    };
+    let wanted = Wanted::variants([variant]);
+    for &accelerator in accelerators {
+        let side = if accelerator == Accelerator::None { Side::Cpu } else { Side::Device };
+        match &select::<O>(&wanted, side)?[..] {
+            [] => {}
+            [one] => return Ok((*one, accelerator)),
+            several => {
+                let names: Vec<String> = several.iter().map(Selected::name).collect();
+                let (count, names) = (names.len(), names.join(", "));
+                anyhow::bail!("--variant {variant}: one is needed, and {count} match: {names}")
+            }
+        }
+    }
+    let op = O::NAME;
+    anyhow::bail!("--variant {variant} does not run there; `ordito list {op}` says where it does")
 }
 
 /// What was refused before the product, or by it: room on a device is asked for late. Any other error stays one.

@@ -1,6 +1,7 @@
 //! What was asked of `verify` or `bench`, with suite and defaults filled in.
 
 use crate::args::Dtype;
+use crate::row_groups::RowGroups;
 use crate::suite::SuiteFiles;
 use crate::targets::Targets;
 use ordito::io::ReadOptions;
@@ -8,7 +9,6 @@ use ordito::machine::Machine;
 use ordito_bench::report::bar::Ink;
 use ordito_bench::sample::StopRule;
 use ordito_bench::workbench::{OracleLimits, Wanted};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,10 +21,12 @@ pub(crate) struct Request {
     pub(crate) targets: Targets,
     pub(crate) ks: Vec<usize>,
     pub(crate) dtypes: Vec<Dtype>,
-    /// In how many groups rows are taken, where they are.
-    pub(crate) groups: Option<NonZeroUsize>,
+    /// In which groups rows are taken, where they are.
+    pub(crate) groups: Option<RowGroups>,
     /// β of a dense product, where one was asked for.
     pub(crate) beta: Option<f64>,
+    /// Elements between the rows of dense operands, a case for each.
+    pub(crate) pads: Vec<usize>,
     pub(crate) read: ReadOptions,
     pub(crate) dump: Option<PathBuf>,
     pub(crate) json: bool,

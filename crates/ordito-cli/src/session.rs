@@ -7,6 +7,7 @@ use crate::request::Request;
 use crate::results::{Measured, ResultsFolder};
 use crate::summary;
 use crate::targets::{Target, gpu_is_required};
+use ordito::device::Geometry;
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Op, Place};
 use ordito::refusal::Refusal;
@@ -125,8 +126,8 @@ impl<'a> Session<'a> {
         interrupt::interrupted()
     }
 
-    /// Verifies or measures one case on every target and with every number of threads. Serial variants do not care how
-    /// many there are: they run with the first.
+    /// Verifies or measures one case on every target, with every number of threads and every way of launching. Where a variant
+    /// does not care, it runs with the first.
     pub(crate) fn run_case<O: Save>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
         let every: Vec<&Target> = self.request.targets.list.iter().collect();
         self.run_case_on(case, &self.request.wanted, &every)
@@ -150,12 +151,11 @@ impl<'a> Session<'a> {
         for target in targets {
             let all = select::<O>(wanted, target.side)?;
             for (index, machine) in target.machines.iter().enumerate() {
-                let serial = |selected: &Selected<O>| match selected {
-                    Selected::Named(variant) => variant.describe().place == Place::Serial,
-                    Selected::Auto | Selected::OversizedTile(_) => false,
+                let is_new = |selected: &Selected<O>| {
+                    let earlier = &target.machines[..index];
+                    !earlier.iter().any(|earlier| is_same_to(selected, earlier, machine))
                 };
-                let selected: Vec<Selected<O>> =
-                    all.iter().copied().filter(|selected| index == 0 || !serial(selected)).collect();
+                let selected: Vec<Selected<O>> = all.iter().copied().filter(is_new).collect();
                 let records = self.run_on(case, &selected, machine);
                 self.take(records)?;
                 if self.kept_at.elapsed() >= BETWEEN_KEEPING {
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
             let selected = select::<O>(&self.request.wanted, target.side)?;
             let refused = |selected: &Selected<O>| Record {
                 place: target.name().into(),
-                refusal: Some(refusal.to_string()),
+                refusal: Some(format!("{refusal}{}", crate::hints::of(refusal))),
                 ..record.clone().of(O::NAME, &selected.name(), Outcome::Refused)
             };
             self.take(selected.iter().map(refused).collect())?;
@@ -329,4 +329,17 @@ pub(crate) fn unmet_gpu_requirement(records: &[Record]) -> Option<anyhow::Error>
     let ran = |record: &Record| record.place == "cuda" && record.outcome != Outcome::Refused;
     let unmet = gpu_is_required() && !records.iter().any(ran);
     unmet.then(|| anyhow::anyhow!("ORDITO_REQUIRE_GPU=1, but nothing ran on a GPU; `ordito doctor` says why"))
+}
+
+/// Would it run on both machines in the same way?
+fn is_same_to<O: Op>(selected: &Selected<O>, one: &Machine, other: &Machine) -> bool {
+    let seen = |machine: &Machine| match selected {
+        Selected::Named(variant) => {
+            let variant = variant.describe();
+            (variant.place.threads(machine), machine.geometry().of(variant.adjustable))
+        }
+        Selected::Auto => (Place::Threads.threads(machine), Geometry::default()),
+        Selected::OversizedTile(_) => Default::default(),
+    };
+    seen(one) == seen(other)
 }

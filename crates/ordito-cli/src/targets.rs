@@ -2,6 +2,7 @@
 
 use crate::args::Device;
 use crate::console::Console;
+use ordito::device::Geometry;
 use ordito::machine::{Accelerator, Machine};
 use ordito::refusal::Refusal;
 use ordito_bench::workbench::left_out;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 /// Machines that run one side of the variants.
 pub(crate) struct Target {
     pub(crate) side: Side,
-    /// For the CPU one for each number of threads; for a device just one.
+    /// For the CPU one for each number of threads; for a device one for each way of launching kernels that leave that open.
     pub(crate) machines: Vec<Arc<Machine>>,
 }
 
@@ -60,6 +61,11 @@ impl Selection {
         Ok(Selection { on_cpu, on_device, names_device })
     }
 
+    /// The same, where something else was asked for that only a device has.
+    pub(crate) fn naming_device(self, names_device: bool) -> Self {
+        Selection { names_device: self.names_device || names_device, ..self }
+    }
+
     fn holds(self, side: Side) -> bool {
         if side == Side::Cpu { self.on_cpu } else { self.on_device }
     }
@@ -73,14 +79,16 @@ impl Targets {
         on: &[Device],
         gpu: usize,
         machines: Vec<Arc<Machine>>,
+        geometries: &[Geometry],
         selection: Selection,
-    ) -> Targets {
+    ) -> Result<Targets, Refusal> {
         let all = on.contains(&Device::All);
-        let accelerated = |accelerator| Target {
-            side: Side::Device,
-            machines: vec![machines[0].with_accelerator(accelerator)],
+        let accelerated = |accelerator| -> Result<Target, Refusal> {
+            let machine = machines[0].with_accelerator(accelerator);
+            let machines = geometries.iter().map(|&geometry| machine.with_geometry(geometry));
+            Ok(Target { side: Side::Device, machines: machines.collect::<Result<_, _>>()? })
         };
-        let cuda = accelerated(Accelerator::Cuda(gpu));
+        let cuda = accelerated(Accelerator::Cuda(gpu))?;
         let mut absent = None;
         let with_cuda = on.contains(&Device::Cuda)
             || all
@@ -100,11 +108,11 @@ impl Targets {
             list.push(cuda);
         }
         if on.contains(&Device::Emulator) {
-            list.push(accelerated(Accelerator::Emulator));
+            list.push(accelerated(Accelerator::Emulator)?);
         }
         let (list, others): (Vec<Target>, Vec<Target>) =
             list.into_iter().partition(|target| selection.holds(target.side));
-        Targets { list, absent, left_out: others.iter().map(Target::name).collect() }
+        Ok(Targets { list, absent, left_out: others.iter().map(Target::name).collect() })
     }
 
     /// Could any of this run at all? Says why not, before any input is read.

@@ -1,10 +1,12 @@
 //! `ordito verify OP INPUT…`
 
-use crate::args::{Device, Dtype, ReadArgs, machine, parse_count, parse_finite};
+use crate::args::{Device, Dtype, ReadArgs, machine, parse_count, parse_elements, parse_finite};
 use crate::console::Console;
+use crate::geometry::{Block, LocalSize, geometries, parse_block, parse_local_size};
 use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations;
 use crate::request::{MeasureRequest, Request, SuiteRequest};
+use crate::row_groups::{GroupOrderArg, RowGroups};
 use crate::suite::{Suite, SuiteFiles};
 use crate::targets::{Selection, Targets};
 use clap::Args;
@@ -36,6 +38,14 @@ pub(crate) struct RunArgs {
     /// Of the variants with tiles only those of these widths [default: all]
     #[arg(long, value_name = "WIDTH", value_delimiter = ',')]
     tile: Vec<u32>,
+    /// Threads per block of the CUDA ladder, e.g. 64,128,256,512 (spmm; sub-blocks have as many at most) [default: 512],
+    /// or rows and columns of C that a block of kernel1 and kernel2 computes, e.g. 16x32 (gemm) [default: 32x32]
+    #[arg(long, value_name = "BLOCK", value_delimiter = ',', value_parser = parse_block)]
+    block: Vec<Block>,
+    /// Most nonzeros of several rows in a row block of CSR_Adaptive: numbers, or `mean` for those of the
+    /// mean row (spmm) [default: mean]
+    #[arg(long, value_name = "NONZEROS", value_delimiter = ',', value_parser = parse_local_size)]
+    local_size: Vec<LocalSize>,
     /// Where to run [default: everything this machine can]
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all", hide_default_value = true)]
     on: Vec<Device>,
@@ -48,9 +58,15 @@ pub(crate) struct RunArgs {
     /// β of C = A·B + βC, for gemm; with 0, C is not read [default: 1]
     #[arg(long, value_name = "BETA", allow_negative_numbers = true, value_parser = parse_finite)]
     beta: Option<f64>,
-    /// Take the rows in so many groups, a launch for each: row i belongs to group i mod N; for columns
+    /// Elements between the rows of A, B and C, for gemm: what leading dimensions cost. A case for each [default: 0]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = parse_elements)]
+    pad: Vec<usize>,
+    /// Take the rows in so many groups, a launch for each; for columns
     #[arg(long, value_name = "N")]
     groups: Option<NonZeroUsize>,
+    /// Which rows belong together [default: interleaved]
+    #[arg(long, value_enum, requires = "groups")]
+    group_order: Option<GroupOrderArg>,
     /// Precisions
     #[arg(long, value_enum, value_delimiter = ',')]
     dtype: Vec<Dtype>,
@@ -100,10 +116,16 @@ impl RunArgs {
             operation.name()
         );
         anyhow::ensure!(
+            self.pad.is_empty() || operation.has_pads(),
+            "--pad: {} has no leading dimensions to choose; gemm has",
+            operation.name()
+        );
+        anyhow::ensure!(
             self.groups.is_none() || operation.has_groups(),
             "--groups: {} has none; columns has",
             operation.name()
         );
+        let (blocks, local_sizes) = (distinct(&self.block), distinct(&self.local_size));
         let yardstick = self.suite.map(|suite| operations::yardstick(operation, suite)).transpose()?;
         let mut inputs: Vec<String> = self.inputs.clone();
         inputs.extend(yardstick.iter().flat_map(|suite| suite.inputs).map(|input| input.to_string()));
@@ -139,16 +161,25 @@ impl RunArgs {
             Some(device) if self.on == [Device::All] => vec![device],
             _ => self.on.clone(),
         };
+        let is_launch_chosen = !(blocks.is_empty() && local_sizes.is_empty());
+        anyhow::ensure!(
+            !is_launch_chosen || on.iter().any(|device| *device != Device::Cpu),
+            "--block, --local-size: kernels of a GPU have them, and --on names the CPU alone"
+        );
+        let open = operation.adjustable(&wanted)?;
+        let geometries = geometries(&blocks, &local_sizes, operation.name(), &open)?;
         let selection = Selection::new(&wanted, |wanted, side| operation.selects(wanted, side))?;
+        let selection = selection.naming_device(is_launch_chosen);
         let request = Request {
             inputs,
             wanted,
             machine: machines[0].clone(),
-            targets: Targets::new(&on, self.device, machines, selection),
+            targets: Targets::new(&on, self.device, machines, &geometries, selection)?,
             ks,
             dtypes,
-            groups: self.groups,
+            groups: RowGroups::new(self.groups, self.group_order),
             beta: self.beta.filter(|beta| *beta != 1.0),
+            pads: or_else(distinct(&self.pad), &[0]),
             read: self.read.options(),
             dump: self.dump.clone(),
             json: self.json,

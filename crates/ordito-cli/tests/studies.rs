@@ -29,7 +29,7 @@ fn words(command: &str) -> Vec<String> {
 /// The same command on less.
 fn cut_down(command: &str) -> Vec<String> {
     let mut words = words(command);
-    let (is_gemm, is_bench) = (words[1] == "gemm", words[0] == "bench");
+    let (is_gemm, is_bench) = (words.get(1).is_some_and(|word| word == "gemm"), words[0] == "bench");
     for word in &mut words {
         *word = match (word.as_str(), is_gemm) {
             ("cuda", _) => "emulator",

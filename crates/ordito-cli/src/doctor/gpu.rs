@@ -3,14 +3,14 @@
 use crate::doctor::{Finding, State};
 use crate::targets::gpu_is_required;
 use ordito::device::gpu::{GpuInfo, Library, nvrtc};
-use ordito::device::{Emulator, Gpu, KernelSource};
+use ordito::device::{Device, Emulator, Gpu, KernelSource};
 use ordito::machine::{Accelerator, Machine};
 use ordito::matrix::{Coo, Csr, Dense, Duplicates};
 use ordito::op::{Op, RunError, Variant};
 use ordito::refusal::Refusal;
 use ordito::spmm::{Plan, Spmm};
 use ordito::units::binary_bytes;
-use ordito_bench::sample::DeviceCeilings;
+use ordito_bench::sample::{DeviceCeilings, DeviceLatencies};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -33,6 +33,9 @@ pub(crate) struct Listed {
     /// Why it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<String>,
+    /// How long it waits for memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latencies: Option<DeviceLatencies>,
 }
 
 impl Gpus {
@@ -49,14 +52,16 @@ impl Listed {
         let free = Gpu::open(info.number)
             .and_then(|gpu| gpu.free_memory().map_err(|error| Refusal::Device(error.to_string())));
         match free {
-            Ok(free) => Listed { info, free_bytes: Some(free), refusal: None },
-            Err(refusal) => Listed { info, free_bytes: None, refusal: Some(refusal.to_string()) },
+            Ok(free) => Listed { info, free_bytes: Some(free), refusal: None, latencies: None },
+            Err(refusal) => {
+                Listed { info, free_bytes: None, refusal: Some(refusal.to_string()), latencies: None }
+            }
         }
     }
 }
 
 /// Everything, in the order in which it is shown. What is missing is a note: a machine without a GPU is well.
-pub(crate) fn findings(gpus: &Gpus) -> Vec<Finding> {
+pub(crate) fn findings(gpus: &mut Gpus) -> Vec<Finding> {
     let mut findings = vec![driver(gpus)];
     let none_usable = gpus.list.iter().all(|gpu| gpu.refusal.is_some());
     let unusable_matters = gpu_is_required() && none_usable;
@@ -70,6 +75,7 @@ pub(crate) fn findings(gpus: &Gpus) -> Vec<Finding> {
     let usable = || gpus.list.iter().filter(|gpu| gpu.refusal.is_none());
     findings.extend(usable().map(product));
     findings.extend(usable().map(ceilings));
+    findings.extend(gpus.list.iter_mut().filter(|gpu| gpu.refusal.is_none()).map(latencies));
     findings.push(emulator());
     findings
 }
@@ -154,20 +160,35 @@ fn product(listed: &Listed) -> Finding {
     Finding::new("product", state, text)
 }
 
+fn device(listed: &Listed) -> Result<Device, Refusal> {
+    Machine::all_cores()?.with_accelerator(Accelerator::Cuda(listed.info.number)).device()
+}
+
 /// What results are held against; costs a fraction of a second.
 fn ceilings(listed: &Listed) -> Finding {
     let number = listed.info.number;
-    let measured = Machine::all_cores()
-        .and_then(|machine| machine.with_accelerator(Accelerator::Cuda(number)).device())
-        .and_then(
-            |device| Ok(DeviceCeilings::measure(&device)?.map(|ceilings| ceilings.with_peaks(&device))),
-        );
+    let measured = device(listed).and_then(|device| {
+        Ok(DeviceCeilings::measure(&device)?.map(|ceilings| ceilings.with_peaks(&device)))
+    });
     let (state, text) = match measured {
         Ok(Some(ceilings)) => (State::Good, format!("GPU {number}: {ceilings}")),
         Ok(None) => (State::Note, format!("GPU {number}: not measured")),
         Err(refusal) => (state(&refusal), format!("GPU {number}: {refusal}")),
     };
     Finding::new("ceilings", state, text)
+}
+
+/// How long a load takes, and kept for scripts.
+fn latencies(listed: &mut Listed) -> Finding {
+    let measured = device(listed).and_then(|device| DeviceLatencies::measure(&device));
+    let number = listed.info.number;
+    let (state, text) = match &measured {
+        Ok(Some(latencies)) => (State::Good, format!("GPU {number}: {latencies}")),
+        Ok(None) => (State::Note, format!("GPU {number}: not measured")),
+        Err(refusal) => (state(refusal), format!("GPU {number}: {refusal}")),
+    };
+    listed.latencies = measured.ok().flatten();
+    Finding::new("latency", state, text)
 }
 
 fn multiply(accelerator: Accelerator) -> Result<bool, RunError> {

@@ -53,8 +53,8 @@ impl State {
 pub(crate) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<u8> {
     let cpu = CpuInfo::detect();
     let mut findings = cpu::findings(&cpu, args.measure, console);
-    let gpus = gpu::Gpus::look();
-    findings.extend(gpu::findings(&gpus));
+    let mut gpus = gpu::Gpus::look();
+    findings.extend(gpu::findings(&mut gpus));
     if args.json {
         let line = |finding: &Finding| json!({ "name": finding.name, "state": finding.state.name(), "text": finding.text });
         let lines: Vec<serde_json::Value> = findings.iter().map(line).collect();

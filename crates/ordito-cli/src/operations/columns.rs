@@ -4,6 +4,7 @@ use crate::args::{Dtype, with_scalar};
 use crate::operations::operation::{Listed, Operation, catalogue, count_elements, for_each_dtype};
 use crate::operations::transfer::transfer_case;
 use crate::request::Request;
+use crate::row_groups::RowGroups;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
 use anyhow::Context;
@@ -16,13 +17,13 @@ use ordito::machine::Machine;
 use ordito::matrix::Dense;
 use ordito::matrix::random_dense;
 use ordito::op::Op;
+use ordito::refusal::Refusal;
 use ordito_bench::check::Precision;
 use ordito_bench::report::Record;
 use ordito_bench::report::table;
 use ordito_bench::report::table::Stage;
 use ordito_bench::transfer::Transfer;
 use ordito_bench::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,7 +66,7 @@ impl Operation for ColumnsOperation {
         true
     }
     fn cases_per_input(&self, request: &Request) -> usize {
-        request.dtypes.len() * request.groups.map_or(1, NonZeroUsize::get)
+        request.dtypes.len() * request.groups.map_or(1, RowGroups::count)
     }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
         for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_columns::<S>(session, input)))
@@ -171,7 +172,7 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
         }
     };
     if let Some(groups) = request.groups {
-        return run_groups(session, matrix, groups.get(), seed, record);
+        return run_groups(session, matrix, groups, seed, record);
     }
     let Matrix { data, name, reading } = matrix;
     let shape = Shape { rows: data.rows(), cols: data.cols() };
@@ -202,37 +203,25 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     Ok(())
 }
 
-/// A case for every group of rows, as the launches of a recording that is cut by its offsets: row i belongs to group i mod `count`.
+/// A case for every group of rows, as the launches of a recording that is cut by its offsets.
 fn run_groups<S: Scalar>(
     session: &mut Session<'_>,
     Matrix { data, name, reading }: Matrix<S>,
-    count: usize,
+    groups: RowGroups,
     seed: u64,
     record: impl Fn(Shape, Option<String>, Option<u64>) -> Record,
 ) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        count <= data.rows(),
-        "--groups {count}: there are {} rows, which make no {count} groups",
-        data.rows()
-    );
+    groups.check(data.rows())?;
     let (machine, held) = (session.request().machine.clone(), session.variants_held::<Columns<S>>()?);
     let (whole, seed) = (Shape { rows: data.rows(), cols: data.cols() }, reading.is_empty().then_some(seed));
-    // The whole stays while its groups are copied, one after the other.
-    let largest = Shape { rows: whole.rows.div_ceil(count), ..whole };
-    let bytes_of = |shape: Shape| count_elements(shape.rows, shape.cols)?.checked_mul(size_of::<S>() as u64);
-    let bytes =
-        bytes_of(whole).zip(bytes_needed::<S>(largest, held)).and_then(|(all, one)| all.checked_add(one));
-    let what = format!("a matrix of {whole}, one of its {count} groups and the statistics of that");
-    if let Err(refusal) = machine.check_memory(what, bytes) {
+    if let Err(refusal) = check_groups_memory::<S>(&machine, whole, groups, held) {
         return session.refuse_case::<Columns<S>>(&record(whole, name, seed), &refusal);
     }
-    for group in 0..count {
-        let rows: Vec<S> =
-            (group..data.rows()).step_by(count).flat_map(|row| data.view().row(row)).copied().collect();
-        let shape = Shape { rows: rows.len() / whole.cols.max(1), cols: whole.cols };
-        let rows = Dense::from_rows(shape.rows, shape.cols, rows)?;
-        let of = name.as_deref().unwrap_or("matrix");
-        let record = record(shape, Some(format!("{of}, group {} of {count}", group + 1)), seed);
+    for group in 0..groups.count() {
+        let rows = groups.take(&data, group)?;
+        let shape = Shape { rows: rows.rows(), cols: rows.cols() };
+        let of = name.clone().unwrap_or_else(|| format!("{}x{}", whole.rows, whole.cols));
+        let record = record(shape, Some(groups.name(group, &of)), seed);
         let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
         let case = Case::<Columns<S>>::new(shape, Arc::new(rows), precision, record, limits);
         session.run_case(&case.of_data(Precision::of::<S>()))?;
@@ -241,6 +230,23 @@ fn run_groups<S: Scalar>(
         }
     }
     Ok(())
+}
+
+/// A matrix stays while its groups are copied and reduced, one after the other.
+pub(crate) fn check_groups_memory<S: Scalar>(
+    machine: &Machine,
+    whole: Shape,
+    groups: RowGroups,
+    held: usize,
+) -> Result<(), Refusal> {
+    let largest = Shape { rows: groups.most_rows(whole.rows), ..whole };
+    let needed = || {
+        let all = count_elements(whole.rows, whole.cols)?.checked_mul(size_of::<S>() as u64)?;
+        all.checked_add(bytes_needed::<S>(largest, held)?)
+    };
+    let count = groups.count();
+    let what = format!("a matrix of {whole}, one of its {count} groups and the statistics of that");
+    machine.check_memory(what, needed())
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! `gemm`
 
 use crate::args::{Dtype, with_scalar};
-use crate::operations::operation::{Listed, Operation, catalogue, count_elements, for_each_dtype};
+use crate::operations::operation::{Listed, Operation, catalogue, count_elements, for_each_dtype, left_open};
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
 use anyhow::Context;
 use ordito::Scalar;
+use ordito::device::Adjustable;
 use ordito::gemm::{Gemm, Inputs, Shape};
 use ordito::machine::Machine;
-use ordito::matrix::random_dense;
+use ordito::matrix::{Dense, FormatError, random_dense};
 use ordito::op::{ORACLE_BYTES_PER_ELEMENT, Op};
 use ordito::refusal::Refusal;
 use ordito_bench::check::Precision;
@@ -37,6 +38,9 @@ impl Operation for GemmOperation {
     fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
         Ok(!select::<Gemm<f64>>(wanted, side)?.is_empty())
     }
+    fn adjustable(&self, wanted: &Wanted) -> Result<Vec<Adjustable>, SelectError> {
+        left_open::<Gemm<f64>>(wanted)
+    }
     fn input_hint(&self) -> &'static str {
         "a size such as 1000, or 1000x777x1234 for an N×M times an M×P matrix, or --suite ladder"
     }
@@ -54,15 +58,25 @@ impl Operation for GemmOperation {
     fn has_beta(&self) -> bool {
         true
     }
+    fn has_pads(&self) -> bool {
+        true
+    }
     fn is_limited_by_products(&self) -> bool {
         true
     }
     fn cases_per_input(&self, request: &Request) -> usize {
-        request.dtypes.len()
+        request.dtypes.len() * request.pads.len()
     }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
         let shape = parse_shape(input)?;
-        for_each_dtype(session, |session, dtype| with_scalar!(dtype, S => run_gemm::<S>(session, shape)))
+        for_each_dtype(session, |session, dtype| {
+            for pad in session.request().pads.clone() {
+                if !session.interrupted() {
+                    with_scalar!(dtype, S => run_gemm::<S>(session, shape, pad))?;
+                }
+            }
+            Ok(())
+        })
     }
 }
 
@@ -78,8 +92,9 @@ fn parse_shape(text: &str) -> anyhow::Result<Shape> {
     }
 }
 
-/// C = A·B + βC with random operands, and β = 1 if nothing else was said.
-fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Result<()> {
+/// C = A·B + βC with random operands, and β = 1 if nothing else was said. Rows lie `pad` elements farther apart than they are
+/// long, with NaN between them: what reads a gap is wrong.
+fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape, pad: usize) -> anyhow::Result<()> {
     let request = session.request();
     let (seed, limits) = (request.read.seed, OracleLimits::default());
     let (beta, Shape { m: n, k: m, n: p }) = (request.beta.unwrap_or(1.0), shape);
@@ -88,6 +103,7 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Resul
         n: Some(n as u64),
         m: Some(m as u64),
         p: Some(p as u64),
+        pad: (pad > 0).then_some(pad as u64),
         dtype: S::NAME.into(),
         seed: Some(seed),
         ..Record::default()
@@ -95,34 +111,58 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape) -> anyhow::Resul
     anyhow::ensure!(S::from_f64(beta).is_finite(), "--beta {beta:e} is too large for {}", S::NAME);
     // C as it was, one for each variant (fewer are fewer: --variant), and one more: a result is copied to be compared.
     let all_c = session.variants_held::<Gemm<S>>()? + 2;
-    if let Err(refusal) = check_memory::<S>(&request.machine, shape, all_c, Some(limits)) {
+    if let Err(refusal) = check_memory::<S>(&request.machine, shape, pad, all_c, Some(limits)) {
         return session.refuse_case::<Gemm<S>>(&record, &refusal);
     }
     session.say(&format!("making A, B and C of {shape}"));
     let random = |what: &'static str, rows, cols, stream| {
-        random_dense::<S>(rows, cols, seed.wrapping_add(stream)).map(Arc::new).context(what)
+        let dense =
+            random_dense::<S>(rows, cols, seed.wrapping_add(stream)).and_then(|dense| padded(dense, pad));
+        dense.map(Arc::new).context(what)
     };
     let (a, b) = (random("A", n, m, 0)?, random("B", m, p, 1)?);
     let inputs = match beta {
-        0.0 => Inputs::product(a, b),
+        0.0 if pad == 0 => Inputs::product(a, b),
+        // A C that is not read still says how far apart the rows of the result lie.
+        0.0 => {
+            let unread = Dense::filled(n, p, S::POISON).and_then(|dense| padded(dense, pad)).context("C")?;
+            Inputs { c: Some(Arc::new(unread)), ..Inputs::product(a, b) }
+        }
         _ => Inputs { beta: S::from_f64(beta), ..Inputs::sum(a, b, random("C", n, p, 2)?) },
     };
     let case = Case::<Gemm<S>>::new(shape, inputs, Precision::of::<S>(), record, limits);
     session.run_case(&case)
 }
 
+/// The same matrix with so many NaN behind every row.
+fn padded<S: Scalar>(dense: Dense<S>, pad: usize) -> Result<Dense<S>, FormatError> {
+    if pad == 0 {
+        return Ok(dense);
+    }
+    let (rows, cols) = dense.shape();
+    let distance = cols.checked_add(pad).ok_or(FormatError::TooManyElements { what: "a dense matrix" })?;
+    let mut data = Dense::filled(rows, distance, S::POISON)?.into_data();
+    for (row, to) in data.chunks_exact_mut(distance).enumerate() {
+        to[..cols].copy_from_slice(dense.view().row(row));
+    }
+    Dense::with_leading_dimension(rows, cols, distance, data)
+}
+
 /// A, B, so many C (as it was, and the results that are held at a time) and the oracle's answer (if there is one) must fit.
+/// `pad`: elements between their rows.
 pub(crate) fn check_memory<S: Scalar>(
     machine: &Machine,
     shape: Shape,
+    pad: usize,
     all_c: usize,
     oracle: Option<OracleLimits>,
 ) -> Result<(), Refusal> {
     let Shape { m: n, k: m, n: p } = shape;
     let elements = count_elements;
+    let with_gaps = |rows: usize, cols: usize| elements(rows, cols.checked_add(pad)?);
     let needed = || {
-        let all_c = elements(n, p)?.checked_mul(all_c as u64)?;
-        let dense = elements(n, m)?.checked_add(elements(m, p)?)?.checked_add(all_c)?;
+        let all_c = with_gaps(n, p)?.checked_mul(all_c as u64)?;
+        let dense = with_gaps(n, m)?.checked_add(with_gaps(m, p)?)?.checked_add(all_c)?;
         let answer = match oracle {
             // Sampled above its limit, and then as large as the limit at most.
             Some(limits) => elements(n, p)?.saturating_mul(ORACLE_BYTES_PER_ELEMENT).min(limits.bytes),
@@ -132,12 +172,25 @@ pub(crate) fn check_memory<S: Scalar>(
     };
     let and_check = if oracle.is_some() { " and their check" } else { "" };
     let times = if all_c > 1 { format!("{all_c} times ") } else { String::new() };
-    machine.check_memory(format!("A ({n}×{m}), B ({m}×{p}), {times}C ({n}×{p}){and_check}"), needed())
+    let apart = if pad > 0 { format!(", rows padded by {pad},") } else { String::new() };
+    machine.check_memory(format!("A ({n}×{m}), B ({m}×{p}), {times}C ({n}×{p}){apart}{and_check}"), needed())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gaps_are_nan_and_the_matrix_is_as_it_was() {
+        let dense = Dense::from_rows(2, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        assert_eq!(padded(dense.clone(), 0).unwrap(), dense);
+        let apart = padded(dense, 2).unwrap();
+        assert_eq!((apart.leading_dimension(), apart.view().row(1)), (5, &[4.0, 5.0, 6.0][..]));
+        assert!(apart.data().chunks(5).all(|row| row[3..].iter().all(|gap: &f64| gap.is_nan())));
+        let empty = padded(Dense::<f32>::zeros(3, 0).unwrap(), 4).unwrap();
+        assert_eq!((empty.shape(), empty.leading_dimension()), ((3, 0), 4));
+        assert!(padded(Dense::<f32>::zeros(1, 1).unwrap(), usize::MAX).is_err());
+    }
 
     #[test]
     fn shapes_are_one_side_or_three() {

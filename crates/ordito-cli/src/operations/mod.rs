@@ -8,7 +8,7 @@ mod sparse;
 mod spmm;
 mod transfer;
 
-pub(crate) use crate::operations::columns::read_columns;
+pub(crate) use crate::operations::columns::{check_groups_memory, read_columns};
 pub(crate) use crate::operations::gemm::check_memory as check_gemm_memory;
 pub(crate) use crate::operations::operation::{Listed, Operation};
 

@@ -4,10 +4,10 @@ use crate::args::Dtype;
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
-use ordito::device::KernelSource;
+use ordito::device::{Adjustable, KernelSource};
 use ordito::machine::Machine;
 use ordito::op::{Description, Op, Variant};
-use ordito_bench::workbench::{AUTO, SelectError, Side, Wanted};
+use ordito_bench::workbench::{AUTO, SelectError, Selected, Side, Wanted, select};
 
 /// An operation behind the command line: its name, its variants, and how to run it on inputs.
 pub(crate) trait Operation: Sync {
@@ -35,9 +35,17 @@ pub(crate) trait Operation: Sync {
     fn has_beta(&self) -> bool {
         false
     }
+    /// Can rows of its operands lie farther apart than they are long?
+    fn has_pads(&self) -> bool {
+        false
+    }
     /// Can its rows be taken in groups?
     fn has_groups(&self) -> bool {
         false
+    }
+    /// What of their launches the selected kernels leave open.
+    fn adjustable(&self, _: &Wanted) -> Result<Vec<Adjustable>, SelectError> {
+        Ok(Vec::new())
     }
     /// Is it limited by what is multiplied, rather than by what is moved?
     fn is_limited_by_products(&self) -> bool {
@@ -79,6 +87,13 @@ pub(crate) fn catalogue<O: Op>(machine: Option<&Machine>) -> Vec<Listed> {
         refusal: None,
     };
     O::variants().iter().map(listed).chain([auto]).collect()
+}
+
+/// What the selected kernels of an operation leave open of their launches.
+pub(crate) fn left_open<O: Op>(wanted: &Wanted) -> Result<Vec<Adjustable>, SelectError> {
+    let selected = select::<O>(wanted, Side::Device)?;
+    let described = selected.iter().filter_map(Selected::describe);
+    Ok(described.flat_map(|description| description.adjustable.iter().copied()).collect())
 }
 
 /// Elements of a dense matrix, `None` beyond 64 bits. One without any counts by its sides: loops go over them, and variants

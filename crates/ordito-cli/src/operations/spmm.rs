@@ -2,13 +2,14 @@
 
 use crate::args::with_scalar;
 use crate::matrix_input::check_dense;
-use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype};
+use crate::operations::operation::{Listed, Operation, catalogue, for_each_dtype, left_open};
 use crate::operations::sparse::{MATRIX_HINT, load, note_facts};
 use crate::request::Request;
 use crate::session::Session;
 use crate::suite::{Suite, Yardstick};
 use anyhow::Context;
 use ordito::Scalar;
+use ordito::device::Adjustable;
 use ordito::machine::Machine;
 use ordito::matrix::random_dense;
 use ordito::op::Op;
@@ -32,6 +33,9 @@ impl Operation for SpmmOperation {
     }
     fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
         Ok(!select::<Spmm<f64>>(wanted, side)?.is_empty())
+    }
+    fn adjustable(&self, wanted: &Wanted) -> Result<Vec<Adjustable>, SelectError> {
+        left_open::<Spmm<f64>>(wanted)
     }
     fn input_hint(&self) -> &'static str {
         MATRIX_HINT

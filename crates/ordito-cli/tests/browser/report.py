@@ -19,6 +19,8 @@ from playwright.sync_api import sync_playwright
 LARGEST_BYTES = 6_000_000
 # Of the page's own thread: what it computes, not what it waits for while other programs run.
 LONGEST_LOAD_S = 2.0
+# For a picture of a long page, on a machine that is busy.
+LONGEST_WAIT_MS = 180_000
 HOSTILE = [
     "<script>window.broken=1</script>",
     "\"><img src=x onerror=window.broken=1>",
@@ -56,6 +58,7 @@ class Browser:
         context = self.browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", offline=True
         )
+        context.set_default_timeout(LONGEST_WAIT_MS)
         page = context.new_page()
         said, asked = [], []
         page.on("console", lambda message: said.append(message.text))
@@ -146,6 +149,24 @@ def points_tell(page):
     assert tip.is_visible() and len(tip.inner_text()) > 5, tip.inner_text()
 
 
+def nobody_has_to_follow_many_lines(page):
+    legends = page.evaluate(
+        "[...document.querySelectorAll('figure.chart')].map(f => f.querySelectorAll('.legend button').length)"
+    )
+    assert max(legends) <= 8, legends
+    # Every variant's name stands over a panel, in letters that can be read.
+    panels = page.locator("figure.chart text.panel", has_text="csr-serial")
+    assert panels.count() >= 4 and panels.first.bounding_box()["height"] > 8, panels.count()
+    assert page.locator("figure.chart .behind").count() >= 10
+    grey = page.locator("figure.chart .behind").first.evaluate("e => getComputedStyle(e).stroke")
+    assert grey not in ("none", ""), grey
+
+
+def sections_are_there(page, *titles):
+    navigation = [text.strip() for text in page.locator("nav a").all_inner_texts()]
+    assert all(title in navigation for title in titles), (titles, navigation)
+
+
 def main():
     binary = str(pathlib.Path(sys.argv[1]).resolve())
     shots = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp()).resolve()
@@ -164,6 +185,8 @@ def main():
         page = browser.open(report, shot="report")
         assert page.locator(".verdict.good").count() == 1
         charts_are_drawn(page, 10)
+        sections_are_there(page, "Across matrices", "Speed", "Time", "Speed over threads", "Time over threads")
+        nobody_has_to_follow_many_lines(page)
         the_table_sorts(page)
         the_table_filters(page)
         legends_hide_series(page)
@@ -226,6 +249,12 @@ def main():
         ordito(binary, "report", str(samples), str(work / "worse.json"), "-o", str(work / "worse.html"))
         page = browser.open(work / "worse.html", shot="worse")
         assert "Ended otherwise than in the first run" in page.inner_text("main")
+
+        ordito(binary, "bench", "convert", "stencil5:20", "powerlaw:300x8", "--threads", "1,2", "--time", "0.02",
+               "--out", str(work / "convert"))
+        page = browser.open(work / "convert" / "report.html", shot="convert")
+        charts_are_drawn(page, 5)
+        sections_are_there(page, "Across matrices", "Speed over threads", "Time over threads")
 
         ordito(binary, "info", "powerlaw:3000x16", f"--html={work / 'info.html'}")
         charts_are_drawn(browser.open(work / "info.html", shot="info"), 2)
