@@ -34,14 +34,14 @@ fn send(signal: &str, to: &Child) {
 /// The exit code, which must be there soon.
 fn end_of(child: &mut Child) -> Option<i32> {
     let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(10) {
+    while start.elapsed() < Duration::from_secs(30) {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     child.kill().unwrap();
-    panic!("it went on for 10 s");
+    panic!("it went on for 30 s");
 }
 
 /// Waits until the first input is done, and so long that the second is made and worked on.
@@ -104,7 +104,7 @@ fn a_first_interrupt_stops_a_long_kernel_and_keeps_what_was_measured() {
         let start = Instant::now();
         send("-INT", &child);
         assert_eq!(end_of(&mut child), Some(1), "{arguments:?}");
-        assert!(start.elapsed() < Duration::from_secs(5), "{arguments:?}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(15), "{arguments:?}: {:?}", start.elapsed());
         let records = records(&folder);
         assert_eq!(records.len(), 1, "nothing is known of what was interrupted: {records:?}");
         assert!(records[0]["outcome"] == "passed" && records[0]["samples"] == 2, "{records:?}");
