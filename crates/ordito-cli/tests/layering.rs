@@ -26,7 +26,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("ordito/src/spmm/cuda", "device device_csr device_ell ladder fast cusparse"),
     (
         "ordito/src/device",
-        "spent launch source argument backend buffer kernel kernel_cache view gpu emulator handle in_order host_copies \
+        "spent geometry launch source argument backend buffer kernel kernel_cache view gpu emulator handle in_order host_copies \
          dense pinned_dense",
     ),
     ("ordito/src/gemm", "product operands reference cpu cuda select plan registry"),
