@@ -105,6 +105,9 @@ pub(crate) fn check_memory<S: Scalar>(
     coo: &Coo<S>,
 ) -> Result<(), Refusal> {
     let (rows, nonzeros) = (coo.rows(), coo.nnz());
+    // Every conversion begins with these.
+    let of_rows = (rows as u64).checked_mul(2 * size_of::<usize>() as u64);
+    machine.check_memory(format!("lengths and starts of {rows} rows"), of_rows)?;
     match format {
         Format::Csr => machine.check_memory(
             format!("CSR ({rows} rows, {nonzeros} nonzeros)"),

@@ -177,14 +177,15 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     let Matrix { data, name, reading } = matrix;
     let shape = Shape { rows: data.rows(), cols: data.cols() };
     let record = record(shape, name, reading.is_empty().then_some(seed));
-    if let Err(refusal) = request.machine.check_memory(what(shape), bytes_needed::<S>(shape, held)) {
+    let machine = request.machine.holding(0);
+    if let Err(refusal) = machine.check_memory(what(shape), bytes_needed::<S>(shape, held)) {
         return session.refuse_case::<Columns<S>>(&record, &refusal);
     }
     // Statistics are f64 whatever the data are, and so is what rounding may do to them.
     let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
     let first = session.records().len();
     let case = Case::<Columns<S>>::new(shape, Arc::new(data), precision, record, limits);
-    session.run_case(&case.of_data(Precision::of::<S>()))?;
+    session.run_case(&case.of_data(Precision::of::<S>()).holding(machine.held_bytes()))?;
     if request.measure.is_none() || session.interrupted() {
         return Ok(());
     }
@@ -212,7 +213,7 @@ fn run_groups<S: Scalar>(
     record: impl Fn(Shape, Option<String>, Option<u64>) -> Record,
 ) -> anyhow::Result<()> {
     groups.check(data.rows())?;
-    let (machine, held) = (session.request().machine.clone(), session.variants_held::<Columns<S>>()?);
+    let (machine, held) = (session.request().machine.holding(0), session.variants_held::<Columns<S>>()?);
     let (whole, seed) = (Shape { rows: data.rows(), cols: data.cols() }, reading.is_empty().then_some(seed));
     if let Err(refusal) = check_groups_memory::<S>(&machine, whole, groups, held) {
         return session.refuse_case::<Columns<S>>(&record(whole, name, seed), &refusal);
@@ -224,7 +225,7 @@ fn run_groups<S: Scalar>(
         let record = record(shape, Some(groups.name(group, &of)), seed);
         let (precision, limits) = (Precision::of::<f64>(), OracleLimits::default());
         let case = Case::<Columns<S>>::new(shape, Arc::new(rows), precision, record, limits);
-        session.run_case(&case.of_data(Precision::of::<S>()))?;
+        session.run_case(&case.of_data(Precision::of::<S>()).holding(machine.held_bytes()))?;
         if session.interrupted() {
             break;
         }

@@ -111,7 +111,8 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape, pad: usize) -> a
     anyhow::ensure!(S::from_f64(beta).is_finite(), "--beta {beta:e} is too large for {}", S::NAME);
     // C as it was, one for each variant (fewer are fewer: --variant), and one more: a result is copied to be compared.
     let all_c = session.variants_held::<Gemm<S>>()? + 2;
-    if let Err(refusal) = check_memory::<S>(&request.machine, shape, pad, all_c, Some(limits)) {
+    let machine = request.machine.holding(0);
+    if let Err(refusal) = check_memory::<S>(&machine, shape, pad, all_c, Some(limits)) {
         return session.refuse_case::<Gemm<S>>(&record, &refusal);
     }
     session.say(&format!("making A, B and C of {shape}"));
@@ -131,7 +132,7 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape, pad: usize) -> a
         _ => Inputs { beta: S::from_f64(beta), ..Inputs::sum(a, b, random("C", n, p, 2)?) },
     };
     let case = Case::<Gemm<S>>::new(shape, inputs, Precision::of::<S>(), record, limits);
-    session.run_case(&case)
+    session.run_case(&case.holding(machine.held_bytes()))
 }
 
 /// The same matrix with so many NaN behind every row.

@@ -45,15 +45,14 @@ impl Operation for TransferOperation {
         let bytes = parse_bytes(input).map_err(|why| anyhow::anyhow!("`{input}`: {why}"))?;
         let seed = session.request().read.seed;
         let record = record(bytes, seed);
-        // What is sent, what arrives, and a variant's own memory.
-        let needed = bytes.checked_mul(3);
-        let fits =
-            session.request().machine.check_memory(format!("{bytes} bytes, sent and received"), needed);
+        // What is sent, and what arrives; variants ask for memory of their own.
+        let machine = session.request().machine.holding(0);
+        let fits = machine.check_memory(format!("{bytes} bytes, sent and received"), bytes.checked_mul(2));
         let bytes = match fits {
             Ok(()) => bytes as usize,
             Err(refusal) => return session.refuse_case::<Transfer>(&record, &refusal),
         };
-        session.run_case(&transfer_case(bytes, seed))
+        session.run_case(&transfer_case(bytes, seed).holding(machine.held_bytes()))
     }
 }
 
