@@ -8,8 +8,8 @@ use clap::Args;
 use ordito::Scalar;
 use ordito::machine::Machine;
 use ordito::op::Op;
-use ordito::spmm::{Spmm, Subject};
-use ordito::units::{bytes as show_bytes, count};
+use ordito::spmm::{KnownOnDevice, Spmm, Subject};
+use ordito::units::{bytes as show_bytes, count, duration};
 use ordito_bench::report::bar::{Ink, bar, sparkline};
 use ordito_bench::report::matrix_facts::FORMATS;
 use ordito_bench::report::{MatrixFacts, html, table};
@@ -106,6 +106,8 @@ struct Facts {
     dtype: &'static str,
     chosen: &'static str,
     reason: String,
+    /// A GPU, and how long products would take there.
+    predicted: (String, Vec<(&'static str, f64)>),
 }
 
 fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
@@ -120,7 +122,9 @@ fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> a
     });
     let subject = Subject { a, triplets: None, k: args.k.get() };
     let choice = Spmm::choose(machine, &subject);
-    Ok(Facts { matrix, k: args.k.get(), dtype: S::NAME, chosen: choice.variant, reason: choice.reason })
+    let predicted = KnownOnDevice::of(&subject.a).predictions::<S>(machine, subject.k);
+    let (k, dtype, chosen, reason) = (subject.k, S::NAME, choice.variant, choice.reason);
+    Ok(Facts { matrix, k, dtype, chosen, reason, predicted })
 }
 
 impl Facts {
@@ -134,6 +138,11 @@ impl Facts {
             fields.insert("dtype".into(), json!(self.dtype));
             fields.insert("chosen".into(), json!(self.chosen));
             fields.insert("reason".into(), json!(self.reason));
+            let (device, times) = &self.predicted;
+            let times: serde_json::Map<_, _> =
+                times.iter().map(|&(name, ns)| (name.to_string(), json!(ns.round()))).collect();
+            fields.insert("predicted_for".into(), json!(device));
+            fields.insert("predicted_ns".into(), json!(times));
         }
         Ok(facts)
     }
@@ -190,6 +199,9 @@ impl Facts {
             dtype => format!("K = {}, {dtype}", self.k),
         };
         lines.push(format!("  auto, {asked:<7} {}: {}", self.chosen, self.reason));
+        let (device, times) = &self.predicted;
+        lines.push(format!("  on a GPU      predicted for {device}, {asked}"));
+        lines.extend(times.iter().map(|&(name, ns)| format!("    {name:<24} {:>9}", duration(ns))));
         lines.join("\n")
     }
 

@@ -66,6 +66,7 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_task_is_done_once_and_results_keep_their_order() {
         for count in [0, 1, 2, 7, 1000] {
             let seen: Vec<Mutex<usize>> = (0..count).map(|_| Mutex::new(0)).collect();

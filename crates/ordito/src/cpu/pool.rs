@@ -135,6 +135,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn a_panic_comes_back_and_leaves_the_pool_usable() {
         let pool = Pool::new(2).unwrap();
         let fails = || panic!("on purpose");

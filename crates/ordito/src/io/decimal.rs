@@ -165,6 +165,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn random_mantissas_of_every_length_round_like_the_standard_library() {
         let mut random = Random::new(1, 1);
         let mut decided = [0; 2];
@@ -180,6 +181,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn numbers_halfway_between_two_others_and_their_neighbours() {
         let mut random = Random::new(2, 1);
         for _ in 0..200_000 {

@@ -259,6 +259,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn random_spellings_are_rounded_like_the_standard_library() {
         let mut random = Random::new(3, 1);
         let mut fast = [0; 2];
@@ -270,6 +271,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn what_programs_print_comes_back_bit_by_bit() {
         let mut random = Random::new(4, 1);
         for _ in 0..300_000 {

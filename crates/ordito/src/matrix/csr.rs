@@ -362,6 +362,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn triplets_given_away_become_the_same_matrix() {
         let rows: Vec<u32> = (0..50_000).map(|entry| entry / 5).collect();
         let columns: Vec<u32> = (0..50_000).map(|entry| entry % 5 * 7).collect();

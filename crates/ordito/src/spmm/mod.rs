@@ -28,3 +28,6 @@ pub use multiply::multiply;
 pub use plan::{BreakEven, Plan, Replay, Step, UpdateError};
 #[doc(hidden)] // for the crates of this workspace
 pub use product::{Inputs, Product, Spmm, Subject};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+#[doc(hidden)] // for the crates of this workspace
+pub use select::on_device::KnownOnDevice;

@@ -289,6 +289,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn threads_and_vector_width_do_not_change_a_bit() {
         for (rows, cols) in [(1, 1), (358, 300), (1027, 1030), (20_000, 7)] {
             let data = random_dense::<f32>(rows, cols, 5).unwrap();
@@ -306,6 +307,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn nothing_overflows_that_need_not() {
         assert_eq!(statistics(vec![1e308, -1e308]), [0.0, f64::INFINITY, -1e308, 1e308]);
         assert_eq!(statistics(vec![1.5e308; 3]), [1.5e308, 0.0, 1.5e308, 1.5e308]);
@@ -323,6 +325,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn the_mean_of_a_million_drifting_rows_is_exact_though_they_cancel() {
         // From 512 down to −512, in whole multiples of 2⁻³⁰: integers say what the mean is, which is next to nothing.
         let (count, unit) = (1_000_000_i64, 2f64.powi(30));

@@ -202,6 +202,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn threads_and_compression_change_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (plain, compressed) = (folder.path().join("a.mtx"), folder.path().join("a.mtx.gz"));
@@ -231,6 +232,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no signals")]
     fn a_file_that_is_shortened_while_it_is_read_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mtx");
@@ -253,6 +255,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn symmetric_files_are_mirrored_in_their_order_by_any_number_of_threads() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mtx");

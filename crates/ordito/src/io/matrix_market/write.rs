@@ -241,6 +241,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "rayon breaks the rules that Miri knows")]
     fn layouts_look_as_they_should() {
         let coo = Coo::new(2, 2, vec![1, 0, 0], vec![0, 0, 1], vec![1e-7, 2.0, 1e-7]).unwrap();
         let head = |kind: &str| format!("%%MatrixMarket matrix {kind}\n% two\n% lines\n2 2");
@@ -253,6 +254,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn lines_stay_in_order_over_many_blocks() {
         let count = 5 * LINES_PER_BLOCK + 3;
         let coo = Coo::new(count, 1, (0..count as u32).collect(), vec![0; count], vec![0.5; count]).unwrap();
@@ -278,6 +280,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn compressed_files_are_smaller_and_say_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let (plain, compressed) = (folder.path().join("a.mtx"), folder.path().join("a.mtx.gz"));

@@ -4,6 +4,7 @@
 //! Rows are sorted and hold every column at most once. Values are standard normal, never 0. The pattern of row r
 //! comes from stream r of the seed, the values from a stream of their own, in the order of the entries.
 
+mod drawn;
 mod patterns;
 
 use crate::Scalar;
@@ -21,8 +22,8 @@ pub struct Kind {
     pub form: &'static str,
     /// One line about it.
     pub about: &'static str,
-    /// Checks the parameters, as many as the form has, and says how large the matrix will be.
-    size: fn(&[u64]) -> Result<Size, String>,
+    /// Checks the parameters, as many as the form has, and says how large the matrix will be for a seed.
+    size: fn(&[u64], u64) -> Result<Size, String>,
     /// The pattern of those parameters for a seed.
     pattern: fn(&[u64], u64) -> Pattern,
 }
@@ -96,6 +97,13 @@ pub const KINDS: &[Kind] = &[
         size: patterns::empty_size,
         pattern: patterns::empty,
     },
+    Kind {
+        name: "drawn",
+        form: "drawn:NUMBER",
+        about: "as they come from practice: 16 families in turn, each with sizes and lengths drawn by NUMBER and the seed",
+        size: drawn::size,
+        pattern: drawn::pattern,
+    },
 ];
 
 /// The stream of the values. Those of the rows are 0, 1, 2 … and never get that far.
@@ -135,7 +143,7 @@ impl Kind {
             ReadError::SyntheticName { name: name.to_owned(), problem, form, about }
         };
         let parameters = self.parameters(name).map_err(refuse)?;
-        let size = (self.size)(&parameters).map_err(refuse)?;
+        let size = (self.size)(&parameters, options.seed).map_err(refuse)?;
         if size.rows.max(size.cols) > MAX_DIMENSION as u64 {
             return Err(refuse(format!(
                 "more rows or columns than the {MAX_DIMENSION} that 32-bit indices reach"
@@ -233,9 +241,11 @@ mod tests {
         ("blocks:30x3x2", 60, 60, 340, 0x7d2080883e716b19),
         ("diagonal:9", 9, 9, 9, 0x90f545b2e0bad32f),
         ("empty:3x5", 3, 5, 0, 0x7a2de06653469e43),
+        ("drawn:9", 1024, 1024, 8836, 0xd7574cba80beac67),
     ];
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_kind_is_the_same_for_ever() {
         assert_eq!(PINNED.len(), KINDS.len());
         let found: Vec<_> = PINNED
@@ -252,6 +262,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn rows_are_sorted_without_duplicates_and_zeros() {
         for (name, ..) in PINNED {
             let coo = made(name);

@@ -31,7 +31,7 @@ fn neighbours(at: u64, side: u64) -> std::ops::RangeInclusive<u64> {
     at.saturating_sub(1)..=(at + 1).min(side - 1)
 }
 
-pub(super) fn stencil27_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn stencil27_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     let side = parameters[0];
     let along_a_line = u128::from(side) * 3 - 2;
     Ok(square(side.checked_pow(3), along_a_line.saturating_pow(3)))
@@ -49,7 +49,7 @@ pub(super) fn stencil27(parameters: &[u64], _: u64) -> Pattern {
     })
 }
 
-pub(super) fn stencil5_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn stencil5_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     let side = u128::from(parameters[0]);
     Ok(square(parameters[0].checked_pow(2), (side * side).saturating_mul(5).saturating_sub(4 * side)))
 }
@@ -63,7 +63,7 @@ pub(super) fn stencil5(parameters: &[u64], _: u64) -> Pattern {
     })
 }
 
-pub(super) fn uniform_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn uniform_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     per_row(parameters[0], parameters[1], "NNZ_PER_ROW")
 }
 
@@ -72,7 +72,7 @@ pub(super) fn uniform(parameters: &[u64], _: u64) -> Pattern {
     Box::new(move |_, random, columns| (0..count).for_each(|_| push(columns, random.below(rows))))
 }
 
-pub(super) fn power_law_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn power_law_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     let size = per_row(parameters[0], parameters[1], "AVG")?;
     // Rows that would have less than one entry have one.
     Ok(Size { entries: size.entries + u128::from(size.rows), ..size })
@@ -94,7 +94,7 @@ pub(super) fn power_law(parameters: &[u64], seed: u64) -> Pattern {
     })
 }
 
-pub(super) fn band_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn band_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     per_row(parameters[0], parameters[1], "WIDTH")
 }
 
@@ -103,7 +103,7 @@ pub(super) fn band(parameters: &[u64], _: u64) -> Pattern {
     Box::new(move |row, _, columns| (row..row + width).for_each(|col| push(columns, col % rows)))
 }
 
-pub(super) fn blocks_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn blocks_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     let [block_rows, blocks_per_row, side] = [parameters[0], parameters[1], parameters[2]];
     let size = per_row(block_rows, blocks_per_row, "BLOCKS_PER_ROW")?;
     let entries = size.entries.saturating_mul(u128::from(side) * u128::from(side));
@@ -125,7 +125,7 @@ pub(super) fn blocks(parameters: &[u64], seed: u64) -> Pattern {
     })
 }
 
-pub(super) fn diagonal_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn diagonal_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     Ok(square(Some(parameters[0]), parameters[0].into()))
 }
 
@@ -133,7 +133,7 @@ pub(super) fn diagonal(_: &[u64], _: u64) -> Pattern {
     Box::new(|row, _, columns| push(columns, row))
 }
 
-pub(super) fn empty_size(parameters: &[u64]) -> Result<Size, String> {
+pub(super) fn empty_size(parameters: &[u64], _: u64) -> Result<Size, String> {
     Ok(Size { rows: parameters[0], cols: parameters[1], entries: 0 })
 }
 
@@ -164,7 +164,8 @@ mod tests {
         let coo = made("stencil27:3");
         assert_eq!(columns_of(&coo, 0), [0, 1, 3, 4, 9, 10, 12, 13]);
         assert_eq!(columns_of(&coo, 13), (0..27).collect::<Vec<_>>());
-        for (name, size) in [("stencil27:5", stencil27_size(&[5])), ("stencil5:5", stencil5_size(&[5]))] {
+        for (name, size) in [("stencil27:5", stencil27_size(&[5], 0)), ("stencil5:5", stencil5_size(&[5], 0))]
+        {
             assert_eq!(made(name).nnz() as u128, size.unwrap().entries);
         }
         assert_eq!((made("stencil27:1").nnz(), made("stencil5:1").nnz()), (1, 1));
@@ -177,6 +178,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn blocks_are_dense_and_near_the_diagonal() {
         let coo = made("blocks:1000x3x4");
         let (first, last) = (columns_of(&coo, 2000), columns_of(&coo, 2003));
@@ -187,6 +189,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn power_laws_are_skewed_with_the_right_average() {
         let coo = made("powerlaw:20000x16");
         let lengths = coo.row_lengths();

@@ -117,6 +117,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn short_rows_take_no_memory_for_long_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");

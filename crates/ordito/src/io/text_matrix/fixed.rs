@@ -146,6 +146,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_length_is_rounded_like_the_standard_library() {
         let mut random = Random::new(5, 1);
         for fraction in 1..=LONGEST_FRACTION {

@@ -221,6 +221,7 @@ mod tests {
     const MOST_DIGITS: u64 = 9_999_999_999_999_999_999;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn random_digits_round_like_the_standard_library() {
         let mut random = Random::new(7, 1);
         let mut left_over = 0;
@@ -244,6 +245,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn numbers_halfway_between_two_others_and_their_neighbours() {
         let mut random = Random::new(8, 1);
         let mut decided = 0;
@@ -266,6 +268,7 @@ mod tests {
 
     /// Any byte changed: what is read at once is what is read one by one.
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn damaged_groups_are_left_to_others_or_read_alike() {
         let (mut random, mut read) = (Random::new(9, 1), 0);
         let line = "-5.700000000000000000e+01,1.234567890123456789e-02,".repeat(LANES);

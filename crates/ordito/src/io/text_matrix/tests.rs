@@ -125,6 +125,7 @@ fn savetxt(rows: usize, cols: usize, separator: char) -> String {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn threads_and_grids_change_neither_numbers_nor_errors() {
     let folder = tempfile::tempdir().unwrap();
     let good = sample(40, 7, 1);
@@ -159,6 +160,7 @@ fn threads_and_grids_change_neither_numbers_nor_errors() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn rows_may_be_shorter_than_the_first_one_promised() {
     let folder = tempfile::tempdir().unwrap();
     let long = savetxt(3, 12, ' ');
@@ -251,6 +253,7 @@ fn damage(text: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn damaged_texts_are_refused_or_read_as_the_rules_say() {
     let seconds: u64 = std::env::var("ORDITO_MUTATION_SECONDS").ok().map_or(2, |text| text.parse().unwrap());
     let samples = [

@@ -211,6 +211,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn equals_a_stable_sort_for_any_number_of_threads() {
         let coo = scrambled(5000, 40, 100_000); // 20 entries per row over 40 columns: many repeat
         check(&coo);
@@ -223,6 +224,7 @@ mod tests {
 
     /// Buckets of as many rows as two bytes number, most of them empty; and a single row for all threads.
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn few_entries_in_many_rows_and_many_in_one() {
         check(&scrambled(1_000_000, 7, 20_000));
         check(&scrambled(1, 100_000, 100_000));

@@ -152,6 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn buckets_keep_the_order_of_their_entries() {
         let rows: Vec<u32> = (0..70_000u32).map(|entry| entry.wrapping_mul(2_654_435_761) % 3000).collect();
         let (columns, values) = (0..70_000).map(|entry| (entry, f64::from(entry))).unzip();

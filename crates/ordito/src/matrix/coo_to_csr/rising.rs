@@ -165,6 +165,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn only_rising_places_are_in_order() {
         let rises = |rows: &[u32], columns: &[u32]| ends(rows, columns, 0, 3000).is_some();
         assert!(rises(&[0, 0, 1], &[1, 2, 0]) && rises(&[3], &[3]));

@@ -160,6 +160,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "there is assembler in it")]
     fn stretches_may_be_streamed() {
         let elements: Vec<u32> = (0..1000).collect();
         let mut room = Room::for_most(1000);

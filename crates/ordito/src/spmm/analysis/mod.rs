@@ -4,23 +4,26 @@
 pub(crate) mod gathered;
 pub(crate) mod neighbours;
 pub(crate) mod reuse;
+pub(crate) mod row_work;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod shape;
 pub(crate) mod x_fetches;
 
 use crate::Scalar;
 use crate::matrix::Csr;
 
-/// What a choice of variants can be based on, by name: cheaper than a product. For those who fit a rule to measurements.
+/// What a choice of variants on the CPU can be based on, by name: cheaper than a product. For those who fit a rule to measurements.
 pub fn statistics<S: Scalar>(a: &Csr<S>) -> Vec<(&'static str, f64)> {
-    let (shape, like) = (shape::Shape::of(a), neighbours::Neighbours::of(a));
+    let (work, like) = (row_work::RowWork::of(a.view().offsets()), neighbours::Neighbours::of(a));
+    let (rows, nonzeros) = (a.rows() as f64, a.nnz() as f64);
     vec![
-        ("rows", a.rows() as f64),
+        ("rows", rows),
         ("cols", a.cols() as f64),
-        ("nonzeros", a.nnz() as f64),
-        ("mean_length", shape.mean),
-        ("longest", shape.longest as f64),
-        ("padded", shape.padded),
-        ("reuse", shape.reuse),
+        ("nonzeros", nonzeros),
+        ("mean_length", nonzeros / rows.max(1.0)),
+        ("longest", work.longest as f64),
+        ("padded", work.padded_to(8) / nonzeros.max(1.0)),
+        ("reuse", reuse::reuse(a)),
         ("same_columns", like.same_columns),
         ("length_changes", like.length_changes),
         ("diagonals_of_8", like.diagonals_of_8),

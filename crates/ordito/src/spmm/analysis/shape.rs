@@ -1,56 +1,54 @@
-//! What `auto` looks at: lengths of rows, all of them, and what neighbours share, of a sample. Costs less than a product.
+//! What `auto` looks at on a device: lengths of rows, all of them, and what neighbours share, of a sample. Costs less than a product
+//! on a CPU.
 
 use crate::Scalar;
 use crate::matrix::Csr;
-#[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::spmm::analysis::gathered::foreseen;
-use crate::spmm::analysis::reuse::reuse;
+use crate::spmm::analysis::reuse::{reuse, reuse_of_equals, reuse_within};
+use crate::spmm::analysis::row_work::RowWork;
 
 /// A matrix in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))] // only a choice on a device asks for all of it
 pub(crate) struct Shape {
     pub(crate) rows: usize,
+    pub(crate) cols: usize,
     pub(crate) nonzeros: usize,
-    /// Nonzeros of a row, on average and at most.
-    pub(crate) mean: f64,
-    pub(crate) longest: usize,
-    /// Entries for every nonzero if neighbouring rows were padded to the length of the longest.
-    pub(crate) padded: f64,
-    /// Nonzeros for every column that is in one of 8 neighbouring rows.
+    /// How rows of such lengths can be dealt out.
+    pub(crate) work: RowWork,
+    /// Nonzeros for every column that is in one of 8 neighbouring rows; about the same of 8 rows that were gathered for it.
     pub(crate) reuse: f64,
-    /// About the same of 8 rows that were gathered for it.
-    #[cfg(any(feature = "cuda", feature = "emulator"))]
     pub(crate) gathered: f64,
+    /// The same of 64 neighbours, and of 64 rows that come next to each other once rows are sorted by their lengths.
+    pub(crate) near: f64,
+    pub(crate) equals: f64,
+    /// Nonzeros for every 8 columns, a sector of a vector in single precision, that are in one of 32 neighbouring rows.
+    pub(crate) sectors: f64,
 }
 
-/// Rows that are padded to the same length.
-const PADDED_ROWS: usize = 8;
+const NEAR: usize = 64;
+const WARP: usize = 32;
+/// A sector holds 2 to the power of this elements.
+const SECTOR: u32 = 3;
 
 impl Shape {
     pub(crate) fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        let (rows, nonzeros) = (a.rows(), a.nnz());
-        let (mut longest, mut entries, mut of_slice) = (0, 0, 0);
-        for (row, length) in a.row_lengths().enumerate() {
-            of_slice = length.max(of_slice);
-            if row % PADDED_ROWS == PADDED_ROWS - 1 || row == rows - 1 {
-                entries += of_slice * PADDED_ROWS;
-                longest = of_slice.max(longest);
-                of_slice = 0;
-            }
-        }
-        let of = |count: usize, all: usize| count as f64 / all.max(1) as f64;
         let reuse = reuse(a);
         Shape {
-            rows,
-            nonzeros,
-            mean: of(nonzeros, rows),
-            longest,
-            padded: of(entries, nonzeros),
+            rows: a.rows(),
+            cols: a.cols(),
+            nonzeros: a.nnz(),
+            work: RowWork::of(a.view().offsets()),
             reuse,
-            #[cfg(any(feature = "cuda", feature = "emulator"))]
             gathered: foreseen(a, reuse),
+            near: reuse_within(a, NEAR, 0),
+            equals: reuse_of_equals(a, NEAR),
+            sectors: reuse_within(a, WARP, SECTOR),
         }
+    }
+
+    /// Nonzeros of a row on average.
+    pub(crate) fn mean(&self) -> f64 {
+        self.nonzeros as f64 / self.rows.max(1) as f64
     }
 }
 
@@ -68,12 +66,14 @@ mod tests {
     #[test]
     fn a_band_and_random_rows_are_told_apart() {
         let band = shape("band:20000x50");
-        assert_eq!((band.rows, band.nonzeros, band.longest, band.padded), (20_000, 1_000_000, 50, 1.0));
+        assert_eq!((band.rows, band.nonzeros, band.work.longest), (20_000, 1_000_000, 50));
+        assert_eq!(band.work.padded_to(8), 1_000_000.0);
         assert!((band.reuse - 400.0 / 57.0).abs() < 0.1, "{}", band.reuse);
         let uniform = shape("uniform:20000x16");
-        assert!(uniform.reuse < 1.01 && uniform.padded < 1.01);
+        assert!(uniform.reuse < 1.01 && uniform.work.padded_to(8) < 1.01 * 20_000.0 * 16.0);
         let skewed = shape("powerlaw:20000x16");
-        assert!(skewed.longest > 300 && skewed.padded > 2.0);
+        assert!(skewed.work.longest > 300 && skewed.work.padded_to(8) > 2.0 * skewed.nonzeros as f64);
+        assert!(band.near > 20.0 && band.equals > 20.0 && skewed.equals < 2.0, "{band:?} {skewed:?}");
         assert_eq!(shape("empty:0x0").reuse, 0.0);
     }
 }

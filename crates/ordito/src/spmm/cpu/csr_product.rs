@@ -118,6 +118,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn writing_past_the_caches_and_asking_ahead_change_no_bit() {
         [64, 67].into_iter().for_each(writing_and_asking_change_no_bit::<f64>);
         [128, 131].into_iter().for_each(writing_and_asking_change_no_bit::<f32>);

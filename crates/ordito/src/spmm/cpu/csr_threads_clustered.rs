@@ -95,6 +95,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn auto_puts_the_rows_of_a_shuffled_mesh_together_and_changes_no_bit() {
         let (machine, a) = (machine(), Arc::new(shuffled_mesh()));
         let x = random_dense(a.cols(), K, 1).unwrap();
@@ -110,6 +111,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn auto_goes_back_where_no_order_helps_and_says_so() {
         let a = io::load::<f64>("uniform:4000x8", &Default::default()).unwrap().coo;
         let a = Arc::new(Csr::from_coo(&a, Duplicates::Sum));

@@ -192,6 +192,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_entry_is_in_one_chunk() {
         let long = 10 * PIECE + 7;
         for lengths in [

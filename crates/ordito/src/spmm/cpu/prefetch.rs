@@ -60,6 +60,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn only_where_rows_jump_about_in_a_large_x() {
         let cpu = CpuInfo { l2_bytes: Some(1 << 20), ..CpuInfo::default() };
         let machine = Machine::new(cpu.clone(), 1, Limits::of(&cpu)).unwrap();

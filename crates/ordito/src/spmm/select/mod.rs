@@ -7,12 +7,14 @@
 //! rows in clusters. Whether those do better is known when they are grown: the prepared product says so (`Product::does_not_pay`), and
 //! `Plan::new` takes the next best.
 //!
-//! **On a device** it sees lengths of rows, what padding would cost and what neighbours share, with K, the precision and the limits of
-//! the device.
+//! **On a device** every kernel says how it would deal out the matrix: from the lengths of all rows and what neighbours of a sample share,
+//! with K, the precision and the limits of the device. Fitted prices (`device_costs`) make a time of it, and the least is taken.
 
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod device_costs;
 pub(crate) mod on_cpu;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
-mod on_device;
+pub(crate) mod on_device;
 
 use crate::Scalar;
 use crate::machine::Machine;

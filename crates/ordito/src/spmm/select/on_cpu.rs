@@ -218,6 +218,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_choice_is_a_variant_with_a_reason() {
         let machine = Machine::with_threads(2).unwrap();
         for name in ["empty:0x0", "empty:5x7", "diagonal:3", "blocks:40x4x3", "powerlaw:300x9"] {

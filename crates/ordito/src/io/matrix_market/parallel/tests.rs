@@ -62,6 +62,7 @@ fn chunks_say_what_lines_say() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn damaged_texts_are_refused_at_the_same_place_in_the_same_words() {
     let mut random = Random::new(8, 1);
     let mut refused = 0;
@@ -85,6 +86,7 @@ fn damaged_texts_are_refused_at_the_same_place_in_the_same_words() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn lines_that_are_too_long_are_refused_wherever_they_stand() {
     let blanks = " ".repeat(BUFFER_BYTES);
     for body in [format!("1 1 {blanks}5\n"), format!("1 1 5{blanks}\n"), format!("{blanks}\n1 1 5\n")] {

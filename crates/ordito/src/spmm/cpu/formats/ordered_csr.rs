@@ -142,6 +142,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn clusters_keep_every_entry_and_must_fit() {
         let a = uneven();
         let clusters = RowClusters::grow(a.view(), 5).unwrap();

@@ -211,6 +211,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_row_stands_once_whatever_the_pattern() {
         let path = |row: u32| [(row, row), (row, (row + 1) % 50)];
         let hub = (0..500).flat_map(|row| [(row, 0), (row, 1 + row / 2)]);

@@ -88,6 +88,7 @@ fn ellpack_keeps_every_entry() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn what_kernels_of_the_cpu_read_keeps_every_entry() {
     check(|u| {
         let coo = coo(u)?;
@@ -147,6 +148,7 @@ fn summing_leaves_one_entry_per_place() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn transposing_swaps_rows_and_columns() {
     check(|u| {
         let coo = coo(u)?;

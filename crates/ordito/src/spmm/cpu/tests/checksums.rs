@@ -40,6 +40,7 @@ fn lines<S: Scalar>(level: SimdLevel) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn products_have_the_bits_that_they_always_had() {
     let (mut found, mut kept) = (Vec::new(), Vec::new());
     for level in levels() {

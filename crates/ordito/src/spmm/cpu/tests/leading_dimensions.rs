@@ -72,12 +72,14 @@ fn long_rows<S: Scalar>() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn bits_do_not_depend_on_leading_dimensions() {
     every_matrix::<f32>();
     every_matrix::<f64>();
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn bits_of_long_rows_do_not_depend_on_leading_dimensions() {
     long_rows::<f32>();
     long_rows::<f64>();

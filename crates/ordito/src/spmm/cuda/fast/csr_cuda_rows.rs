@@ -2,15 +2,17 @@
 //! Groups of 8 lanes suit long matrices, whole warps small ones, whose rows must be shared out to fill the device.
 
 use crate::Scalar;
-use crate::device::{Argument, Device, KernelSource};
+use crate::device::{Argument, Device, DeviceLimits, KernelSource};
 use crate::machine::Machine;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
+use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
+use crate::spmm::cuda::fast::work::Work;
 use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
 use crate::spmm::product::Subject;
 
@@ -69,8 +71,7 @@ const LANES: u32 = 32;
 /// has more parts than a block adds up at once. On an H200 the fastest form of this kernel took 6 to 23 % less time on
 /// soc-Epinions1 (0.5 million nonzeros, 16 columns and more) with parts of 32 or 64 than with 256, up to 21 % less on cnr-2000
 /// (3 millions) with 64 or 128; BOYD1_A, one row of which has a seventh of all nonzeros, was mostly fastest with 256.
-fn part_length(starts: &[usize], longest: usize, split: u32) -> usize {
-    let (rows, nonzeros) = (starts.len() - 1, starts[starts.len() - 1]);
+fn part_length((rows, nonzeros): (usize, usize), longest: usize, split: u32) -> usize {
     let mean = nonzeros.div_ceil(rows.max(1));
     let of_slot = (nonzeros / NONZEROS_PER_STEP).max(4 * mean).clamp(SHORTEST, LONGEST);
     (of_slot * split as usize).min(LONGEST).max(longest.div_ceil(MOST_PARTS))
@@ -86,12 +87,17 @@ fn tiling<S: Scalar>(k: usize) -> Tiling {
     if one.lanes > 8 || one.tiles(k) > 1 { Tiling::new::<S>(k, 2, LANES) } else { one }
 }
 
+/// Nonzeros that a lane has on their way.
+fn in_flight(registers: u32, split: u32, shuffled: bool) -> u32 {
+    if registers > 4 || (split >= 8 && !shuffled) { 2 } else { 4 }
+}
+
 impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, SHUFFLED> {
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let split = (GROUP / tiling.lanes).max(1);
         let registers = tiling.registers::<S>();
         let words = (size_of::<S>() / 4) as u32;
-        let in_flight = if registers > 4 || (split >= 8 && !SHUFFLED) { 2 } else { 4 };
+        let in_flight = in_flight(registers, split, SHUFFLED);
         let needed = if SHUFFLED {
             // Adding up several groups takes a few more where a lane has much to add.
             let more = if split > 1 && registers > 4 { 4 } else { 0 };
@@ -113,6 +119,29 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         all.extend(Tiling::all::<S>(2, LANES).into_iter().filter(|tiling| tiling.lanes >= 8));
         all
     }
+    fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
+        let tiling = tiling::<S>(k);
+        let split = (GROUP / tiling.lanes).max(1);
+        let lanes_of_warp = f64::from(GROUP.max(tiling.lanes)) / f64::from(LANES);
+        let part = part_length((shape.rows, shape.nonzeros), shape.work.longest, split);
+        let is_cut = shape.work.longest > part;
+        let of_rows = shape.rows as f64;
+        let pieces =
+            if is_cut { shape.work.parts_of(part as f64) + shape.work.empty as f64 } else { of_rows };
+        let in_flight = in_flight(tiling.registers::<S>(), split, SHUFFLED);
+        Work {
+            tiling,
+            warps: pieces * lanes_of_warp,
+            steps: shape.work.parts_of(f64::from(split)) * lanes_of_warp,
+            chain: shape.work.longest.min(part) as f64 / f64::from(split),
+            // Handed round are the nonzeros of one step at a time.
+            in_flight: if SHUFFLED { in_flight.min(tiling.lanes) } else { in_flight },
+            parts: if is_cut { shape.work.longest as f64 / part as f64 } else { 0.0 },
+            more_bytes: 16.0 * of_rows,
+            x_rows: shape.nonzeros as f64,
+            reuse: shape.equals,
+        }
+    }
     fn more_kernels(&self) -> Vec<KernelSource> {
         vec![Parts::<S>::source()]
     }
@@ -121,7 +150,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(k);
         let split = (GROUP / tiling.lanes).max(1);
-        let part = part_length(a.view().offsets(), a.longest_row(), split);
+        let part = part_length((a.rows(), a.nnz()), a.longest_row(), split);
         let pieces = Pieces::of_rows(a.view().offsets(), part)?;
         let list = device.upload("rows in the order of their lengths", &pieces.list)?;
         let columns = device.upload("columns of A", a.view().columns())?;
@@ -153,14 +182,14 @@ mod tests {
 
     #[test]
     fn parts_are_short_in_small_matrices_and_few_in_long_rows() {
-        let starts = |rows: usize, length: usize| (0..=rows).map(|row| row * length).collect::<Vec<_>>();
-        assert_eq!(part_length(&starts(75_000, 7), 1800, 1), 32);
-        assert_eq!(part_length(&starts(75_000, 7), 1800, 4), 128);
-        assert_eq!(part_length(&starts(325_000, 10), 2700, 1), 99);
-        assert_eq!(part_length(&starts(10_000, 40), 150, 1), 160);
-        assert_eq!(part_length(&starts(1_000_000, 16), 50_000, 1), 256);
-        assert_eq!(part_length(&starts(93_000, 7), 384 << 11, 1), 2048);
-        assert_eq!(part_length(&[0], 0, 8), 256);
+        let starts = |rows: usize, length: usize| (rows, rows * length);
+        assert_eq!(part_length(starts(75_000, 7), 1800, 1), 32);
+        assert_eq!(part_length(starts(75_000, 7), 1800, 4), 128);
+        assert_eq!(part_length(starts(325_000, 10), 2700, 1), 99);
+        assert_eq!(part_length(starts(10_000, 40), 150, 1), 160);
+        assert_eq!(part_length(starts(1_000_000, 16), 50_000, 1), 256);
+        assert_eq!(part_length(starts(93_000, 7), 384 << 11, 1), 2048);
+        assert_eq!(part_length((0, 0), 0, 8), 256);
     }
 
     #[test]

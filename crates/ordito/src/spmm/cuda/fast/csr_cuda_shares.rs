@@ -2,15 +2,17 @@
 //! differ in length, and for small matrices: the whole device has the same work however the rows are.
 
 use crate::Scalar;
-use crate::device::{Argument, Device, KernelSource};
+use crate::device::{Argument, Device, DeviceLimits, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
+use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::flagged::{DeviceFlagged, Flagged, LAST};
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
+use crate::spmm::cuda::fast::work::Work;
 use crate::spmm::cuda::fast::{FLAGS, Fast, Listed, kernel};
 use crate::spmm::product::Subject;
 
@@ -126,6 +128,22 @@ impl<S: Scalar> Fast<S> for Shares {
     }
     fn tilings(&self) -> Vec<Tiling> {
         Tiling::all::<S>(1, LANES)
+    }
+    fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
+        let tiling = Tiling::new::<S>(k, 1, LANES);
+        let entries = (shape.nonzeros + shape.work.empty) as f64;
+        let lanes_of_warp = f64::from(tiling.lanes) / 32.0;
+        Work {
+            tiling,
+            warps: entries / f64::from(ITEMS) * lanes_of_warp,
+            steps: entries * lanes_of_warp,
+            chain: f64::from(ITEMS),
+            in_flight: ITEMS,
+            parts: 0.0,
+            more_bytes: (shape.work.empty * (4 + size_of::<S>())) as f64,
+            x_rows: shape.nonzeros as f64,
+            reuse: shape.near,
+        }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
         let in_large_blocks = Fast::<S>::tilings(self).into_iter().filter(|tiling| tiling.lanes == 1);

@@ -3,17 +3,19 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
-use crate::device::{Argument, Device, KernelSource};
+use crate::device::{Argument, Device, DeviceLimits, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::analysis::gathered::gathered;
+use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
+use crate::spmm::cuda::fast::work::Work;
 use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
 use crate::spmm::product::Subject;
 
@@ -190,6 +192,26 @@ impl<S: Scalar> Fast<S> for Windows {
             }
         }
         all
+    }
+    fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
+        let windows = shape.rows as f64 / ROWS as f64;
+        let entries = shape.nonzeros as f64 / shape.gathered.max(1.0);
+        // The window of the longest row, or any other.
+        let steps = (shape.work.longest as f64).max(shape.mean() * ROWS as f64 / shape.gathered.max(1.0))
+            / ENTRIES as f64;
+        let part = steps_of_part(k, size_of::<S>()) as f64;
+        let is_cut = steps > 2.0 * part;
+        Work {
+            tiling: tiling::<S>(k),
+            warps: windows,
+            steps: (entries / ENTRIES as f64).max(windows),
+            chain: steps.min(2.0 * part),
+            in_flight: 1,
+            parts: if is_cut { steps / part } else { 0.0 },
+            more_bytes: 8.0 * entries - 4.0 * shape.nonzeros as f64,
+            x_rows: entries,
+            reuse: shape.near,
+        }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
         vec![Parts::<S>::source()]

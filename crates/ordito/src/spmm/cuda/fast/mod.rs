@@ -25,14 +25,17 @@ pub(crate) mod layout;
 pub(crate) mod sell_cuda_slices;
 pub(crate) mod tiled;
 pub(crate) mod tiling;
+pub(crate) mod work;
 use crate::Scalar;
-use crate::device::{Device, KernelSource, PTX, Spent};
+use crate::device::{Device, DeviceLimits, KernelSource, PTX, Spent};
 use crate::machine::Machine;
 use crate::op::{Description, Variant};
 use crate::refusal::Refusal;
+use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::device::OnDevice;
 use crate::spmm::cuda::fast::tiled::{Layout, Tiled};
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling};
+use crate::spmm::cuda::fast::work::{Terms, Work};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
@@ -44,6 +47,8 @@ pub(crate) trait Fast<S: Scalar>: Sync {
     fn tilings(&self) -> Vec<Tiling>;
     /// A on the device. Runs in the machine's pool.
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal>;
+    /// What a product of such a matrix asks of a device.
+    fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work;
     /// Kernels beside its own.
     fn more_kernels(&self) -> Vec<KernelSource> {
         Vec::new()
@@ -92,4 +97,35 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
         let shape = (subject.a.rows(), subject.a.cols());
         Ok(OnDevice::boxed(Tiled::new(&device, layout)?, device, shape, subject.k))
     }
+}
+
+/// What `auto` can take on a device.
+pub(crate) trait Candidate<S: Scalar>: Sync {
+    /// What it is.
+    fn description(&self) -> &Description;
+    /// What the price of a product depends on.
+    fn terms(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Terms;
+}
+
+impl<S: Scalar, F: Fast<S>> Candidate<S> for Listed<F> {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+    fn terms(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Terms {
+        self.fast.work(limits, shape, k).terms(limits, shape, k, size_of::<S>())
+    }
+}
+
+/// All of them.
+pub(crate) fn candidates<S: Scalar>() -> [&'static dyn Candidate<S>; 8] {
+    [
+        &csr_cuda_rows::ROWS_8,
+        &csr_cuda_rows::ROWS_8_SHUFFLED,
+        &csr_cuda_rows::ROWS_32,
+        &csr_cuda_rows::ROWS_32_SHUFFLED,
+        &sell_cuda_slices::SLICES,
+        &sell_cuda_slices::SORTED,
+        &csr_cuda_shares::SHARES,
+        &csr_cuda_windows::WINDOWS,
+    ]
 }

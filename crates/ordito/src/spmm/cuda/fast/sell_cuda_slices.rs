@@ -3,13 +3,14 @@
 //! structure. Sorted by their lengths, with teams of lanes for the long ones: where lengths differ.
 
 use crate::Scalar;
-use crate::device::{Argument, Device, KernelSource};
+use crate::device::{Argument, Device, DeviceLimits, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::analysis::reuse::reuse;
+use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::parts_in_place::PartsInPlace;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
@@ -17,6 +18,7 @@ use crate::spmm::cuda::fast::layout::sliced::Sliced;
 use crate::spmm::cuda::fast::layout::teams::Teams;
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
+use crate::spmm::cuda::fast::work::Work;
 use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
 use crate::spmm::product::Subject;
 
@@ -68,9 +70,9 @@ const LINE: usize = 128;
 const KEEPS_A: u32 = 8;
 
 /// All columns at once, as far as lanes go; or a line of them.
-fn tiling<S: Scalar>(a: &Csr<S>, k: usize, l2_bytes: u64) -> Tiling {
-    let x_bytes = (a.cols() as u64).saturating_mul(k as u64).saturating_mul(size_of::<S>() as u64);
-    let in_lines = x_bytes > l2_bytes && reuse(a) < SCATTERED;
+fn tiling<S: Scalar>(cols: usize, reuse: impl FnOnce() -> f64, k: usize, l2_bytes: u64) -> Tiling {
+    let x_bytes = (cols as u64).saturating_mul(k as u64).saturating_mul(size_of::<S>() as u64);
+    let in_lines = x_bytes > l2_bytes && reuse() < SCATTERED;
     Tiling::new::<S>(if in_lines { k.min(LINE / size_of::<S>()) } else { k }, LOADS, 32)
 }
 
@@ -146,13 +148,49 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
     fn tilings(&self) -> Vec<Tiling> {
         Tiling::all::<S>(LOADS, 32)
     }
+    fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work {
+        let tiling = tiling::<S>(shape.cols, || shape.reuse, k, limits.l2_bytes);
+        let rows_per_slice = WARP / tiling.lanes as usize;
+        let (rows, longest) = (shape.rows as f64, shape.work.longest);
+        let of_slice = rows_per_slice as f64;
+        let in_their_order = Work {
+            tiling,
+            warps: rows / of_slice,
+            steps: shape.work.padded_to(rows_per_slice) / of_slice,
+            chain: longest as f64,
+            in_flight: in_flight::<S>(tiling),
+            parts: 0.0,
+            more_bytes: 4.0 * rows,
+            x_rows: shape.nonzeros as f64,
+            reuse: shape.near,
+        };
+        if ORDER == AS_THEY_ARE {
+            return in_their_order;
+        }
+        let (has_teams, of_lane) = (has_teams(tiling), per_lane(shape.nonzeros));
+        let part = match has_teams {
+            true => WARP * of_lane,
+            false => part_length(shape.nonzeros, k.saturating_mul(size_of::<S>())),
+        };
+        let is_cut = longest > part;
+        let pieces = if is_cut { shape.work.parts_of(part as f64) + shape.work.empty as f64 } else { rows };
+        Work {
+            warps: pieces / of_slice,
+            steps: shape.nonzeros as f64 / of_slice,
+            chain: longest.min(if has_teams { of_lane } else { part }) as f64,
+            parts: if is_cut && !has_teams { longest as f64 / part as f64 } else { 0.0 },
+            more_bytes: 8.0 * rows,
+            reuse: shape.equals,
+            ..in_their_order
+        }
+    }
     fn more_kernels(&self) -> Vec<KernelSource> {
         if ORDER == BY_LENGTH { vec![Parts::<S>::source()] } else { Vec::new() }
     }
 
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
-        let tiling = tiling::<S>(a, k, device.limits().l2_bytes);
+        let tiling = tiling::<S>(a.cols(), || reuse(a), k, device.limits().l2_bytes);
         let (offsets, rows_per_slice) = (a.view().offsets(), WARP / tiling.lanes as usize);
         let teams = match ORDER {
             AS_THEY_ARE => {
@@ -228,10 +266,11 @@ mod tests {
         let csr =
             |name| Csr::from_coo(&crate::io::load(name, &Default::default()).unwrap().coo, Duplicates::Sum);
         let (uniform, band): (Csr<f32>, Csr<f32>) = (csr("uniform:2000x8"), csr("band:2000x8"));
+        let tiling_of = |a: &Csr<f32>, k, l2_bytes| tiling::<f32>(a.cols(), || reuse(a), k, l2_bytes);
         let whole = Tiling { lanes: 16, columns: 128 };
-        assert_eq!(tiling(&uniform, 128, 2000 * 128 * 4), whole);
-        assert_eq!(tiling(&uniform, 128, 2000 * 128 * 4 - 1), Tiling { lanes: 4, columns: 32 });
-        assert_eq!(tiling(&band, 128, 1000), whole);
-        assert_eq!(tiling(&uniform, 3, 1000), Tiling { lanes: 1, columns: 4 });
+        assert_eq!(tiling_of(&uniform, 128, 2000 * 128 * 4), whole);
+        assert_eq!(tiling_of(&uniform, 128, 2000 * 128 * 4 - 1), Tiling { lanes: 4, columns: 32 });
+        assert_eq!(tiling_of(&band, 128, 1000), whole);
+        assert_eq!(tiling_of(&uniform, 3, 1000), Tiling { lanes: 1, columns: 4 });
     }
 }

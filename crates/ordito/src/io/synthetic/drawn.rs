@@ -1,0 +1,436 @@
+//! `drawn:NUMBER`: a matrix as they come from practice, drawn from families of them. A corpus without files, to fit choices of
+//! kernels on and to judge them by: another seed is another corpus.
+//!
+//! A matrix is how long its rows are and where their entries stand. Number and seed say which; families follow each other, so that
+//! any run of numbers has all of them.
+
+use crate::io::synthetic::{Pattern, Size};
+use crate::matrix::Random;
+use std::sync::Arc;
+
+/// How long rows are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Lengths {
+    /// As long as the mean; where that is a fraction, one more in so many.
+    Regular,
+    /// Each further entry as likely as the one before.
+    Geometric,
+    /// The logarithm is normal, with this deviation.
+    LogNormal(f64),
+    /// Pareto of exponent 6/5, as in `powerlaw`.
+    Pareto,
+    /// Regular, but so many rows have this share of all columns.
+    FewDense { rows: u64, share: f64 },
+    /// What the places say.
+    OfPlaces,
+}
+
+/// Where the entries of a row stand.
+#[derive(Debug, Clone, PartialEq)]
+enum Places {
+    Anywhere,
+    /// Within so many columns of the diagonal.
+    Near(u64),
+    /// Half of them near, half anywhere: a network with a few long lines.
+    NearAndFar(u64),
+    /// As in `powerlaw`: the left columns are fullest.
+    Left,
+    /// A share of all entries in so many columns, the others near.
+    FewColumns {
+        columns: u64,
+        share: f64,
+    },
+    /// From the diagonal rightwards, none left out.
+    Band,
+    /// So many rows share blocks of as many columns, near the diagonal.
+    Blocks {
+        side: u64,
+        reach: u64,
+    },
+    /// So many rows draw from the same few columns, which are anywhere.
+    Clusters {
+        rows: u64,
+        columns: u64,
+    },
+    /// Points of a grid of two or three sides and those around them, along the axes or all.
+    Mesh {
+        side: u64,
+        dimensions: u32,
+        diagonals: bool,
+    },
+    /// The same with points in any order.
+    ShuffledMesh {
+        side: u64,
+        dimensions: u32,
+        diagonals: bool,
+    },
+    /// The diagonal, and one entry so far to the right of it, then another twice as far.
+    Lines(u64),
+}
+
+/// What was drawn.
+#[derive(Debug, Clone, PartialEq)]
+struct Drawn {
+    rows: u64,
+    cols: u64,
+    mean: f64,
+    lengths: Lengths,
+    places: Places,
+}
+
+/// Families of [`draw`].
+pub(super) const FAMILIES: u64 = 16;
+/// About so many nonzeros, in so many rows.
+const LEAST_NONZEROS: f64 = 2e3;
+const MOST_NONZEROS: f64 = 1.2e7;
+const LEAST_ROWS: f64 = 1e3;
+const MOST_ROWS: f64 = 1e7;
+/// Streams of the seed: rows have those of their numbers, as in every kind, and lie below these.
+const DRAW_STREAM: u64 = 1 << 62;
+const ORDER_STREAM: u64 = 1 << 61;
+const CLUSTER_STREAM: u64 = 1 << 60;
+
+/// Between the two, their logarithms equally likely.
+fn between(random: &mut Random, least: f64, most: f64) -> f64 {
+    least * Random::power_of_two(random.unit() * Random::binary_logarithm(most / least))
+}
+
+/// The matrix of that number.
+fn draw(number: u64, seed: u64) -> Drawn {
+    let mut drawn = Random::new(seed, DRAW_STREAM + number);
+    let random = &mut drawn;
+    let mean = between(random, 0.5, 500.0);
+    let few = between(random, 0.5, 8.0);
+    let nonzeros = between(random, LEAST_NONZEROS, MOST_NONZEROS);
+    let near = between(random, 4.0, 1e4) as u64;
+    let square = |mean: f64, lengths: Lengths, places: Places| {
+        let rows = (nonzeros / mean).clamp(LEAST_ROWS, MOST_ROWS) as u64;
+        Drawn { rows, cols: rows, mean: mean.min(rows as f64 / 2.0), lengths, places }
+    };
+    let mesh = |random: &mut Random, dimensions: u32, shuffled: bool| {
+        let diagonals = random.below(2) == 1;
+        let points = f64::from(if diagonals { 3_u32.pow(dimensions) } else { 2 * dimensions + 1 });
+        let rows = (nonzeros / points).max(LEAST_ROWS);
+        let side = (1..)
+            .find(|&side: &u64| side.saturating_pow(dimensions) as f64 > rows)
+            .map_or(2, |side| side - 1);
+        let of_side = side.max(2);
+        let rows = of_side.pow(dimensions);
+        let places = if shuffled {
+            Places::ShuffledMesh { side: of_side, dimensions, diagonals }
+        } else {
+            Places::Mesh { side: of_side, dimensions, diagonals }
+        };
+        Drawn { rows, cols: rows, mean: points, lengths: Lengths::OfPlaces, places }
+    };
+    match number % FAMILIES {
+        0 => square(mean, Lengths::Regular, Places::Anywhere),
+        1 => square(mean, Lengths::Geometric, Places::Anywhere),
+        2 => square(mean.min(100.0), Lengths::LogNormal(0.3 + 1.2 * random.unit()), Places::Near(near)),
+        3 => square(mean.clamp(2.0, 60.0), Lengths::Pareto, Places::Left),
+        4 => {
+            // As many nonzeros in long rows as in short ones, or fewer.
+            let share = between(random, 0.02, 0.9);
+            let rows = 1 + random.below((few / share) as u64 + 1).min(20);
+            let dense = Lengths::FewDense { rows, share };
+            square(few, dense, Places::Near(near))
+        }
+        5 => {
+            let columns =
+                Places::FewColumns { columns: 1 + random.below(30), share: 0.1 + 0.5 * random.unit() };
+            square(2.0 * few, Lengths::Geometric, columns)
+        }
+        6 => square(mean.min(100.0), Lengths::Regular, Places::Band),
+        7 => square(mean, Lengths::Regular, Places::Near(near.max(mean as u64))),
+        8 => {
+            let blocks = Places::Blocks { side: 2 + random.below(5), reach: near };
+            square(mean.clamp(6.0, 120.0), Lengths::LogNormal(0.5 * random.unit()), blocks)
+        }
+        9 => mesh(random, 2, false),
+        10 => mesh(random, 3, false),
+        11 => {
+            let dimensions = 2 + random.below(2) as u32;
+            mesh(random, dimensions, true)
+        }
+        12 => {
+            // More rows than columns, or fewer.
+            let times = between(random, 0.05, 20.0);
+            let wide = square(few, Lengths::Geometric, Places::Anywhere);
+            Drawn { cols: (wide.rows as f64 * times).clamp(100.0, MOST_ROWS) as u64, ..wide }
+        }
+        13 => square(1.0 + few, Lengths::Geometric, Places::NearAndFar(near)),
+        14 => {
+            let clusters = Places::Clusters { rows: 4 << random.below(6), columns: (3.0 * mean) as u64 + 4 };
+            square(mean.clamp(2.0, 200.0), Lengths::Geometric, clusters)
+        }
+        _ => {
+            let lines = square(3.0, Lengths::OfPlaces, Places::Lines(near));
+            Drawn { mean: 2.0 + random.unit(), ..lines }
+        }
+    }
+}
+
+impl Drawn {
+    /// Entries that the row draws; the first random numbers of its stream.
+    fn length(&self, row: u64, random: &mut Random, scale: f64) -> u64 {
+        let whole =
+            |length: f64, random: &mut Random| length as u64 + u64::from(random.unit() < length.fract());
+        let length = match self.lengths {
+            Lengths::Regular | Lengths::OfPlaces => whole(self.mean, random),
+            Lengths::Geometric => {
+                // How often something that happens with probability mean / (mean + 1) happens in a row.
+                let u = 1.0 - random.unit();
+                (Random::binary_logarithm(u) / Random::binary_logarithm(self.mean / (self.mean + 1.0))) as u64
+            }
+            Lengths::LogNormal(deviation) => {
+                let exponent = deviation * random.normal() / std::f64::consts::LN_2;
+                whole(scale * Random::power_of_two(exponent.clamp(-60.0, 60.0)), random)
+            }
+            Lengths::Pareto => whole(scale * random.pareto().min(self.rows as f64 / 20.0), random),
+            Lengths::FewDense { rows, share } => {
+                let is_dense = row % self.rows.div_ceil(rows) == self.rows.div_ceil(rows) / 2;
+                if is_dense { (share * self.cols as f64) as u64 } else { whole(self.mean, random) }
+            }
+        };
+        length.min(self.cols)
+    }
+
+    /// What lengths of mean 1 are multiplied by.
+    fn scale(&self, seed: u64) -> f64 {
+        match self.lengths {
+            Lengths::LogNormal(deviation) => {
+                self.mean / Random::power_of_two(deviation * deviation / 2.0 / std::f64::consts::LN_2)
+            }
+            Lengths::Pareto => {
+                let cut = self.rows as f64 / 20.0;
+                let sum: f64 = (0..self.rows).map(|row| Random::new(seed, row).pareto().min(cut)).sum();
+                self.mean * self.rows as f64 / sum
+            }
+            _ => 1.0,
+        }
+    }
+
+    fn size(&self, seed: u64) -> Size {
+        let scale = self.scale(seed);
+        let of_row = |row| self.length(row, &mut Random::new(seed, row), scale);
+        let entries = match self.places {
+            // Rows of blocks have the length of the first.
+            Places::Blocks { side, .. } => {
+                let first = |row| (of_row(row).div_ceil(side) * side).min(self.cols);
+                (0..self.rows).step_by(side as usize).map(|row| u128::from(first(row) * side)).sum()
+            }
+            Places::Mesh { .. } | Places::ShuffledMesh { .. } => u128::from(self.rows) * self.mean as u128,
+            Places::Lines(_) => 3 * u128::from(self.rows),
+            _ => (0..self.rows).map(|row| u128::from(of_row(row))).sum(),
+        };
+        Size { rows: self.rows, cols: self.cols, entries }
+    }
+
+    fn pattern(self, seed: u64) -> Pattern {
+        let scale = self.scale(seed);
+        let order = match self.places {
+            Places::ShuffledMesh { .. } => shuffled(self.rows, seed),
+            _ => Arc::default(),
+        };
+        Box::new(move |row, random, columns| self.row(row, random, scale, (seed, &order), columns))
+    }
+
+    fn row(
+        &self,
+        row: u64,
+        random: &mut Random,
+        scale: f64,
+        (seed, order): (u64, &Order),
+        columns: &mut Vec<u32>,
+    ) {
+        let cols = self.cols;
+        // The diagonal of a matrix that is not square leads from corner to corner.
+        let diagonal = (u128::from(row) * u128::from(cols) / u128::from(self.rows)) as u64;
+        let near = |random: &mut Random, at: u64, reach: u64| {
+            let reach = reach.min(cols / 2);
+            (at + cols - reach + random.below(2 * reach + 1)) % cols
+        };
+        let mut push = |column: u64| columns.push(column as u32);
+        let length = self.length(row, random, scale);
+        match self.places {
+            Places::Anywhere => (0..length).for_each(|_| push(random.below(cols))),
+            // No narrower than the row is long: columns that coincide are counted once.
+            Places::Near(reach) => (0..length).for_each(|_| push(near(random, diagonal, reach.max(length)))),
+            Places::NearAndFar(reach) => (0..length).for_each(|number| {
+                push(if number % 2 == 0 { near(random, diagonal, reach) } else { random.below(cols) });
+            }),
+            Places::Left => (0..length).for_each(|_| {
+                let u = random.unit();
+                push(((cols as f64 * (u * u * u)) as u64).min(cols - 1));
+            }),
+            Places::FewColumns { columns: few, share } => (0..length).for_each(|_| {
+                let full = random.unit() < share;
+                push(if full { random.below(few) * cols / few } else { near(random, diagonal, 50) });
+            }),
+            Places::Band => (0..length).for_each(|number| push((diagonal + number) % cols)),
+            Places::Blocks { side, reach } => {
+                let first = row / side * side;
+                let mut random = Random::new(seed, first);
+                let blocks = self.length(first, &mut random, scale).div_ceil(side);
+                for _ in 0..blocks {
+                    let column = near(&mut random, first, reach.max(blocks * side)) / side * side;
+                    (column..(column + side).min(cols)).for_each(&mut push);
+                }
+            }
+            Places::Clusters { rows, columns: few } => {
+                let cluster = Random::new(seed, CLUSTER_STREAM + row / rows);
+                (0..length).for_each(|_| push(cluster.at(random.below(few)) % cols));
+            }
+            Places::Mesh { side, dimensions, diagonals } => around(row, side, dimensions, diagonals, push),
+            Places::ShuffledMesh { side, dimensions, diagonals } => {
+                let point = u64::from(order.points[row as usize]);
+                around(point, side, dimensions, diagonals, |at| push(order.rows[at as usize].into()));
+            }
+            Places::Lines(apart) => {
+                push(row);
+                let to_the_right = [row + apart, row + 2 * apart].into_iter().take(length as usize - 1);
+                to_the_right.filter(|&column| column < cols).for_each(push);
+            }
+        }
+    }
+}
+
+/// Points of a mesh in any order: which point a row is, and which row a point.
+#[derive(Debug, Default)]
+struct Order {
+    points: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+fn shuffled(rows: u64, seed: u64) -> Arc<Order> {
+    let mut points: Vec<u32> = (0..rows as u32).collect();
+    Random::new(seed, ORDER_STREAM).shuffle(&mut points);
+    let mut rows = vec![0; points.len()];
+    for (row, &point) in (0..).zip(&points) {
+        rows[point as usize] = row;
+    }
+    Arc::new(Order { points, rows })
+}
+
+/// A point of a grid and those around it.
+fn around(point: u64, side: u64, dimensions: u32, diagonals: bool, mut push: impl FnMut(u64)) {
+    let depth = if dimensions == 3 { side } else { 1 };
+    let (x, y, z) = (point % side, point / side % side, point / side / side);
+    let steps = |at: u64, end: u64| {
+        (at.saturating_sub(1)..=(at + 1).min(end - 1)).map(move |to| (to, u8::from(to != at)))
+    };
+    for (z, along_z) in steps(z, depth) {
+        for (y, along_y) in steps(y, side) {
+            for (x, along_x) in steps(x, side) {
+                if diagonals || along_x + along_y + along_z <= 1 {
+                    push((z * side + y) * side + x);
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn size(parameters: &[u64], seed: u64) -> Result<Size, String> {
+    Ok(draw(parameters[0], seed).size(seed))
+}
+
+pub(super) fn pattern(parameters: &[u64], seed: u64) -> Pattern {
+    draw(parameters[0], seed).pattern(seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::ReadOptions;
+    use crate::io::synthetic::generate;
+    use crate::matrix::{Coo, Csr, Duplicates};
+
+    fn made(number: u64, seed: u64) -> Coo<f32> {
+        let options = ReadOptions { seed, ..ReadOptions::default() };
+        generate(&format!("drawn:{number}"), &options).unwrap().unwrap()
+    }
+
+    /// The smallest of a few of every family.
+    fn small(family: u64) -> u64 {
+        let numbers = (1..40).map(|turn| turn * FAMILIES + family);
+        let entries = |&number: &u64| (draw(number, 0).rows as f64 * draw(number, 0).mean) as u64;
+        numbers.min_by_key(entries).unwrap()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn every_family_stays_within_what_it_said() {
+        for family in 0..FAMILIES {
+            let number = small(family);
+            let drawn = draw(number, 0);
+            let (coo, size) = (made(number, 0), drawn.size(0));
+            assert_eq!((coo.rows() as u64, coo.cols() as u64), (size.rows, size.cols), "{drawn:?}");
+            assert!(coo.nnz() as u128 <= size.entries, "{} of {}: {drawn:?}", coo.nnz(), size.entries);
+            assert!(coo.nnz() as u128 * 3 >= size.entries, "{} of {}: {drawn:?}", coo.nnz(), size.entries);
+            assert_eq!(Csr::from_coo(&coo, Duplicates::Sum).to_coo(), coo, "{drawn:?}");
+        }
+    }
+
+    /// FNV-1a over shapes and the columns of the first rows, one matrix of every family.
+    #[test]
+    fn every_family_is_the_same_for_ever() {
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        let mut add = |number: u64| hash = (hash ^ number).wrapping_mul(0x100_0000_01b3);
+        for family in 0..FAMILIES {
+            let drawn = draw(small(family), 0);
+            add(drawn.rows);
+            add(drawn.cols);
+            let pattern = drawn.pattern(0);
+            for row in 0..100 {
+                let mut columns = Vec::new();
+                pattern(row, &mut Random::new(0, row), &mut columns);
+                columns.into_iter().for_each(|column| add(column.into()));
+            }
+        }
+        assert_eq!(hash, 0xec5d404c46e3f92d);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn numbers_and_seeds_differ() {
+        assert_ne!(draw(1, 0), draw(17, 0));
+        assert_ne!(draw(1, 0), draw(1, 1));
+        assert_eq!(made(small(1), 0), made(small(1), 0));
+    }
+
+    #[test]
+    fn sizes_and_lengths_cover_what_there_is() {
+        let all: Vec<Drawn> = (1..=320).map(|number| draw(number, 0)).collect();
+        let share = |of: &dyn Fn(&Drawn) -> bool| all.iter().filter(|drawn| of(drawn)).count() as f64 / 320.0;
+        for (least, most) in [(1e3, 1e4), (1e4, 1e5), (1e5, 1e6), (1e6, 1.01e7)] {
+            assert!(share(&|drawn| (least..most).contains(&(drawn.rows as f64))) > 0.05, "{least} rows");
+        }
+        for (least, most) in [(0.5, 2.0), (2.0, 8.0), (8.0, 32.0), (32.0, 501.0)] {
+            assert!(share(&|drawn| (least..most).contains(&drawn.mean)) > 0.1, "{least} nonzeros");
+        }
+        assert!(all.iter().all(|drawn| drawn.rows as f64 * drawn.mean <= 1.001 * MOST_NONZEROS));
+    }
+
+    #[test]
+    fn a_shuffled_mesh_is_the_mesh_in_another_order() {
+        let places = Places::Mesh { side: 5, dimensions: 2, diagonals: false };
+        let mesh = Drawn { rows: 25, cols: 25, mean: 5.0, lengths: Lengths::OfPlaces, places };
+        let places = Places::ShuffledMesh { side: 5, dimensions: 2, diagonals: false };
+        let lengths = |drawn: Drawn| {
+            let pattern = drawn.pattern(7);
+            let mut lengths: Vec<usize> = (0..25)
+                .map(|row| {
+                    let mut columns = Vec::new();
+                    pattern(row, &mut Random::new(7, row), &mut columns);
+                    assert!(columns.contains(&(row as u32)), "the point itself");
+                    columns.len()
+                })
+                .collect();
+            lengths.sort_unstable();
+            lengths
+        };
+        let (of_mesh, of_shuffled) = (lengths(mesh.clone()), lengths(Drawn { places, ..mesh }));
+        assert_eq!(of_mesh, of_shuffled);
+        assert_eq!((of_mesh[0], of_mesh[24], of_mesh.iter().sum::<usize>()), (3, 5, 105));
+    }
+}

@@ -1,0 +1,80 @@
+//! How much of their time the lanes of a GPU would work, if rows were dealt out to them in this way or that: from the lengths of all
+//! rows, in one pass.
+
+/// Groups of 1, 2, 4 … 32 rows; parts of 1, 2, 4 … 512 nonzeros.
+pub(crate) const GROUPS: usize = 6;
+pub(crate) const PARTS: usize = 10;
+
+/// Of all rows.
+#[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))] // most of it is for a choice on a device
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct RowWork {
+    pub(crate) empty: usize,
+    /// Parts of 1, 2, 4 … 512 nonzeros that rows have, the last one of a row with fewer: steps of as many lanes that share out a row,
+    /// and pieces of long rows.
+    pub(crate) parts: [u64; PARTS],
+    /// Entries, if 1, 2, 4 … 32 neighbouring rows are as long as the longest of them.
+    pub(crate) padded: [u64; GROUPS],
+    pub(crate) longest: usize,
+}
+
+#[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))]
+impl RowWork {
+    pub(crate) fn of(offsets: &[usize]) -> Self {
+        let mut work = RowWork::default();
+        let mut longest = [0_usize; GROUPS];
+        let rows = offsets.len() - 1;
+        for (row, ends) in offsets.windows(2).enumerate() {
+            let length = ends[1] - ends[0];
+            work.empty += usize::from(length == 0);
+            for (part, count) in work.parts.iter_mut().enumerate() {
+                *count += (length as u64).div_ceil(1 << part);
+            }
+            for group in 0..GROUPS {
+                longest[group] = longest[group].max(length);
+                if (row + 1).is_multiple_of(1 << group) || row + 1 == rows {
+                    work.padded[group] += (longest[group] as u64) << group;
+                    work.longest = work.longest.max(longest[group]);
+                    longest[group] = 0;
+                }
+            }
+        }
+        work
+    }
+
+    /// Parts of `length` nonzeros that rows have, about so many where that is no power of two.
+    pub(crate) fn parts_of(&self, length: f64) -> f64 {
+        let power = length.max(1.0).log2().min((PARTS - 1) as f64);
+        let (below, rest) = (power as usize, power.fract());
+        let above = self.parts[(below + 1).min(PARTS - 1)] as f64;
+        // Straight on a logarithmic scale.
+        (self.parts[below] as f64).max(1.0).powf(1.0 - rest) * above.max(1.0).powf(rest)
+    }
+
+    /// Entries of rows in groups of so many, a power of two up to 32.
+    pub(crate) fn padded_to(&self, rows: usize) -> f64 {
+        self.padded[(rows.max(1).ilog2() as usize).min(GROUPS - 1)] as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_and_padding_are_counted() {
+        let lengths = [3, 0, 1, 9, 2];
+        let mut offsets = vec![0];
+        lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
+        let work = RowWork::of(&offsets);
+        assert_eq!((work.empty, work.longest), (1, 9));
+        assert_eq!(work.parts[..5], [15, 2 + 1 + 5 + 1, 1 + 1 + 3 + 1, 1 + 1 + 2 + 1, 4]);
+        assert_eq!(work.parts[9], 4);
+        assert_eq!(work.padded, [15, 6 + 18 + 4, 36 + 8, 72, 144, 288]);
+        assert_eq!((work.padded_to(1), work.padded_to(8), work.parts_of(2.0)), (15.0, 72.0, 9.0));
+        let between = work.parts_of(3.0);
+        assert!((6.0..9.0).contains(&between), "{between}");
+        assert_eq!(work.parts_of(1e9), 4.0);
+        assert_eq!(RowWork::of(&[0]), RowWork::default());
+    }
+}
