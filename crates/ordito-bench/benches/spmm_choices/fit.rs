@@ -69,7 +69,8 @@ pub(crate) fn fit(options: &Options, folder: &Path) -> anyhow::Result<String> {
     told += &format!("\n{}\n", KnownOnDevice::names_of_terms().join(" "));
     let in_order = KnownOnDevice::of(&Csr::<f64>::from_coo(&ordito::Coo::empty(0, 0)?, Duplicates::Sum));
     for (variant, _) in in_order.terms::<f64>(&DeviceLimits::h200(), 1) {
-        let ns: Vec<String> = prices[variant].iter().map(|ns| format!("{ns:.4}")).collect();
+        let ns = prices.get(variant).with_context(|| format!("no times of {variant}"))?;
+        let ns: Vec<String> = ns.iter().map(|ns| format!("{ns:.4}")).collect();
         told +=
             &format!("    Cost {{ variant: {:28}ns: [{}] }},\n", format!("\"{variant}\","), ns.join(", "));
     }
@@ -175,7 +176,12 @@ fn ratios<'a>(samples: impl Iterator<Item = &'a Sample>, prices: &Prices) -> Vec
     let mut cases: BTreeMap<&(String, String, usize), Vec<&Sample>> = BTreeMap::new();
     samples.for_each(|sample| cases.entry(&sample.case).or_default().push(sample));
     let of_case = |samples: &Vec<&Sample>| {
-        let predicted = |sample: &&&Sample| product(&sample.terms, &prices[&sample.variant]);
+        let unknown = Vec::new();
+        let predicted = |sample: &&&Sample| {
+            // What has no price is never chosen.
+            let prices = prices.get(&sample.variant).unwrap_or(&unknown);
+            if prices.is_empty() { f64::INFINITY } else { product(&sample.terms, prices) }
+        };
         let chosen = samples.iter().min_by(|a, b| predicted(a).total_cmp(&predicted(b)))?;
         Some([0, 1].map(|kind| {
             samples.iter().map(|sample| sample.ns[kind]).fold(f64::INFINITY, f64::min) / chosen.ns[kind]

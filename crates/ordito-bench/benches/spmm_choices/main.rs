@@ -1,7 +1,7 @@
 //! How long does every sparse product that `auto` could choose on a GPU take, on which matrices?
 //!
 //! ```text
-//! cargo bench --bench spmm_choices -- --matrix drawn:1..240 --k-of-each 5 --out corpus
+//! cargo bench --bench spmm_choices -- --matrix drawn:1..240 --k 1,2,3,4,6,8,12,16,24,32,48,64,96,128,256 --k-of-each 5 --out corpus
 //! cargo bench --bench spmm_choices -- --matrix FOLDER --peers --out judged
 //! ```
 //!
@@ -100,8 +100,10 @@ impl<'a> Timing<'a> {
 
     /// Every K of one matrix in one precision.
     fn walk<S: Scalar>(&mut self, input: &str, a: &Arc<Csr<S>>) -> anyhow::Result<()> {
-        let fits =
-            |&k: &usize| (a.rows().max(a.cols()) * k * size_of::<S>()) as u64 <= self.options.most_bytes;
+        let fits = |&k: &usize| {
+            a.rows().max(a.cols()).saturating_mul(k).saturating_mul(size_of::<S>()) as u64
+                <= self.options.most_bytes
+        };
         let ks: Vec<usize> = self.options.ks_of(input).into_iter().filter(fits).collect();
         let Some(&most) = ks.iter().max() else { return Ok(()) };
         let device = self.machine.device()?;

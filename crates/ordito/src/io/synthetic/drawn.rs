@@ -129,7 +129,7 @@ fn draw(number: u64, seed: u64) -> Drawn {
         2 => square(mean.min(100.0), Lengths::LogNormal(0.3 + 1.2 * random.unit()), Places::Near(near)),
         3 => square(mean.clamp(2.0, 60.0), Lengths::Pareto, Places::Left),
         4 => {
-            // As many nonzeros in long rows as in short ones, or fewer.
+            // About as many nonzeros in long rows as in short ones, or fewer.
             let share = between(random, 0.02, 0.9);
             let rows = 1 + random.below((few / share) as u64 + 1).min(20);
             let dense = Lengths::FewDense { rows, share };
@@ -331,6 +331,9 @@ fn around(point: u64, side: u64, dimensions: u32, diagonals: bool, mut push: imp
 }
 
 pub(super) fn size(parameters: &[u64], seed: u64) -> Result<Size, String> {
+    if parameters[0] >= DRAW_STREAM {
+        return Err(format!("NUMBER is {}, {DRAW_STREAM} or more", parameters[0]));
+    }
     Ok(draw(parameters[0], seed).size(seed))
 }
 
@@ -393,6 +396,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes")]
     fn numbers_and_seeds_differ() {
+        let refused = generate::<f32>("drawn:18446744073709551615", &ReadOptions::default()).unwrap();
+        assert!(refused.unwrap_err().to_string().contains("NUMBER is 18446744073709551615"));
         assert_ne!(draw(1, 0), draw(17, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
         assert_eq!(made(small(1), 0), made(small(1), 0));

@@ -30,19 +30,19 @@ impl RowWork {
             for (part, count) in work.parts.iter_mut().enumerate() {
                 *count += (length as u64).div_ceil(1 << part);
             }
-            for group in 0..GROUPS {
-                longest[group] = longest[group].max(length);
+            work.longest = work.longest.max(length);
+            for (group, (padded, longest)) in work.padded.iter_mut().zip(&mut longest).enumerate() {
+                *longest = length.max(*longest);
                 if (row + 1).is_multiple_of(1 << group) || row + 1 == rows {
-                    work.padded[group] += (longest[group] as u64) << group;
-                    work.longest = work.longest.max(longest[group]);
-                    longest[group] = 0;
+                    *padded += (*longest as u64) << group;
+                    *longest = 0;
                 }
             }
         }
         work
     }
 
-    /// Parts of `length` nonzeros that rows have, about so many where that is no power of two.
+    /// Parts of `length` nonzeros that rows have, about so many where that is no power of two; 512 stand for longer ones.
     pub(crate) fn parts_of(&self, length: f64) -> f64 {
         let power = length.max(1.0).log2().min((PARTS - 1) as f64);
         let (below, rest) = (power as usize, power.fract());

@@ -1,7 +1,7 @@
 //! What the parts of a product cost on a device, in nanoseconds: fitted, not written.
 //!
-//! `cargo bench --bench spmm_choices -- --fit FOLDER` made the table of the times in `measurements/2026-11-17-h200/spmm-choices`, of 240
-//! generated matrices (`drawn:1` to `drawn:240`), both precisions, 15 numbers of columns, with a warm and with an empty cache. No
+//! `cargo bench --bench spmm_choices -- --fit FOLDER` made the table of the times in `measurements/2026-11-17-h200/spmm-choices`, of 239
+//! generated matrices (of `drawn:1` to `drawn:240`; one is too large for its K), both precisions, 15 numbers of columns, with a warm and with an empty cache. No
 //! real matrix had a part in it: those judge.
 //!
 //! Bytes, steps and warps count for each multiprocessor, so that a device with more of them is that much faster. For what each

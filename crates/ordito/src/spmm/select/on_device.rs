@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::io;
     use crate::matrix::Duplicates;
-    use crate::op::Op;
+    use crate::op::{Op, Place, Role};
     use crate::spmm::product::Spmm;
 
     fn chosen<S: Scalar>(name: &str, k: usize) -> &'static str {
@@ -98,6 +98,11 @@ mod tests {
     fn prices_belong_to_the_candidates() {
         let names: Vec<&str> = candidates::<f64>().iter().map(|it| it.description().name).collect();
         assert_eq!(names, COSTS.iter().map(|cost| cost.variant).collect::<Vec<_>>());
+        let can_be_chosen =
+            Spmm::<f64>::variants().iter().map(|variant| variant.describe()).filter(|variant| {
+                variant.place == Place::Cuda && variant.role == Role::Ours && variant.can_be_chosen
+            });
+        assert!(can_be_chosen.map(|variant| variant.name).all(|name| names.contains(&name)));
         assert!(COSTS.iter().all(|cost| cost.ns.iter().all(|&ns| ns.is_finite() && ns >= 0.0)));
     }
 

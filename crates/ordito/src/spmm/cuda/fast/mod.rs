@@ -14,6 +14,9 @@
 //! windows. `flagged` with `flags.cuh` is CSR whose columns say where rows end; shares (an nnz split) joins them by a segmented scan, and
 //! the block that comes last adds up what was cut, in such an order too.
 //!
+//! **Choosing.** A kernel says in `Fast::work` how it would deal out a matrix; `select` puts prices on that, and takes the cheapest of
+//! [`candidates`].
+//!
 //! **Bits.** No sum is added to atomically: every run gives the same bits. What a row does not have is skipped, never multiplied by
 //! zero, so that NaN and infinities of X stay where they belong. Only windows multiplies by zeros; it looks first whether X is finite
 //! there, and goes one by one where it is not.

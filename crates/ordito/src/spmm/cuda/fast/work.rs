@@ -39,7 +39,7 @@ pub(crate) const TERMS: [&str; 11] = [
 ];
 pub(crate) type Terms = [f64; TERMS.len()];
 
-/// Bytes of a load of a lane, of a sector and of a cache line.
+/// Bytes of a load of a lane, and of a sector of a cache line.
 const LOAD: f64 = 16.0;
 const SECTOR: f64 = 32.0;
 /// X is far away where it takes more than this part of the last-level cache.
@@ -62,7 +62,7 @@ impl Work {
         let x_bytes = (shape.cols as f64).min(nonzeros) * row_bytes.max(8.0);
         let is_far = x_bytes > FAR * limits.l2_bytes as f64;
         let fetched = match row_bytes < SECTOR {
-            // Of short rows several lie in a sector.
+            // Of short rows a sector has several, which are seldom asked for together.
             true => self.x_rows / self.reuse.min(shape.sectors).max(1.0) * SECTOR,
             false => self.x_rows / self.reuse.max(1.0) * (row_bytes / SECTOR).ceil() * SECTOR,
         };
