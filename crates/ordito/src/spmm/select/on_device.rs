@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn prices_belong_to_the_candidates() {
         let names: Vec<&str> = candidates::<f64>().iter().map(|it| it.description().name).collect();
-        assert_eq!(names, COSTS.iter().map(|cost| cost.variant).collect::<Vec<_>>());
+        assert_eq!(names, COSTS.iter().map(|cost| cost.of.name).collect::<Vec<_>>());
         let can_be_chosen =
             Spmm::<f64>::variants().iter().map(|variant| variant.describe()).filter(|variant| {
                 variant.place == Place::Cuda && variant.role == Role::Ours && variant.can_be_chosen
