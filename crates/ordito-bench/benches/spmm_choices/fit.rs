@@ -71,8 +71,7 @@ pub(crate) fn fit(options: &Options, folder: &Path) -> anyhow::Result<String> {
     for (variant, _) in in_order.terms::<f64>(&DeviceLimits::h200(), 1) {
         let ns = prices.get(variant).with_context(|| format!("no times of {variant}"))?;
         let ns: Vec<String> = ns.iter().map(|ns| format!("{ns:.4}")).collect();
-        told +=
-            &format!("    Cost {{ variant: {:28}ns: [{}] }},\n", format!("\"{variant}\","), ns.join(", "));
+        told += &format!("{variant:26}[{}]\n", ns.join(", "));
     }
     Ok(told)
 }
