@@ -27,13 +27,20 @@ pub(crate) fn reuse_of<S: Scalar>(
     row_at: impl Fn(usize) -> usize,
 ) -> f64 {
     let view = a.view();
-    let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::<u32>::new());
-    for first in firsts {
-        columns.clear();
+    for_every_distinct(firsts, |first, columns| {
         for place in first..a.rows().min(first + WINDOW) {
             let left = NONZEROS.saturating_sub(columns.len());
             columns.extend(view.columns()[view.range(row_at(place))].iter().take(left));
         }
+    })
+}
+
+/// Nonzeros for every distinct column of the windows that begin at these rows; `fill` lists the columns of one.
+fn for_every_distinct(firsts: impl Iterator<Item = usize>, fill: impl Fn(usize, &mut Vec<u32>)) -> f64 {
+    let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::new());
+    for first in firsts {
+        columns.clear();
+        fill(first, &mut columns);
         nonzeros += columns.len();
         columns.sort_unstable();
         columns.dedup();
@@ -43,51 +50,45 @@ pub(crate) fn reuse_of<S: Scalar>(
 }
 
 #[cfg(any(feature = "cuda", feature = "emulator"))]
-/// Nonzeros for every group of `2^shift` columns that is in one of `rows` neighbouring rows, of windows that lie evenly over the
-/// matrix: what a cache that holds so many rows' worth of X would fetch once.
-pub(crate) fn reuse_within<S: Scalar>(a: &Csr<S>, rows: usize, shift: u32) -> f64 {
-    let view = a.view();
-    let windows = a.rows().div_ceil(rows);
-    let looked_at = windows.min((WINDOWS * WINDOW / rows).max(LEAST_WINDOWS));
-    let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::<u32>::new());
-    for sample in 0..looked_at {
-        let first = sample * windows / looked_at * rows;
-        let all = view.offsets()[first]..view.offsets()[a.rows().min(first + rows)];
-        columns.clear();
-        columns
-            .extend(view.columns()[all].iter().take(NONZEROS * rows / WINDOW).map(|column| column >> shift));
-        nonzeros += columns.len();
-        columns.sort_unstable();
-        columns.dedup();
-        distinct += columns.len();
-    }
-    nonzeros as f64 / distinct.max(1) as f64
-}
-#[cfg(any(feature = "cuda", feature = "emulator"))]
-const LEAST_WINDOWS: usize = 16;
+pub(crate) use wider::{reuse_of_equals, reuse_within};
 
+/// Of wider windows, for a choice on a device.
 #[cfg(any(feature = "cuda", feature = "emulator"))]
-/// The same of rows that come next to each other where rows are sorted by their lengths: those that are as long as the first.
-pub(crate) fn reuse_of_equals<S: Scalar>(a: &Csr<S>, rows: usize) -> f64 {
-    let view = a.view();
-    let (mut nonzeros, mut distinct, mut columns) = (0, 0, Vec::<u32>::new());
-    let looked_at = (WINDOWS * WINDOW / rows).max(LEAST_WINDOWS);
-    for sample in 0..looked_at.min(a.rows()) {
-        let first = sample * a.rows() / looked_at.min(a.rows());
-        let length = view.range(first).len();
-        let equals = (first..a.rows().min(first + FAR * rows)).filter(|&row| view.range(row).len() == length);
-        columns.clear();
-        for row in equals.take(rows) {
-            let left = (NONZEROS * rows / WINDOW).saturating_sub(columns.len());
-            columns.extend(view.columns()[view.range(row)].iter().take(left));
-        }
-        nonzeros += columns.len();
-        columns.sort_unstable();
-        columns.dedup();
-        distinct += columns.len();
+mod wider {
+    use super::{Csr, NONZEROS, Scalar, WINDOW, WINDOWS, for_every_distinct};
+
+    /// Fewer windows than this tell too little.
+    const LEAST_WINDOWS: usize = 16;
+    /// For every row of a window, rows that are looked through for one that is as long.
+    const LOOKED_THROUGH: usize = 256;
+
+    /// Windows of so many rows that are looked at, and nonzeros of each: as many rows in all, whatever their size.
+    fn looked_at(rows: usize) -> (usize, usize) {
+        ((WINDOWS * WINDOW / rows).max(LEAST_WINDOWS), NONZEROS * rows / WINDOW)
     }
-    nonzeros as f64 / distinct.max(1) as f64
+
+    /// Nonzeros for every group of `2^shift` columns that is in one of `rows` neighbouring rows, of windows that lie evenly over
+    /// the matrix.
+    pub(crate) fn reuse_within<S: Scalar>(a: &Csr<S>, rows: usize, shift: u32) -> f64 {
+        let (view, windows, (most, nonzeros)) = (a.view(), a.rows().div_ceil(rows), looked_at(rows));
+        let count = windows.min(most);
+        for_every_distinct((0..count).map(|sample| sample * windows / count * rows), |first, columns| {
+            let all = view.offsets()[first]..view.offsets()[a.rows().min(first + rows)];
+            columns.extend(view.columns()[all].iter().take(nonzeros).map(|column| column >> shift));
+        })
+    }
+
+    /// The same of rows that come next to each other where rows are sorted by their lengths: those that are as long as the first.
+    pub(crate) fn reuse_of_equals<S: Scalar>(a: &Csr<S>, rows: usize) -> f64 {
+        let (view, (most, nonzeros)) = (a.view(), looked_at(rows));
+        let count = most.min(a.rows());
+        for_every_distinct((0..count).map(|sample| sample * a.rows() / count), |first, columns| {
+            let length = view.range(first).len();
+            let near = first..a.rows().min(first + LOOKED_THROUGH * rows);
+            for row in near.filter(|&row| view.range(row).len() == length).take(rows) {
+                let left = nonzeros.saturating_sub(columns.len());
+                columns.extend(view.columns()[view.range(row)].iter().take(left));
+            }
+        })
+    }
 }
-#[cfg(any(feature = "cuda", feature = "emulator"))]
-/// Rows that are looked through for one that is as long.
-const FAR: usize = 256;
