@@ -4,3 +4,4 @@ pub(crate) mod dense_serial_blocked;
 pub(crate) mod dense_serial_loops;
 pub(crate) mod dense_threads_packed;
 pub(crate) mod host;
+mod packed;
