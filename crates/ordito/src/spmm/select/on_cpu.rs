@@ -196,6 +196,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn structure_decides_with_k() {
         assert_eq!(
             [1, 2, 64].map(|k| chosen::<f64>("blocks:2000x12x3", k)),

@@ -140,8 +140,10 @@ fn what_is_infinite_stays_where_it_is() {
     let machine = Machine::with_threads(1).unwrap();
     for (m, k, n) in [(9, 6, 10), (2, 5, 30), (5, 7, 2)] {
         let (mut a, mut b) = (numbers::<f64>(m, k, 0, 1), numbers::<f64>(k, n, 0, 2));
-        (a.data_mut().fill(1.0), b.data_mut().fill(1.0));
-        (b.view_mut().row_mut(k - 1)[1] = f64::INFINITY, a.view_mut().row_mut(m - 1)[0] = f64::INFINITY);
+        a.data_mut().fill(1.0);
+        b.data_mut().fill(1.0);
+        b.view_mut().row_mut(k - 1)[1] = f64::INFINITY;
+        a.view_mut().row_mut(m - 1)[0] = f64::INFINITY;
         let mut c = numbers(m, n, 0, 3);
         multiply(&machine, 1, 1.0, a.view(), b.view(), 0.0, c.view_mut());
         for row in 0..m {

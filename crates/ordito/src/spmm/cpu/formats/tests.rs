@@ -5,8 +5,9 @@ use crate::matrix::{Coo, Csr, Duplicates, EllPadded, EllRagged};
 use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
 
-/// Cases that each property is tried with at the least; many more where there is time (`ARBTEST_BUDGET_MS`, 100 by default).
-const LEAST_CASES: usize = 256;
+/// Cases that each property is tried with at the least; many more where there is time (`ARBTEST_BUDGET_MS`, 100 by default). In Miri
+/// each takes a second.
+const LEAST_CASES: usize = if cfg!(miri) { 4 } else { 256 };
 
 /// Checks `property` for many cases. The largest takes about 600 bytes; behind the last, all draws are the smallest.
 fn check(mut property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {

@@ -310,6 +310,7 @@ mod tests {
 
     /// Wherever it is cut, in the middle of a window or at its end: every entry once, in the same order.
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn slices_may_be_cut_anywhere() {
         for distance in [3, 2003] {
             let a = rows_of(&(0..1100).map(|row| row * 7919 % 50).collect::<Vec<_>>(), distance);
@@ -348,6 +349,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn uneven_rows_are_sorted_and_long_ones_cut() {
         let mut lengths: Vec<usize> = (0..700).map(|row| row * 7919 % 50).collect();
         lengths[300] = 2 * PIECE + 5;
