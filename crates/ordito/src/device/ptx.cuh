@@ -40,6 +40,15 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global) {
 #endif
 }
 
+// Has a cache line brought into L2, if it can; nobody waits for it.
+__device__ __forceinline__ void prefetch_into_l2(const void* global) {
+#ifndef ORDITO_EMULATOR
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+#else
+    (void)global;
+#endif
+}
+
 // Closes the group of the copies that this thread has started since the last; it may be empty.
 __device__ __forceinline__ void copy_async_commit() {
 #ifndef ORDITO_EMULATOR

@@ -7,7 +7,7 @@ use crate::gemm::cuda::dense_cuda_cublas;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::gemm::cuda::{
     fast::{
-        dense_cuda_registers::REGISTERS, dense_cuda_tensor_f64::TENSOR_F64,
+        dense_cuda_narrow, dense_cuda_registers::REGISTERS, dense_cuda_tensor_f64::TENSOR_F64,
         dense_cuda_tensor_tf32x3::TENSOR_TF32X3, dense_cuda_wgmma_tf32x3,
     },
     ladder::dense_cuda_ladder as ladder,
@@ -48,6 +48,7 @@ fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
         &ladder::TILE_BY_COLUMN[1],
         &ladder::TILE_BY_COLUMN[2],
         &ladder::TILE_BY_COLUMN[3],
+        &dense_cuda_narrow::DenseCudaNarrow,
         &REGISTERS[0],
         &REGISTERS[1],
         &TENSOR_F64[0],

@@ -277,12 +277,27 @@ __device__ __forceinline__ void store_all(const Product& product, const Work& wo
     }
 }
 
+// Has what stood in C before brought into L2 while sums grow: where they are short, reading it at the end is a good part of all.
+__device__ __forceinline__ void ask_for_old(const Product& product, const Work& work) {
+    constexpr u32 LINE = 128 / sizeof(SCALAR), LINES = COLS / LINE;
+    static_assert(COLS % LINE == 0, "rows of a tile are whole cache lines");
+    // Large tiles are for long sums, and have no register to spare.
+    constexpr bool LARGE = WARP_ROWS * WARP_COLS * sizeof(SCALAR) > 8192;
+    const bool asks = !LARGE && product.beta != SCALAR(0) && gridDim.z == 1;
+#pragma unroll 1
+    for (u32 line = asks ? threadIdx.x : ROWS * LINES; line < ROWS * LINES; line += THREADS) {
+        const u32 row = work.row + line / LINES, col = work.col + line % LINES * LINE;
+        if (row < product.n && col < product.p) prefetch_into_l2(product.c + row * product.c_distance + col);
+    }
+}
+
 // ---- a block's work ----------------------------------------------------------------------------------------------------
 
 // Its tile from beginning to end, by the Copies and Sums of a kernel, in slabs of so many Steps.
 template <typename Copies, typename Sums, u32 Steps>
 __device__ __forceinline__ void multiply_tile(const Product& product, SCALAR* shared) {
     const Work work = Work::of_block(product);
+    ask_for_old(product, work);
     Copies copies(product, work, shared);
     Sums sums(copies);
     multiply_slabs<Steps>(copies, sums, work.slabs());

@@ -1,6 +1,7 @@
-//! Register tiles, tensor cores, and slices of the sum added up at the end.
+//! Register tiles, tensor cores, rows for few columns, and slices of the sum added up at the end.
 
 pub(crate) mod add_slices;
+pub(crate) mod dense_cuda_narrow;
 pub(crate) mod dense_cuda_registers;
 pub(crate) mod dense_cuda_tensor_f64;
 pub(crate) mod dense_cuda_tensor_tf32x3;

@@ -81,11 +81,36 @@ const SHORTEST: usize = 32;
 const LONGEST: usize = 256;
 const MOST_PARTS: usize = 384;
 
-/// One load per lane up to 8 lanes, two beyond: more lanes than that would only multiply the reads of A.
-fn tiling<S: Scalar>(k: usize) -> Tiling {
+/// One load per lane up to 8 lanes, two beyond: more lanes than that would only multiply the reads of A. Where so few rows would leave
+/// multiprocessors without work, tiles are narrower: there are more of them, and lanes of a group that columns do not need take
+/// nonzeros in turn.
+fn tiling<S: Scalar>(
+    limits: &DeviceLimits,
+    (rows, nonzeros): (usize, usize),
+    group: u32,
+    k: usize,
+) -> Tiling {
     let one = Tiling::new::<S>(k, 1, LANES);
-    if one.lanes > 8 || one.tiles(k) > 1 { Tiling::new::<S>(k, 2, LANES) } else { one }
+    let mut tiling = if one.lanes > 8 || one.tiles(k) > 1 { Tiling::new::<S>(k, 2, LANES) } else { one };
+    let groups = rows.max(nonzeros / LONGEST) as u64;
+    let least = u64::from(limits.multiprocessors) * WARPS_TO_FILL * u64::from(LANES);
+    let threads = |tiling: Tiling| {
+        groups.saturating_mul(group.max(tiling.lanes).into()).saturating_mul(tiling.tiles(k))
+    };
+    while tiling.lanes > NARROWEST && threads(tiling) < least {
+        let has_two_loads = tiling.columns > Tiling::new::<S>(usize::MAX, 1, tiling.lanes).columns;
+        if !has_two_loads && tiling.lanes > group {
+            break; // groups would be smaller, and no more would be done at once
+        }
+        let lanes = if has_two_loads { tiling.lanes } else { tiling.lanes / 2 };
+        tiling = Tiling { lanes, columns: tiling.columns / 2 };
+    }
+    tiling
 }
+/// Warps of a multiprocessor from which on one that waits is not waited for.
+const WARPS_TO_FILL: u64 = 16;
+/// Lanes of a row of X at the least: 64 bytes.
+const NARROWEST: u32 = 4;
 
 /// Nonzeros that a lane has on their way.
 fn in_flight(registers: u32, split: u32, shuffled: bool) -> u32 {
@@ -115,12 +140,12 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
     }
     fn tilings(&self) -> Vec<Tiling> {
-        let mut all = Tiling::all::<S>(1, 8);
+        let mut all = Tiling::all::<S>(1, LANES);
         all.extend(Tiling::all::<S>(2, LANES).into_iter().filter(|tiling| tiling.lanes >= 8));
         all
     }
-    fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
-        let tiling = tiling::<S>(k);
+    fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work {
+        let tiling = tiling::<S>(limits, (shape.rows, shape.nonzeros), GROUP, k);
         let split = (GROUP / tiling.lanes).max(1);
         let lanes_of_warp = f64::from(GROUP.max(tiling.lanes)) / f64::from(LANES);
         let part = part_length((shape.rows, shape.nonzeros), shape.work.longest, split);
@@ -148,7 +173,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
-        let tiling = tiling::<S>(k);
+        let tiling = tiling::<S>(device.limits(), (a.rows(), a.nnz()), GROUP, k);
         let split = (GROUP / tiling.lanes).max(1);
         let part = part_length((a.rows(), a.nnz()), a.longest_row(), split);
         let pieces = Pieces::of_rows(a.view().offsets(), part)?;
@@ -193,10 +218,27 @@ mod tests {
     }
 
     #[test]
+    fn few_rows_have_narrow_tiles() {
+        let taken = |rows, group, k| tiling::<f64>(&DeviceLimits::h200(), (rows, 10 * rows), group, k);
+        assert_eq!(taken(1_000_000, 32, 128), Tiling { lanes: 32, columns: 128 });
+        assert_eq!(taken(1500, 32, 128), Tiling { lanes: 32, columns: 64 });
+        assert_eq!(taken(800, 32, 128), Tiling { lanes: 16, columns: 32 });
+        assert_eq!(taken(10, 32, 128), Tiling { lanes: 4, columns: 8 });
+        // Where a group is no larger than a row of X needs, only loads can be shared out.
+        assert_eq!(taken(10, 8, 128), Tiling { lanes: 32, columns: 64 });
+        assert_eq!(taken(10, 32, 2), Tiling { lanes: 1, columns: 2 });
+    }
+
+    #[test]
     fn every_tile_that_is_taken_is_listed() {
         fn check<S: Scalar>() {
             let all = Fast::<S>::tilings(&Rows::<8, false>);
-            assert!((1..300).chain([100_000]).all(|k| all.contains(&tiling::<S>(k))));
+            for (rows, group) in [(1, 8), (1, 32), (500, 32), (5000, 8), (1_000_000, 32)] {
+                for k in (1..300).chain([100_000]) {
+                    let taken = tiling::<S>(&DeviceLimits::h200(), (rows, 3 * rows), group, k);
+                    assert!(all.contains(&taken), "{taken:?} of {k}");
+                }
+            }
         }
         check::<f32>();
         check::<f64>();
