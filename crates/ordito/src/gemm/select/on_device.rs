@@ -2,6 +2,7 @@
 
 use crate::Scalar;
 use crate::device::DeviceLimits;
+use crate::gemm::cuda::fast::dense_cuda_narrow;
 use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
 use crate::gemm::cuda::fast::dense_cuda_tensor_f64::TENSOR_F64;
 use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
@@ -16,6 +17,10 @@ use crate::op::{Choice, Description};
 pub(super) fn on_device<S: Scalar>(machine: &Machine, shape: Shape) -> Choice {
     let limits = machine.device().map_or_else(|_| DeviceLimits::h200(), |device| device.limits().clone());
     let emulated = machine.accelerator() == Accelerator::Emulator;
+    if is_narrow::<S>(&limits, shape) {
+        let reason = format!("{shape}: few columns: lanes walk along rows of A");
+        return Choice::new(&dense_cuda_narrow::DESCRIPTION, reason);
+    }
     if S::NAME == f32::NAME { f32_on_device(&limits, emulated, shape) } else { f64_on_device(&limits, shape) }
 }
 
@@ -48,6 +53,29 @@ const TERMS_OF_WIDE_TILES: usize = 512;
 /// there is enough to do.
 const SIDE_TO_PACK: usize = 500;
 const WORK_TO_PACK: u64 = 640 * 640 * 640;
+
+// Few columns, on the same device (measurements/2026-11-17-h200/gemm): rows instead of tiles.
+/// f32: columns that are few, and that are few where sums are short. (100000×100×8: 31 µs, in tiles 42; ×12: 48 and 44. 1000000×16×16: 69
+/// and 110.)
+const FEW_COLS: usize = 10;
+const FEW_COLS_OF_SHORT_SUMS: usize = 16;
+const SHORT_SUMS: usize = 32;
+const LONG_SUMS: usize = 4096;
+
+/// Is C so narrow that lanes do better along rows of A than on tiles? Tensor cores in f64 leave less to gain: 1000000×8×8 takes 53 µs
+/// instead of 97, but 100000×100×4 49 instead of 34; 20000×3000×4 takes 145 instead of 150.
+fn is_narrow<S: Scalar>(limits: &DeviceLimits, Shape { m, k, n }: Shape) -> bool {
+    // Few rows leave multiprocessors idle, and long sums, which tiles have sliced, make that worse.
+    let rows_to_fill = if k <= LONG_SUMS { 4 } else { 8 };
+    if m < rows_to_fill * limits.multiprocessors as usize {
+        return false;
+    }
+    if S::NAME == f32::NAME {
+        n <= FEW_COLS || (n <= FEW_COLS_OF_SHORT_SUMS && k <= SHORT_SUMS)
+    } else {
+        n <= 2 || (n <= 8 && k <= 12) || (n <= 4 && k >= 1000)
+    }
+}
 
 /// Elements of the tiles over those of C, in percent, up to which larger tiles are worth what they compute in vain.
 const MOST_PADDING: usize = 125;
@@ -83,7 +111,8 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
     let multiprocessors = limits.multiprocessors as usize;
     let [large, long, medium, small] =
         [(128, 128), (128, 64), (64, 64), (64, 32)].map(|(rows, cols)| Cover::new(shape, rows, cols));
-    let enough = |cover: &Cover| cover.tiles.saturating_mul(2) >= 3 * multiprocessors && cover.close;
+    let are_many = |cover: &Cover| cover.tiles.saturating_mul(2) >= 3 * multiprocessors;
+    let enough = |cover: &Cover| are_many(cover) && cover.close;
     let ((rows, cols), why) = if shape.k <= FEW_TERMS && small.tiles.saturating_mul(2) >= 3 * multiprocessors
     {
         ((64, 32), "short sums, small ones wait best for memory")
@@ -96,7 +125,8 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
         ((64, 64), "enough for every multiprocessor")
     } else if shape.k >= MANY_TERMS {
         ((64, 64), "few, but their sums are long and can be sliced")
-    } else if enough(&small) {
+    } else if enough(&small) || (shape.n <= 32 && are_many(&small)) {
+        // A C that is narrower than every tile wastes the same in all.
         ((64, 32), "the largest of which there are enough and that fit C")
     } else {
         ((32, 32), "small ones keep more multiprocessors busy")
@@ -185,6 +215,28 @@ mod tests {
         assert_eq!(f32_chosen(500, 5000, 500), "wgmma-tf32x3-128x128");
         assert_eq!(f32_chosen(4096, 256, 4096), "tensor-tf32x3-64x64");
         assert_eq!(f32_chosen(64, 4, 8384), "registers-64x64");
+    }
+
+    #[test]
+    fn narrow_products_go_along_rows() {
+        fn narrow<S: Scalar>(m: usize, k: usize, n: usize) -> bool {
+            is_narrow::<S>(&DeviceLimits::h200(), Shape { m, k, n })
+        }
+        assert!(
+            narrow::<f32>(10_000, 1000, 10)
+                && narrow::<f32>(1_000_000, 16, 16)
+                && narrow::<f32>(1000, 1000, 1)
+        );
+        assert!(
+            !narrow::<f32>(100_000, 100, 12)
+                && !narrow::<f32>(64, 1_000_000, 4)
+                && !narrow::<f32>(4096, 64, 4096)
+        );
+        assert!(
+            narrow::<f64>(1_000_000, 8, 8) && narrow::<f64>(20_000, 3000, 4) && narrow::<f64>(1000, 1000, 1)
+        );
+        assert!(!narrow::<f64>(10_000, 1000, 10) && !narrow::<f64>(100_000, 100, 4));
+        assert_eq!(f64_chosen(20_000, 3000, 8), "tensor-f64-64x32");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What the parts of a product cost on a device, in nanoseconds: fitted, not written.
 //!
-//! `cargo bench --bench spmm_choices -- --fit FOLDER` made the table of the times in `measurements/2026-11-17-h200/spmm-choices`, of 239
-//! generated matrices (of `drawn:1` to `drawn:240`; one is too large for its K), both precisions, 15 numbers of columns, with a warm and with an empty cache. No
-//! real matrix had a part in it: those judge.
+//! `cargo bench --bench spmm_choices -- --fit FOLDER` made the table of the times in `measurements/2026-11-17-h200/spmm-choices`, of
+//! `drawn:1` to `drawn:240`, both precisions, 15 numbers of columns, with a warm and with an empty cache. No real matrix had a part in
+//! it: those judge.
 //!
 //! Bytes, steps and warps count for each multiprocessor, so that a device with more of them is that much faster. For what each
 //! column is, see [`Work::terms`](crate::spmm::cuda::fast::work::Work::terms).
@@ -23,12 +23,12 @@ pub(super) struct Cost {
 #[rustfmt::skip]
 pub(super) const COSTS: [Cost; 8] = [
     // launch, streamed, far, read, steps, wide_steps, warps, wide_warps, second, unfilled, chain
-    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2529.7183, 0.0097, 0.0127, 0.0000, 5.5811, 0.0000, 12.2267, 13.6258, 3996.3345, 69.2072, 272.0640] },
-    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2421.5679, 0.0227, 0.0123, 0.0000, 4.6546, 0.0000, 11.9454, 13.1745, 3217.1538, 12.2826, 263.2662] },
-    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2485.2547, 0.0130, 0.0131, 0.0000, 4.1588, 1.1359, 11.8362, 9.8257, 3239.5408, 164.8565, 205.0420] },
-    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2376.6421, 0.0157, 0.0118, 0.0000, 3.8251, 1.2109, 13.8738, 15.4687, 3045.7229, 93.2622, 134.5415] },
-    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2599.7827, 0.0257, 0.0080, 0.0000, 8.0245, 0.0000, 0.0000, 14.9324, 0.0000, 48.6815, 315.5261] },
-    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [2816.0544, 0.0447, 0.0057, 0.0000, 0.0000, 4.9954, 13.2442, 3.6656, 4119.1286, 128.1647, 149.4138] },
-    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [3315.3565, 0.0099, 0.0004, 0.0074, 8.3086, 8.4757, 0.0000, 0.0000, 0.0000, 37.7423, 54.2358] },
-    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [2902.6764, 0.0060, 0.0117, 0.0017, 12.3066, 9.9107, 39.3637, 20.1341, 0.0000, 174.2219, 248.3524] },
+    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2507.5147, 0.0121, 0.0124, 0.0000, 4.5735, 0.2047, 12.1635, 13.8260, 4210.4047, 70.9539, 299.5975] },
+    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2376.4900, 0.0300, 0.0113, 0.0000, 2.1157, 1.3485, 14.2606, 10.1498, 3709.2444, 52.0353, 247.4097] },
+    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2463.8216, 0.0126, 0.0129, 0.0000, 3.1734, 1.4541, 12.6682, 9.9570, 3739.3951, 225.3308, 242.1210] },
+    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2358.9191, 0.0184, 0.0111, 0.0000, 2.5775, 1.8929, 15.2771, 15.0081, 3290.1483, 165.8592, 124.7828] },
+    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2584.9756, 0.0275, 0.0080, 0.0000, 8.3314, 0.0000, 0.0000, 13.9227, 0.0000, 53.6675, 311.4631] },
+    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [2846.7239, 0.0453, 0.0056, 0.0000, 0.0000, 4.9871, 7.7772, 6.6511, 4169.1776, 132.0797, 130.1557] },
+    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [3318.0004, 0.0093, 0.0007, 0.0080, 8.3820, 8.3800, 0.0000, 0.0000, 0.0000, 37.7383, 68.3980] },
+    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [2905.7807, 0.0070, 0.0116, 0.0029, 13.0145, 8.4484, 39.2125, 20.2028, 0.0000, 176.5179, 248.9970] },
 ];

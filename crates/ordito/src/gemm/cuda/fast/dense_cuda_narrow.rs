@@ -20,10 +20,14 @@ const MOST_COLS: usize = 32;
 pub(crate) struct DenseCudaNarrow;
 
 const THREADS: u32 = 256;
-/// Bytes of sums that a thread keeps: 40 registers.
-const SUMS_BYTES: usize = 160;
-/// Bytes of B in shared memory, so that several blocks share a multiprocessor.
-const SHARED_BYTES: usize = 32 << 10;
+/// Bytes of sums that a thread keeps while two blocks find room on a multiprocessor, found by trying (`tests/nvrtc.rs`): single
+/// numbers come four at a time, which takes more registers.
+const fn sums_bytes<S>() -> usize {
+    if size_of::<S>() == 4 { 128 } else { 160 }
+}
+/// Bytes of B in shared memory where all of it fits, two blocks on a multiprocessor; and where only a part does.
+const WHOLE_BYTES: usize = 96 << 10;
+const PART_BYTES: usize = 32 << 10;
 /// Terms that a lane takes of a row before another one helps.
 const TERMS_PER_LANE: usize = 8;
 
@@ -37,15 +41,26 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn new<S: Scalar>(shape: Shape) -> Self {
+    /// Depths are powers of two, so that few kernels are compiled.
+    fn new<S: Scalar>(limits: &DeviceLimits, shape: Shape) -> Self {
         let cols = shape.n.clamp(1, MOST_COLS);
         let bytes = size_of::<S>();
-        let rows = (SUMS_BYTES / (cols * bytes)).clamp(1, 4);
+        let rows = (sums_bytes::<S>() / (cols * bytes)).clamp(1, 4);
         let lanes = (shape.k / TERMS_PER_LANE).clamp(1, 32).next_power_of_two() as u32;
-        // As many terms as are needed, rounded up to whole warps, and no more than there is room for.
-        let room = SHARED_BYTES / (cols * bytes) / 32 * 32;
-        let depth = shape.k.next_multiple_of(32).clamp(32, room.max(32));
+        let room = |most_bytes: usize| 1_usize << (most_bytes / (cols * bytes)).ilog2();
+        let whole = shape.k.clamp(32, 1 << 20).next_power_of_two();
+        let most = WHOLE_BYTES.min(limits.shared_bytes_per_block as usize);
+        let depth = if whole <= room(most) { whole } else { room(PART_BYTES) };
         Sizes { cols, rows, lanes: lanes.min(32), depth }
+    }
+
+    /// A chunk of 16 bytes behind every column.
+    fn shared_bytes<S: Scalar>(self) -> u64 {
+        (self.cols * (self.depth * size_of::<S>() + 16)) as u64
+    }
+    /// As registers and shared memory allow.
+    fn blocks_per_multiprocessor<S: Scalar>(self) -> u32 {
+        if self.rows * self.cols * size_of::<S>() <= sums_bytes::<S>() { 2 } else { 1 }
     }
 
     fn source<S: Scalar>(self) -> KernelSource {
@@ -56,16 +71,16 @@ impl Sizes {
             .define("ROWS", self.rows)
             .define("LANES", self.lanes)
             .define("DEPTH", self.depth)
-            .define(
-                "BLOCKS_PER_MULTIPROCESSOR",
-                if self.rows * self.cols * size_of::<S>() <= SUMS_BYTES { 2 } else { 1 },
-            )
+            .define("BLOCKS_PER_MULTIPROCESSOR", self.blocks_per_multiprocessor::<S>())
     }
 
-    fn plan(self, limits: &DeviceLimits, shape: Shape) -> Result<LaunchPlan, Refusal> {
+    /// As many blocks as run at once take all rows; where B does not fit, it is brought for each anyway.
+    fn plan<S: Scalar>(self, limits: &DeviceLimits, shape: Shape) -> Result<LaunchPlan, Refusal> {
         let rows_of_block = (THREADS / self.lanes) as usize * self.rows;
-        let (down, tiles) = (shape.m.div_ceil(rows_of_block) as u64, shape.n.div_ceil(self.cols) as u64);
-        LaunchPlan::new(limits, [down.saturating_mul(tiles), 1, 1], [THREADS, 1, 1], 0)
+        let (needed, tiles) = (shape.m.div_ceil(rows_of_block) as u64, shape.n.div_ceil(self.cols) as u64);
+        let at_once = u64::from(limits.multiprocessors * self.blocks_per_multiprocessor::<S>());
+        let down = if shape.k <= self.depth { needed.min(at_once.div_ceil(tiles.max(1))) } else { needed };
+        LaunchPlan::new(limits, [down.saturating_mul(tiles), 1, 1], [THREADS, 1, 1], self.shared_bytes::<S>())
     }
 }
 
@@ -110,12 +125,14 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaNarrow {
     /// Of those that shapes ask for, some that differ.
     fn kernels(&self) -> Vec<KernelSource> {
         let shapes = [(1000, 1000, 10), (1000, 8, 8), (7, 3, 1), (10, 5000, MOST_COLS)];
-        shapes.map(|(m, k, n)| Sizes::new::<S>(Shape { m, k, n }).source::<S>()).to_vec()
+        shapes
+            .map(|(m, k, n)| Sizes::new::<S>(&DeviceLimits::h200(), Shape { m, k, n }).source::<S>())
+            .to_vec()
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
-        let sizes = Sizes::new::<S>(*shape);
-        let plan = sizes.plan(device.limits(), *shape)?;
+        let sizes = Sizes::new::<S>(device.limits(), *shape);
+        let plan = sizes.plan::<S>(device.limits(), *shape)?;
         let kernel = device.kernel(&sizes.source::<S>())?;
         Ok(OnDevice::boxed(Launch { kernel, plan }, device, *shape))
     }
@@ -127,20 +144,21 @@ mod tests {
 
     #[test]
     fn sizes_fit_registers_shared_memory_and_rows() {
+        let h200 = DeviceLimits::h200();
         for n in 1..=MOST_COLS {
-            for k in [0, 1, 8, 100, 100_000] {
-                let sizes = Sizes::new::<f64>(Shape { m: 5, k, n });
-                assert!(sizes.rows * sizes.cols * 8 <= SUMS_BYTES.max(8 * n) && sizes.rows >= 1);
-                assert!(sizes.cols * (sizes.depth + 2) * 8 <= 48 << 10 && sizes.depth.is_multiple_of(32));
+            for k in [0, 1, 8, 100, 1000, 100_000] {
+                let sizes = Sizes::new::<f64>(&h200, Shape { m: 5, k, n });
+                assert!(sizes.rows * sizes.cols * 8 <= sums_bytes::<f64>().max(8 * n) && sizes.rows >= 1);
+                assert!(sizes.shared_bytes::<f64>() <= 100 << 10 && sizes.depth.is_multiple_of(32));
                 assert!(sizes.lanes.is_power_of_two() && sizes.lanes <= 32);
             }
         }
-        assert_eq!(Sizes::new::<f32>(Shape { m: 1, k: 8, n: 8 }).lanes, 1);
-        assert_eq!(Sizes::new::<f32>(Shape { m: 1, k: 1000, n: 8 }).lanes, 32);
-        let plan = |m, n| {
-            Sizes::new::<f32>(Shape { m, k: 1000, n }).plan(&DeviceLimits::h200(), Shape { m, k: 1000, n })
-        };
-        assert_eq!((plan(100, 8).unwrap().blocks(), plan(100, 33).unwrap().blocks()), (4, 26));
-        assert!(plan(100, 0).unwrap().is_empty() && plan(0, 8).unwrap().is_empty());
+        let sizes = |k, n| Sizes::new::<f32>(&h200, Shape { m: 1, k, n });
+        assert_eq!((sizes(8, 8).lanes, sizes(1000, 8).lanes), (1, 32));
+        assert_eq!((sizes(1000, 8).depth, sizes(100_000, 8).depth), (1024, 1024));
+        let blocks = |m, k, n| sizes(k, n).plan::<f32>(&h200, Shape { m, k, n }).unwrap().blocks();
+        assert_eq!((blocks(100, 1000, 8), blocks(100, 1000, 33)), (4, 26));
+        assert_eq!((blocks(1_000_000, 1000, 8), blocks(1_000_000, 10_000, 8)), (264, 31_250));
+        assert_eq!((blocks(100, 1000, 0), blocks(0, 1000, 8)), (0, 0));
     }
 }
