@@ -25,7 +25,7 @@ pub(super) fn on_device<S: Scalar>(machine: &Machine, shape: Shape) -> Choice {
 }
 
 // Fitted to an H200 (measurements/2026-11-15-h200/gemm), squares from 100 to 10000 and thin products: of the 32 shapes there
-// the choice is within 11 % of our fastest kernel, but for 10000×1000×10 in f32, which 128×64 tiles do in 0.6 of the time.
+// the choice is within 11 % of our fastest kernel, but for narrow ones, which have rules of their own below.
 
 /// Terms up to which tiles wait for memory, and small ones, of which more run at a time, wait best.
 const FEW_TERMS: usize = 256;
@@ -54,7 +54,7 @@ const TERMS_OF_WIDE_TILES: usize = 512;
 const SIDE_TO_PACK: usize = 500;
 const WORK_TO_PACK: u64 = 640 * 640 * 640;
 
-// Few columns, on the same device (measurements/2026-11-17-h200/gemm): rows instead of tiles.
+// Few columns (measurements/2026-11-17-h200/gemm): rows instead of tiles.
 /// f32: columns that are few, and that are few where sums are short. (100000×100×8: 31 µs, in tiles 42; ×12: 48 and 44. 1000000×16×16: 69
 /// and 110.)
 const FEW_COLS: usize = 10;
@@ -113,8 +113,7 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
         [(128, 128), (128, 64), (64, 64), (64, 32)].map(|(rows, cols)| Cover::new(shape, rows, cols));
     let are_many = |cover: &Cover| cover.tiles.saturating_mul(2) >= 3 * multiprocessors;
     let enough = |cover: &Cover| are_many(cover) && cover.close;
-    let ((rows, cols), why) = if shape.k <= FEW_TERMS && small.tiles.saturating_mul(2) >= 3 * multiprocessors
-    {
+    let ((rows, cols), why) = if shape.k <= FEW_TERMS && are_many(&small) {
         ((64, 32), "short sums, small ones wait best for memory")
     } else if large.tiles >= MANY_WAVES * multiprocessors && large.close && shape.k >= TERMS_OF_LARGE_TILES {
         ((128, 128), "many for every multiprocessor")
@@ -127,7 +126,7 @@ fn f64_on_device(limits: &DeviceLimits, shape: Shape) -> Choice {
         ((64, 64), "few, but their sums are long and can be sliced")
     } else if enough(&small) || (shape.n <= 32 && are_many(&small)) {
         // A C that is narrower than every tile wastes the same in all.
-        ((64, 32), "the largest of which there are enough and that fit C")
+        ((64, 32), "the largest of which there are enough")
     } else {
         ((32, 32), "small ones keep more multiprocessors busy")
     };

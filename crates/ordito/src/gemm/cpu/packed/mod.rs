@@ -103,7 +103,7 @@ fn in_tiles<S: Scalar>(
                 share(copied.len(), &|index| {
                     let cols = panels.cols(copied.start + index);
                     let panel = Panel {
-                        b: b.row(terms.start)[cols.clone()].as_ptr(),
+                        b: b.data()[terms.start * b.leading_dimension() + cols.start..].as_ptr(),
                         b_step: b.leading_dimension(),
                         terms: terms.len(),
                         cols: cols.len(),

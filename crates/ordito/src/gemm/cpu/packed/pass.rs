@@ -91,7 +91,8 @@ impl<S: Scalar> Pass<'_, S> {
             (copy.cast_const().cast(), registers * self.tiles.lanes)
         } else {
             let b = self.product.b;
-            (b.row(self.terms.start)[self.panels.cols(panel)].as_ptr(), b.leading_dimension())
+            let first = self.terms.start * b.leading_dimension() + self.panels.cols(panel).start;
+            (b.data()[first..].as_ptr(), b.leading_dimension())
         }
     }
 }

@@ -70,6 +70,16 @@ fn tiles_are_right<S: Scalar>() {
     }
 }
 
+/// Small enough for Miri: several panels of B and of A are copied.
+#[test]
+fn panels_are_copied_whole() {
+    let (a, b, c) = (numbers::<f64>(17, 3, 1, 1), numbers(3, 29, 2, 2), numbers(17, 29, 3, 3));
+    let mut found = c.clone();
+    let tiles = Tiles::of(SimdLevel::Portable);
+    in_tiles(&product(2.0, &a, &b, 1.0, &mut found), &tiles, 0, 100, &backwards);
+    assert_eq!(found, expected(2.0, &a, &b, 1.0, &c));
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "takes minutes")]
 fn tiles_of_every_level_cache_and_number_of_chunks_are_right() {

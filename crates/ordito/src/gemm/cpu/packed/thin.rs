@@ -13,6 +13,8 @@ use std::marker::PhantomData;
 /// Columns of C, of those that one thread has, that stay in the first-level cache; and those that are worth a thread.
 const MOST_COLS: usize = 2048;
 const LEAST_COLS: usize = 64;
+/// Rows after which an interrupt is looked for.
+const MOST_ROWS: usize = 4096;
 /// Columns of B up to which elements of C are sums along rows of A, and rows of A up to which rows of C are sums of rows of B.
 pub(super) const MOST: usize = 3;
 /// Rows of A, or of B, that pass by at once.
@@ -26,11 +28,11 @@ pub(super) fn along_rows<S: Scalar>(
 ) {
     let columns: Vec<S> =
         (0..b.cols()).flat_map(|col| (0..b.rows()).map(move |term| b.row(term)[col])).collect();
-    let parts: Vec<_> = parts(a.rows(), a.rows().div_ceil(chunks).next_multiple_of(AT_ONCE)).collect();
+    let parts: Vec<_> = parts(a.rows(), a.rows().div_ceil(chunks).min(MOST_ROWS)).collect();
     share(parts.len(), &|chunk| {
         let rows = parts[chunk].clone();
         let operands = Dots {
-            a: a.row(rows.start).as_ptr(),
+            a: a.data()[rows.start * a.leading_dimension()..].as_ptr(),
             a_step: a.leading_dimension(),
             rows: rows.len(),
             terms: a.cols(),

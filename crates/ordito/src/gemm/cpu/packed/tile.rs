@@ -82,7 +82,7 @@ impl<S: Scalar> Tiles<S> {
     }
 
     fn new<V: Vectors<S>, L: Lanes<S>, const ROWS: usize, const WIDTH: usize>() -> Self {
-        const { assert!(ROWS <= MOST_ROWS && 1 <= WIDTH && WIDTH <= 3) };
+        const { assert!((ROWS == 4 || ROWS == MOST_ROWS) && 1 <= WIDTH && WIDTH <= 3) }; // as `pack_a` packs
         Tiles {
             rows: ROWS,
             lanes: L::COUNT,

@@ -25,7 +25,7 @@ const THREADS: u32 = 256;
 const fn sums_bytes<S>() -> usize {
     if size_of::<S>() == 4 { 128 } else { 160 }
 }
-/// Bytes of B in shared memory where all of it fits, two blocks on a multiprocessor; and where only a part does.
+/// Bytes of B in shared memory where all of it fits, on an H200 two blocks on a multiprocessor; and where only a part does.
 const WHOLE_BYTES: usize = 96 << 10;
 const PART_BYTES: usize = 32 << 10;
 /// Terms that a lane takes of a row before another one helps.
@@ -49,7 +49,8 @@ impl Sizes {
         let lanes = (shape.k / TERMS_PER_LANE).clamp(1, 32).next_power_of_two() as u32;
         let room = |most_bytes: usize| 1_usize << (most_bytes / (cols * bytes)).ilog2();
         let whole = shape.k.clamp(32, 1 << 20).next_power_of_two();
-        let most = WHOLE_BYTES.min(limits.shared_bytes_per_block as usize);
+        // Beside the chunks behind columns.
+        let most = WHOLE_BYTES.min((limits.shared_bytes_per_block as usize).saturating_sub(16 * cols));
         let depth = if whole <= room(most) { whole } else { room(PART_BYTES) };
         Sizes { cols, rows, lanes: lanes.min(32), depth }
     }
@@ -153,6 +154,9 @@ mod tests {
                 assert!(sizes.lanes.is_power_of_two() && sizes.lanes <= 32);
             }
         }
+        let small = DeviceLimits { shared_bytes_per_block: 64 << 10, ..h200.clone() };
+        let of_small = Sizes::new::<f32>(&small, Shape { m: 1, k: 2000, n: 8 });
+        assert!(of_small.shared_bytes::<f32>() <= 64 << 10, "{of_small:?}");
         let sizes = |k, n| Sizes::new::<f32>(&h200, Shape { m: 1, k, n });
         assert_eq!((sizes(8, 8).lanes, sizes(1000, 8).lanes), (1, 32));
         assert_eq!((sizes(1000, 8).depth, sizes(100_000, 8).depth), (1024, 1024));

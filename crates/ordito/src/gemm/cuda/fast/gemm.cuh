@@ -282,7 +282,7 @@ __device__ __forceinline__ void store_all(const Product& product, const Work& wo
 __device__ __forceinline__ void ask_for_old(const Product& product, const Work& work) {
     constexpr u32 LINE = 128 / sizeof(SCALAR), LINES = COLS / LINE;
     static_assert(COLS % LINE == 0, "rows of a tile are whole cache lines");
-    // Large tiles are for long sums, and have no register to spare; small ones are for small products, which took 5 % longer.
+    // Warps with large parts are for long sums, and have no register to spare; small ones are for small products, which took 5 % longer.
     constexpr u32 BYTES_OF_WARP = WARP_ROWS * WARP_COLS * sizeof(SCALAR);
     constexpr bool MEDIUM = BYTES_OF_WARP >= 4096 && BYTES_OF_WARP <= 8192;
     constexpr u64 KEPT = (16 << 20) / sizeof(SCALAR);
