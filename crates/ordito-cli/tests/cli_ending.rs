@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,22 @@ fn long_run(folder: &tempfile::TempDir) -> Child {
     run(folder, &["gemm", "4", "3000", "--variant", "dense-serial-loops", "--work-limit", "1e15"])
 }
 
+/// The program, which takes interrupts even where these tests run in the background of a shell, and so without them.
+fn ordito() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ordito"));
+    // SAFETY: between fork and exec only a system call is made that may be made there.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        })
+    };
+    command
+}
+
 /// A measurement whose files go to `r`.
 fn run(folder: &tempfile::TempDir, arguments: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_ordito"))
+    ordito()
         .arg("bench")
         .args(arguments)
         .args(["--samples", "2", "--out", "r"])
@@ -129,15 +143,12 @@ fn a_second_interrupt_ends_it_at_once() {
 
 #[test]
 fn more_threads_than_any_core_can_use_are_refused() {
-    let output = Command::new(env!("CARGO_BIN_EXE_ordito"))
-        .args(["verify", "spmm", "stencil5:10", "--threads", "100000"])
-        .output()
-        .unwrap();
+    let output = ordito().args(["verify", "spmm", "stencil5:10", "--threads", "100000"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     // So many can be had, and are not too many.
     let most = 32 * std::thread::available_parallelism().unwrap().get();
     let verify = |threads: usize| {
-        Command::new(env!("CARGO_BIN_EXE_ordito"))
+        ordito()
             .args(["verify", "spmm", "stencil5:10", "--on", "cpu", "--variant", "csr-threads-nnz"])
             .args(["--threads", &threads.to_string()])
             .output()
