@@ -5,3 +5,4 @@ pub(crate) mod dense_cuda_cublas;
 pub(crate) mod device;
 pub(crate) mod fast;
 pub(crate) mod ladder;
+mod plain_launch;

@@ -3,13 +3,12 @@
 //! Loses where C has more than a few columns, since A is read for every tile of them, and where it has so few rows that multiprocessors idle.
 
 use crate::Scalar;
-use crate::device::{
-    Argument, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
-};
-use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
+use crate::device::{DeviceLimits, KernelSource, LaunchPlan};
+use crate::gemm::cuda::device::OnDevice;
+use crate::gemm::cuda::plain_launch::PlainLaunch;
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
-use crate::op::{Description, Place, RunError, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
 use std::sync::Arc;
@@ -85,33 +84,6 @@ impl Sizes {
     }
 }
 
-struct Launch {
-    kernel: Kernel,
-    plan: LaunchPlan,
-}
-
-impl<S: Scalar> DeviceKernel<S> for Launch {
-    fn multiply(
-        &mut self,
-        terms: usize,
-        alpha: S,
-        a: DeviceView<'_, S>,
-        b: DeviceView<'_, S>,
-        beta: S,
-        c: DeviceViewMut<'_, S>,
-    ) -> Result<(), RunError> {
-        let mut arguments = [c.rows(), terms, c.cols()].map(|side| Argument::of(side as u64)).to_vec();
-        arguments.extend(a.arguments().into_iter().chain(b.arguments()).chain(c.arguments()));
-        arguments.extend([Argument::of(alpha), Argument::of(beta)]);
-        // SAFETY: as the kernel declares them; the operands have the shape that the launch was planned for.
-        Ok(unsafe { self.kernel.launch(&self.plan, &arguments) }?)
-    }
-
-    fn launches(&self) -> Vec<LaunchReport> {
-        vec![self.kernel.report(&self.plan)]
-    }
-}
-
 pub(crate) const DESCRIPTION: Description = Description::new(
     "dense-cuda-narrow",
     "for few columns: lanes walk along rows of A, sums of up to 32 columns in registers",
@@ -135,7 +107,7 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaNarrow {
         let sizes = Sizes::new::<S>(device.limits(), *shape);
         let plan = sizes.plan::<S>(device.limits(), *shape)?;
         let kernel = device.kernel(&sizes.source::<S>())?;
-        Ok(OnDevice::boxed(Launch { kernel, plan }, device, *shape))
+        Ok(OnDevice::boxed(PlainLaunch { kernel, plan }, device, *shape))
     }
 }
 

@@ -4,14 +4,12 @@
 //! kernel1 and kernel2 can have any shape, and stand in a grid of two dimensions, as in the lecture they come from.
 
 use crate::Scalar;
-use crate::device::{
-    Adjustable, Argument, DeviceLimits, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan,
-    LaunchReport,
-};
-use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
+use crate::device::{Adjustable, DeviceLimits, KernelSource, LaunchPlan};
+use crate::gemm::cuda::device::OnDevice;
+use crate::gemm::cuda::plain_launch::PlainLaunch;
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
-use crate::op::{Description, Place, RunError, Variant};
+use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
 use std::sync::Arc;
@@ -152,33 +150,6 @@ fn plan(limits: &DeviceLimits, shape: Shape, by: By, [rows, cols]: [u32; 2]) -> 
     }
 }
 
-struct Launch {
-    kernel: Kernel,
-    plan: LaunchPlan,
-}
-
-impl<S: Scalar> DeviceKernel<S> for Launch {
-    fn multiply(
-        &mut self,
-        terms: usize,
-        alpha: S,
-        a: DeviceView<'_, S>,
-        b: DeviceView<'_, S>,
-        beta: S,
-        c: DeviceViewMut<'_, S>,
-    ) -> Result<(), RunError> {
-        let mut arguments = [c.rows(), terms, c.cols()].map(|side| Argument::of(side as u64)).to_vec();
-        arguments.extend(a.arguments().into_iter().chain(b.arguments()).chain(c.arguments()));
-        arguments.extend([Argument::of(alpha), Argument::of(beta)]);
-        // SAFETY: as the kernel declares them; the operands have the shape that the launch was planned for.
-        Ok(unsafe { self.kernel.launch(&self.plan, &arguments) }?)
-    }
-
-    fn launches(&self) -> Vec<LaunchReport> {
-        vec![self.kernel.report(&self.plan)]
-    }
-}
-
 impl<S: Scalar> Variant<Gemm<S>> for Rung {
     fn describe(&self) -> &Description {
         &self.description
@@ -191,7 +162,7 @@ impl<S: Scalar> Variant<Gemm<S>> for Rung {
         let block = self.block(machine);
         let plan = plan(device.limits(), *shape, self.by, block)?;
         let kernel = device.kernel(&self.kernel::<S>(block))?;
-        Ok(OnDevice::boxed(Launch { kernel, plan }, device, *shape))
+        Ok(OnDevice::boxed(PlainLaunch { kernel, plan }, device, *shape))
     }
 }
 
