@@ -17,6 +17,8 @@
 
 mod fit;
 mod options;
+mod prices;
+mod table;
 mod turns;
 
 use anyhow::Context;
@@ -53,7 +55,7 @@ fn main() -> anyhow::Result<()> {
             eprintln!("--seconds {}: the others are left out", options.seconds);
             break;
         }
-        let coo = load::<f64>(input, &options.read_options())?.coo;
+        let coo = load::<f64>(input, &options.read_options(options.seed))?.coo;
         let a = Arc::new(Csr::from_owned_coo(coo, Duplicates::Sum));
         for dtype in &options.dtype {
             match dtype {
@@ -94,7 +96,7 @@ impl<'a> Timing<'a> {
         let flush = DeviceFlush::new(&machine.device()?)?;
         std::fs::create_dir_all(&options.out).context("--out")?;
         let mut times = csv::Writer::from_path(options.out.join("times.csv")).context("--out")?;
-        times.write_record(["matrix", "dtype", "k", "variant", "chosen", "hot_ns", "flushed_ns"])?;
+        times.write_record(["matrix", "seed", "dtype", "k", "variant", "chosen", "hot_ns", "flushed_ns"])?;
         Ok(Timing { options, machine, flush, times })
     }
 
@@ -128,8 +130,8 @@ impl<'a> Timing<'a> {
             }
             let chosen = Spmm::choose(&self.machine, &Subject { a: a.clone(), triplets: None, k }).variant;
             for entry in contest.times(&mut multiply)? {
-                let mut line =
-                    vec![name_of(input).into(), S::NAME.into(), k.to_string(), entry.variant.into()];
+                let (seed, k) = (self.options.seed.to_string(), k.to_string());
+                let mut line = vec![name_of(input).into(), seed, S::NAME.into(), k, entry.variant.into()];
                 line.push(u8::from(chosen == entry.variant).to_string());
                 line.extend([entry.hot_ns, entry.flushed_ns].map(|ns| format!("{ns:.0}")));
                 self.times.write_record(&line)?;

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     matrix: Vec<String>,
     /// The seed of synthetic matrices
     #[arg(long, default_value_t = 0)]
-    seed: u64,
+    pub(crate) seed: u64,
     /// Columns of X
     #[arg(long, value_name = "K", value_delimiter = ',', default_value = "1,2,4,8,16,32,64,128")]
     k: Vec<usize>,
@@ -40,10 +40,10 @@ pub(crate) struct Options {
     /// Fit prices to the times of this folder instead: needs no GPU
     #[arg(long, value_name = "DIR")]
     pub(crate) fit: Option<PathBuf>,
-    /// Judge the choice by the times of this folder, too
-    #[arg(long, value_name = "DIR", requires = "fit")]
-    pub(crate) judge: Option<PathBuf>,
-    /// Where the matrices of that folder are
+    /// Judge the choice by the times of these folders, too
+    #[arg(long, value_name = "DIR", value_delimiter = ',', requires = "fit")]
+    pub(crate) judge: Vec<PathBuf>,
+    /// Where the real matrices are
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<String>,
     /// No K for which X or Y would be larger
@@ -67,8 +67,8 @@ impl Options {
         Ok(options)
     }
 
-    pub(crate) fn read_options(&self) -> ReadOptions {
-        ReadOptions { seed: self.seed, ..ReadOptions::default() }
+    pub(crate) fn read_options(&self, seed: u64) -> ReadOptions {
+        ReadOptions { seed, ..ReadOptions::default() }
     }
 
     /// The K for this matrix: the same whenever it is asked for.

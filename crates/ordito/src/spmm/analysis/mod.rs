@@ -7,6 +7,8 @@ pub(crate) mod reuse;
 pub(crate) mod row_work;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod shape;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) mod together;
 pub(crate) mod x_fetches;
 
 use crate::Scalar;

@@ -50,45 +50,118 @@ fn for_every_distinct(firsts: impl Iterator<Item = usize>, fill: impl Fn(usize, 
 }
 
 #[cfg(any(feature = "cuda", feature = "emulator"))]
-pub(crate) use wider::{reuse_of_equals, reuse_within};
+pub(crate) use by_nonzeros::{reuse_of_equals, reuse_within};
 
-/// Of wider windows, for a choice on a device.
+/// Of windows around nonzeros that lie evenly over all of them, for a choice on a device: so a few long rows count for what they hold.
 #[cfg(any(feature = "cuda", feature = "emulator"))]
-mod wider {
-    use super::{Csr, NONZEROS, Scalar, WINDOW, WINDOWS, for_every_distinct};
+mod by_nonzeros {
+    use super::{Csr, NONZEROS, Scalar, WINDOW, WINDOWS};
 
     /// Fewer windows than this tell too little.
     const LEAST_WINDOWS: usize = 16;
     /// For every row of a window, rows that are looked through for one that is as long.
     const LOOKED_THROUGH: usize = 256;
 
-    /// Windows of so many rows that are looked at, and nonzeros of each: as many rows in all, whatever their size.
-    fn looked_at(rows: usize) -> (usize, usize) {
-        ((WINDOWS * WINDOW / rows).max(LEAST_WINDOWS), NONZEROS * rows / WINDOW)
-    }
-
-    /// Nonzeros for every group of `2^shift` columns that is in one of `rows` neighbouring rows, of windows that lie evenly over
-    /// the matrix.
+    /// Nonzeros for every group of `2^shift` columns that is in one of `rows` neighbouring rows.
     pub(crate) fn reuse_within<S: Scalar>(a: &Csr<S>, rows: usize, shift: u32) -> f64 {
-        let (view, windows, (most, nonzeros)) = (a.view(), a.rows().div_ceil(rows), looked_at(rows));
-        let count = windows.min(most);
-        for_every_distinct((0..count).map(|sample| sample * windows / count * rows), |first, columns| {
+        let view = a.view();
+        mean_reuse(a, rows, |row, columns| {
+            let first = row / rows * rows;
             let all = view.offsets()[first]..view.offsets()[a.rows().min(first + rows)];
-            columns.extend(view.columns()[all].iter().take(nonzeros).map(|column| column >> shift));
+            let thinned = Thinned::to(NONZEROS * rows / WINDOW, all.len());
+            columns.extend(thinned.of(&view.columns()[all], shift));
         })
     }
 
-    /// The same of rows that come next to each other where rows are sorted by their lengths: those that are as long as the first.
+    /// The same of rows that come next to each other where rows are sorted by their lengths: those that are as long.
     pub(crate) fn reuse_of_equals<S: Scalar>(a: &Csr<S>, rows: usize) -> f64 {
-        let (view, (most, nonzeros)) = (a.view(), looked_at(rows));
-        let count = most.min(a.rows());
-        for_every_distinct((0..count).map(|sample| sample * a.rows() / count), |first, columns| {
-            let length = view.range(first).len();
-            let near = first..a.rows().min(first + LOOKED_THROUGH * rows);
+        let view = a.view();
+        mean_reuse(a, rows, |row, columns| {
+            let length = view.range(row).len();
+            let thinned = Thinned::to(NONZEROS * rows / WINDOW, length * rows);
+            let near =
+                row.saturating_sub(LOOKED_THROUGH / 2 * rows)..a.rows().min(row + LOOKED_THROUGH / 2 * rows);
             for row in near.filter(|&row| view.range(row).len() == length).take(rows) {
-                let left = nonzeros.saturating_sub(columns.len());
-                columns.extend(view.columns()[view.range(row)].iter().take(left));
+                columns.extend(thinned.of(&view.columns()[view.range(row)], 0));
             }
         })
+    }
+
+    /// Of windows of `rows` rows; `fill` lists columns of the one that a row is in.
+    fn mean_reuse<S: Scalar>(a: &Csr<S>, rows: usize, fill: impl Fn(usize, &mut Vec<u32>)) -> f64 {
+        let (ends, nonzeros) = (&a.view().offsets()[1..], a.nnz());
+        // As many rows in all, whatever the size of a window.
+        let windows = (WINDOWS * WINDOW / rows).max(LEAST_WINDOWS).min(nonzeros);
+        let (mut columns, mut looked_at, mut distinct) = (Vec::new(), 0.0, 0.0);
+        for window in 0..windows {
+            let nonzero = nonzeros / windows * window + nonzeros % windows * window / windows;
+            columns.clear();
+            fill(ends.partition_point(|&end| end <= nonzero), &mut columns);
+            let count = columns.len();
+            if count > 0 {
+                columns.sort_unstable();
+                columns.dedup();
+                looked_at += 1.0;
+                distinct += columns.len() as f64 / count as f64;
+            }
+        }
+        if distinct > 0.0 { looked_at / distinct } else { 0.0 }
+    }
+
+    /// Of many columns some, the same ones in every row, so that what rows share stays what it is.
+    struct Thinned {
+        bits: u32,
+    }
+
+    impl Thinned {
+        /// About to `most` of so many.
+        fn to(most: usize, all: usize) -> Self {
+            Thinned { bits: all.div_ceil(most).next_power_of_two().ilog2() }
+        }
+
+        /// In groups of `2^shift`.
+        fn of(&self, columns: &[u32], shift: u32) -> impl Iterator<Item = u32> {
+            let bits = self.bits;
+            let groups = columns.iter().map(move |column| column >> shift);
+            // Scattered by the golden ratio.
+            groups.filter(move |group| (u64::from(group.wrapping_mul(0x9E37_79B9)) << bits) >> 32 == 0)
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod tests {
+    use super::*;
+    use crate::matrix::{Coo, Duplicates};
+
+    /// Rows of one nonzero each, then `long` rows that have all columns.
+    fn bordered(short: u32, long: u32) -> Csr<f64> {
+        let border = (short..short + long).flat_map(|row| (0..short).map(move |column| (row, column)));
+        let (rows, columns): (Vec<u32>, Vec<u32>) = (0..short).map(|row| (row, row)).chain(border).unzip();
+        let values = vec![1.0; rows.len()];
+        let coo = Coo::new((short + long) as usize, short as usize, rows, columns, values).unwrap();
+        Csr::from_coo(&coo, Duplicates::Sum)
+    }
+
+    #[test]
+    fn long_rows_count_for_what_they_hold() {
+        let a = bordered(8000, 8);
+        // A ninth of the nonzeros share nothing, the others each column by eight.
+        let exactly = 9.0 / (1.0 + 8.0 / 8.0);
+        let found = reuse_within(&a, 8, 0);
+        assert!((found / exactly - 1.0).abs() < 0.05, "{found} {exactly}");
+        assert!(reuse(&a) < 1.1, "of windows that lie evenly over the rows");
+        let equals = reuse_of_equals(&a, 64);
+        assert!((equals / exactly - 1.0).abs() < 0.1, "of 32 windows: {equals} {exactly}");
+    }
+
+    #[test]
+    fn nothing_is_shared_where_nothing_is() {
+        assert_eq!(reuse_within(&bordered(0, 0), 8, 0), 0.0);
+        assert_eq!(
+            (reuse_within(&bordered(100, 0), 8, 0), reuse_of_equals(&bordered(100, 0), 64)),
+            (1.0, 1.0)
+        );
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct RowWork {
     /// Entries, if 1, 2, 4 … 32 neighbouring rows are as long as the longest of them.
     pub(crate) padded: [u64; GROUPS],
     pub(crate) longest: usize,
+    /// Nonzeros of the 8 neighbouring rows that have most.
+    pub(crate) longest_of_8: usize,
 }
 
 #[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))]
@@ -23,6 +25,7 @@ impl RowWork {
     pub(crate) fn of(offsets: &[usize]) -> Self {
         let mut work = RowWork::default();
         let mut longest = [0_usize; GROUPS];
+        let mut of_8 = 0;
         let rows = offsets.len() - 1;
         for (row, ends) in offsets.windows(2).enumerate() {
             let length = ends[1] - ends[0];
@@ -31,6 +34,8 @@ impl RowWork {
                 *count += (length as u64).div_ceil(1 << part);
             }
             work.longest = work.longest.max(length);
+            of_8 = length + if row.is_multiple_of(8) { 0 } else { of_8 };
+            work.longest_of_8 = work.longest_of_8.max(of_8);
             for (group, (padded, longest)) in work.padded.iter_mut().zip(&mut longest).enumerate() {
                 *longest = length.max(*longest);
                 if (row + 1).is_multiple_of(1 << group) || row + 1 == rows {
@@ -67,7 +72,7 @@ mod tests {
         let mut offsets = vec![0];
         lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
         let work = RowWork::of(&offsets);
-        assert_eq!((work.empty, work.longest), (1, 9));
+        assert_eq!((work.empty, work.longest, work.longest_of_8), (1, 9, 15));
         assert_eq!(work.parts[..5], [15, 2 + 1 + 5 + 1, 1 + 1 + 3 + 1, 1 + 1 + 2 + 1, 4]);
         assert_eq!(work.parts[9], 4);
         assert_eq!(work.padded, [15, 6 + 18 + 4, 36 + 8, 72, 144, 288]);

@@ -4,8 +4,9 @@
 use crate::Scalar;
 use crate::matrix::Csr;
 use crate::spmm::analysis::gathered::foreseen;
-use crate::spmm::analysis::reuse::{reuse, reuse_of_equals, reuse_within};
+use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of_equals, reuse_within};
 use crate::spmm::analysis::row_work::RowWork;
+use crate::spmm::analysis::together::{PerLine, Rows, across, along};
 
 /// A matrix in a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,26 +24,34 @@ pub(crate) struct Shape {
     pub(crate) equals: f64,
     /// Nonzeros for every 8 columns, a sector of a vector in single precision, that are in one of 32 neighbouring rows.
     pub(crate) sectors: f64,
+    /// Elements of X for every line of a cache that the lanes of a warp read them from, each for a row of its own, neighbours or rows
+    /// that are equally long; and 8 lanes that share out a row.
+    pub(crate) across: PerLine,
+    pub(crate) across_equals: PerLine,
+    pub(crate) along: PerLine,
 }
 
 const NEAR: usize = 64;
 const WARP: usize = 32;
+const LANES: usize = 8;
 /// A sector holds 2 to the power of this elements.
 const SECTOR: u32 = 3;
 
 impl Shape {
     pub(crate) fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        let reuse = reuse(a);
         Shape {
             rows: a.rows(),
             cols: a.cols(),
             nonzeros: a.nnz(),
             work: RowWork::of(a.view().offsets()),
-            reuse,
-            gathered: foreseen(a, reuse),
+            reuse: reuse(a),
+            gathered: foreseen(a, reuse_within(a, WINDOW, 0)),
             near: reuse_within(a, NEAR, 0),
             equals: reuse_of_equals(a, NEAR),
             sectors: reuse_within(a, WARP, SECTOR),
+            across: across(a, WARP, Rows::Neighbours),
+            across_equals: across(a, WARP, Rows::OfOneLength),
+            along: along(a, LANES),
         }
     }
 
@@ -74,6 +83,6 @@ mod tests {
         let skewed = shape("powerlaw:20000x16");
         assert!(skewed.work.longest > 300 && skewed.work.padded_to(8) > 2.0 * skewed.nonzeros as f64);
         assert!(band.near > 20.0 && band.equals > 20.0 && skewed.equals < 2.0, "{band:?} {skewed:?}");
-        assert_eq!(shape("empty:0x0").reuse, 0.0);
+        assert_eq!((shape("empty:0x0").reuse, shape("empty:0x0").across), (0.0, [1.0; 6]));
     }
 }

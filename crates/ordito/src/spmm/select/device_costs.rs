@@ -22,13 +22,13 @@ pub(super) struct Cost {
 /// In the order of the candidates.
 #[rustfmt::skip]
 pub(super) const COSTS: [Cost; 8] = [
-    // launch, streamed, far, read, steps, wide_steps, warps, wide_warps, second, unfilled, chain
-    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2507.5147, 0.0121, 0.0124, 0.0000, 4.5735, 0.2047, 12.1635, 13.8260, 4210.4047, 70.9539, 299.5975] },
-    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2376.4900, 0.0300, 0.0113, 0.0000, 2.1157, 1.3485, 14.2606, 10.1498, 3709.2444, 52.0353, 247.4097] },
-    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2463.8216, 0.0126, 0.0129, 0.0000, 3.1734, 1.4541, 12.6682, 9.9570, 3739.3951, 225.3308, 242.1210] },
-    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2358.9191, 0.0184, 0.0111, 0.0000, 2.5775, 1.8929, 15.2771, 15.0081, 3290.1483, 165.8592, 124.7828] },
-    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2584.9756, 0.0275, 0.0080, 0.0000, 8.3314, 0.0000, 0.0000, 13.9227, 0.0000, 53.6675, 311.4631] },
-    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [2846.7239, 0.0453, 0.0056, 0.0000, 0.0000, 4.9871, 7.7772, 6.6511, 4169.1776, 132.0797, 130.1557] },
-    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [3318.0004, 0.0093, 0.0007, 0.0080, 8.3820, 8.3800, 0.0000, 0.0000, 0.0000, 37.7383, 68.3980] },
-    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [2905.7807, 0.0070, 0.0116, 0.0029, 13.0145, 8.4484, 39.2125, 20.2028, 0.0000, 176.5179, 248.9970] },
+    // launch, streamed, streamed_far, written, fetched, fetched_far, looked_up, steps, asking, warps, wide_warps, second, unfilled, chain
+    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2579.1014, 0.0002, 0.0265, 0.0000, 0.0050, 0.0055, 0.1713, 1.7450, 2.6477, 24.0350, 0.1196, 2385.1847, 48.2334, 330.3528] },
+    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2200.0296, 0.0309, 0.0223, 0.0000, 0.0022, 0.0083, 0.3740, 0.5704, 0.2670, 16.2895, 4.0685, 1839.9229, 53.1600, 252.6444] },
+    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2533.7862, 0.0000, 0.0236, 0.0000, 0.0035, 0.0101, 0.0526, 2.1709, 2.8135, 15.2362, 8.0894, 2317.0458, 146.6751, 298.8827] },
+    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2015.4861, 0.0193, 0.0142, 0.0000, 0.0021, 0.0118, 0.1646, 1.4387, 0.8866, 19.0875, 12.7931, 3240.6556, 100.6837, 199.5140] },
+    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2618.1178, 0.0007, 0.0251, 0.0001, 0.0001, 0.0042, 0.0497, 8.0390, 2.4088, 4.7582, 15.4338, 0.0000, 30.5688, 406.0697] },
+    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [3247.0657, 0.0019, 0.0271, 0.0000, 0.0027, 0.0023, 0.3467, 3.3853, 1.6002, 45.8685, 6.2692, 3105.5855, 75.0134, 203.2424] },
+    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [2562.7229, 0.0026, 0.0038, 0.0000, 0.0016, 0.0011, 0.3835, 16.3404, 2.0541, 4.1788, 9.2750, 1034.0188, 155.4756, 9.9213] },
+    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [2914.9653, 0.0000, 0.0171, 0.0106, 0.0113, 0.0000, 0.8887, 9.7232, 2.9785, 39.3979, 5.5369, 972.3551, 119.0258, 227.9348] },
 ];

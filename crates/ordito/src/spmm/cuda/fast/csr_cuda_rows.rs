@@ -149,7 +149,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let split = (GROUP / tiling.lanes).max(1);
         let lanes_of_warp = f64::from(GROUP.max(tiling.lanes)) / f64::from(LANES);
         let part = part_length((shape.rows, shape.nonzeros), shape.work.longest, split);
-        let is_cut = shape.work.longest > part;
+        let is_cut = shape.work.longest > 2 * part;
         let of_rows = shape.rows as f64;
         let pieces =
             if is_cut { shape.work.parts_of(part as f64) + shape.work.empty as f64 } else { of_rows };
@@ -158,13 +158,14 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             tiling,
             warps: pieces * lanes_of_warp,
             steps: shape.work.parts_of(f64::from(split)) * lanes_of_warp,
-            chain: shape.work.longest.min(part) as f64 / f64::from(split),
+            chain: shape.work.longest.min(2 * part) as f64 / f64::from(split),
             // Handed round are the nonzeros of one step at a time.
             in_flight: if SHUFFLED { in_flight.min(tiling.lanes) } else { in_flight },
             parts: if is_cut { shape.work.longest as f64 / part as f64 } else { 0.0 },
             more_bytes: 16.0 * of_rows,
             x_rows: shape.nonzeros as f64,
             reuse: shape.equals,
+            per_line: shape.along,
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {

@@ -56,6 +56,8 @@ const NONE: u32 = u32::MAX;
 
 /// Neighbouring nonzeros of a group: all of them are on their way at once.
 const ITEMS: u32 = 8;
+/// A row that would only just not fit begins a new block: where this part of one is lost by it.
+const UNCUT: usize = 8;
 
 /// A dealt out to blocks.
 #[derive(Debug, PartialEq)]
@@ -74,7 +76,7 @@ impl<S: Scalar> Blocked<S> {
         let mut end = 0;
         for length in a.row_lengths() {
             let (length, left) = (length.max(1), size - end % size);
-            if length > left && length <= size && left <= size / 8 {
+            if length > left && length <= size && left <= size / UNCUT {
                 end += left;
             }
             starts.push(end);
@@ -133,16 +135,20 @@ impl<S: Scalar> Fast<S> for Shares {
         let tiling = Tiling::new::<S>(k, 1, LANES);
         let entries = (shape.nonzeros + shape.work.empty) as f64;
         let lanes_of_warp = f64::from(tiling.lanes) / 32.0;
+        // Rows that are much shorter than a block are not cut.
+        let of_block = f64::from(THREADS / tiling.lanes * ITEMS);
+        let is_cut = entries > of_block && shape.work.longest as f64 > of_block / UNCUT as f64;
         Work {
             tiling,
             warps: entries / f64::from(ITEMS) * lanes_of_warp,
             steps: entries * lanes_of_warp,
             chain: f64::from(ITEMS),
             in_flight: ITEMS,
-            parts: 0.0,
+            parts: if is_cut { shape.work.longest as f64 / of_block } else { 0.0 },
             more_bytes: (shape.work.empty * (4 + size_of::<S>())) as f64,
             x_rows: shape.nonzeros as f64,
             reuse: shape.near,
+            per_line: shape.along,
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {

@@ -40,10 +40,17 @@ const LANES: u32 = 8;
 /// Entries of a step of the tensor core.
 const ENTRIES: usize = 8;
 /// Steps of a part of a window that has more than twice as many: short ones end together, but the more columns there are, the
-/// more there is to add up of them.
-fn steps_of_part(k: usize, scalar_bytes: usize) -> usize {
-    if k.saturating_mul(scalar_bytes) < 512 { 16 } else { 64 }
+/// more there is to add up of them. Of few steps in all nobody should wait for many that follow each other.
+fn steps_of_part(row_bytes: usize, steps: usize) -> usize {
+    if row_bytes < WIDE {
+        SHORTEST_PART
+    } else {
+        (steps / PARTS_TO_FILL).clamp(SHORTEST_PART, 4 * SHORTEST_PART)
+    }
 }
+const WIDE: usize = 512;
+const SHORTEST_PART: usize = 16;
+const PARTS_TO_FILL: usize = 1024;
 
 /// 16 columns of X in f64, 32 in f32, in 8 lanes; twice as many in f64 where there are that many.
 fn tiling<S: Scalar>(k: usize) -> Tiling {
@@ -111,9 +118,11 @@ impl<S: Scalar> Window<S> {
 
 impl<S: Scalar> Windowed<S> {
     /// Rows as they are, or gathered where that lets windows share more.
-    fn new(a: &Csr<S>, part: usize) -> Self {
+    fn new(a: &Csr<S>, row_bytes: usize) -> Self {
         let rows = gathered(a).unwrap_or_else(|| (0..a.rows() as u32).collect());
         let windows: Vec<Window<S>> = parallel::map(rows.chunks(ROWS).collect(), |rows| Window::new(a, rows));
+        let steps = windows.iter().map(|window| window.columns.len().div_ceil(ENTRIES)).sum();
+        let part = steps_of_part(row_bytes, steps);
         let mut windowed = Windowed {
             rows,
             pieces: Pieces::default(),
@@ -194,23 +203,26 @@ impl<S: Scalar> Fast<S> for Windows {
         all
     }
     fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
-        let windows = shape.rows as f64 / ROWS as f64;
-        let entries = shape.nonzeros as f64 / shape.gathered.max(1.0);
-        // The window of the longest row, or any other.
-        let steps = (shape.work.longest as f64).max(shape.mean() * ROWS as f64 / shape.gathered.max(1.0))
-            / ENTRIES as f64;
-        let part = steps_of_part(k, size_of::<S>()) as f64;
-        let is_cut = steps > 2.0 * part;
+        let (windows, shared) = (shape.rows as f64 / ROWS as f64, shape.gathered.max(1.0));
+        let entries = shape.nonzeros as f64 / shared;
+        let steps = (entries / ENTRIES as f64).max(windows);
+        // The window of the longest row, or of the longest neighbours.
+        let longest =
+            (shape.work.longest as f64).max(shape.work.longest_of_8 as f64 / shared) / ENTRIES as f64;
+        let part = steps_of_part(k.saturating_mul(size_of::<S>()), steps as usize) as f64;
+        let is_cut = longest > 2.0 * part;
         Work {
             tiling: tiling::<S>(k),
             warps: windows,
-            steps: (entries / ENTRIES as f64).max(windows),
-            chain: steps.min(2.0 * part),
+            steps,
+            chain: longest.min(2.0 * part),
             in_flight: 1,
-            parts: if is_cut { steps / part } else { 0.0 },
+            parts: if is_cut { longest / part } else { 0.0 },
             more_bytes: 8.0 * entries - 4.0 * shape.nonzeros as f64,
             x_rows: entries,
-            reuse: shape.near,
+            // What rows of a window share is counted already.
+            reuse: shape.near / shared,
+            per_line: shape.along,
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
@@ -221,7 +233,7 @@ impl<S: Scalar> Fast<S> for Windows {
         let (a, k) = (&subject.a, subject.k);
         crate::spmm::cuda::fast::layout::pieces::check_rows(a.rows())?;
         let tiling = tiling::<S>(k);
-        let windowed = Windowed::new(a, steps_of_part(k, size_of::<S>()));
+        let windowed = Windowed::new(a, k.saturating_mul(size_of::<S>()));
         let rows = device.upload("rows of windows", &windowed.rows)?;
         let list = device.upload("windows", &windowed.pieces.list)?;
         let first_values = device.upload("first values of windows", &windowed.first_values)?;

@@ -1,6 +1,6 @@
 // What the fast kernels of Y = αAX + βY share. A thread has CHUNKS times VEC neighbouring elements of a row of X or Y, LANES
 // threads side by side have a tile of the columns: CHUNKS chunks of LANES × VEC. VEC is 16 bytes wide where K and the
-// distances of rows allow it, or one element; columns beyond K are never touched.
+// distances of rows allow it, otherwise as wide as they do; columns beyond K are never touched.
 #pragma once
 #include "ptx.cuh"
 

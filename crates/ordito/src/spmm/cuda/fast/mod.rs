@@ -115,7 +115,7 @@ impl<S: Scalar, F: Fast<S>> Candidate<S> for Listed<F> {
         &self.description
     }
     fn terms(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Terms {
-        self.fast.work(limits, shape, k).terms(limits, shape, k, size_of::<S>())
+        self.fast.work(limits, shape, k).terms::<S>(limits, shape, k)
     }
 }
 

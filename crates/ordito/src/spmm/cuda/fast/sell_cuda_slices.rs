@@ -163,6 +163,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             more_bytes: 4.0 * rows,
             x_rows: shape.nonzeros as f64,
             reuse: shape.near,
+            per_line: shape.across,
         };
         if ORDER == AS_THEY_ARE {
             return in_their_order;
@@ -172,15 +173,16 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             true => WARP * of_lane,
             false => part_length(shape.nonzeros, k.saturating_mul(size_of::<S>())),
         };
-        let is_cut = longest > part;
+        let is_cut = longest > if has_teams { part } else { 2 * part };
         let pieces = if is_cut { shape.work.parts_of(part as f64) + shape.work.empty as f64 } else { rows };
         Work {
             warps: pieces / of_slice,
             steps: shape.nonzeros as f64 / of_slice,
-            chain: longest.min(if has_teams { of_lane } else { part }) as f64,
-            parts: if is_cut && !has_teams { longest as f64 / part as f64 } else { 0.0 },
+            chain: longest.min(if has_teams { of_lane } else { 2 * part }) as f64,
+            parts: if is_cut { longest as f64 / part as f64 } else { 0.0 },
             more_bytes: 8.0 * rows,
             reuse: shape.equals,
+            per_line: shape.across_equals,
             ..in_their_order
         }
     }

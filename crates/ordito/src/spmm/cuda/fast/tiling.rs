@@ -47,20 +47,20 @@ impl Tiling {
         (k as u64).div_ceil(self.columns.into())
     }
 
-    /// How rows of `k` elements that lie so far apart are read.
+    /// How rows of `k` elements that lie so far apart are read: by loads as wide as all of them allow.
     pub(crate) fn loads<S: Scalar>(self, k: usize, distances: [usize; 2]) -> Loads {
         let widest = self.widest::<S>();
-        let fits = [k, distances[0], distances[1]].iter().all(|n| n.is_multiple_of(widest as usize));
-        let whole = fits && k.is_multiple_of(self.columns as usize);
-        Loads { width: if fits { widest } else { 1 }, whole }
+        let aligned = (k | distances[0] | distances[1]).trailing_zeros();
+        let width = widest.min(1 << aligned.min(widest.ilog2()));
+        Loads { width, whole: width == widest && k.is_multiple_of(self.columns as usize) }
     }
 
     /// Every way there is.
     pub(crate) fn all_loads<S: Scalar>(self) -> Vec<Loads> {
-        let width = self.widest::<S>();
-        let mut all = vec![Loads { width, whole: true }];
-        all.extend((self.columns > 1).then_some(Loads { width, whole: false }));
-        all.extend((width > 1).then_some(Loads { width: 1, whole: false }));
+        let widest = self.widest::<S>();
+        let mut all = vec![Loads { width: widest, whole: true }];
+        let narrower = (0..=widest.ilog2()).rev().map(|power| Loads { width: 1 << power, whole: false });
+        all.extend(narrower.filter(|_| self.columns > 1));
         all
     }
 
@@ -92,7 +92,7 @@ impl Tiling {
 /// How a lane reads its part of a row of X.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Loads {
-    /// Elements of a load: as many as are aligned, or one.
+    /// Elements of a load: as many as are aligned.
     pub(crate) width: u32,
     /// Tiles divide K: no load has to ask whether its columns are there.
     pub(crate) whole: bool,
@@ -149,5 +149,6 @@ mod tests {
         let twelve = Tiling::new::<f32>(12, 1, 8);
         assert_eq!(twelve.loads::<f32>(12, [12, 13]), Loads { width: 1, whole: false });
         assert_eq!(twelve.loads::<f32>(12, [12, 16]), Loads { width: 4, whole: false });
+        assert_eq!(Tiling::new::<f32>(10, 1, 8).loads::<f32>(10, [10, 10]), Loads { width: 2, whole: false });
     }
 }

@@ -1,0 +1,102 @@
+//! The tables of times, each line with what its kernel asks for.
+
+use crate::options::{Dtype, Options};
+use crate::rounded;
+use anyhow::Context;
+use ordito::Scalar;
+use ordito::device::DeviceLimits;
+use ordito::io::load;
+use ordito::matrix::{Csr, Duplicates};
+use ordito::spmm::KnownOnDevice;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A line of `times.csv`.
+#[derive(Debug, Deserialize)]
+struct Line {
+    matrix: String,
+    /// Of a synthetic one; tables of the first seed may lack it.
+    #[serde(default)]
+    seed: u64,
+    dtype: String,
+    k: usize,
+    variant: String,
+    hot_ns: f64,
+    flushed_ns: f64,
+}
+
+/// A product: matrix, precision, columns of X.
+pub(crate) type Case = (String, String, usize);
+
+/// One kernel on one product: what it asks for, and how long it took, with a warm and with an empty cache.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    pub(crate) case: Case,
+    pub(crate) variant: String,
+    pub(crate) terms: Vec<f64>,
+    pub(crate) ns: [f64; 2],
+}
+
+impl Sample {
+    /// What is predicted: between the two.
+    pub(crate) fn middle_ns(&self) -> f64 {
+        (self.ns[0] * self.ns[1]).sqrt()
+    }
+}
+
+/// All of a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) samples: Vec<Sample>,
+    /// The least time of those that have no price: cuSPARSE.
+    pub(crate) peers: BTreeMap<Case, [f64; 2]>,
+}
+
+impl Table {
+    /// Real matrices are looked for in `--data`.
+    pub(crate) fn read(options: &Options, folder: &Path) -> anyhow::Result<Self> {
+        let path = folder.join("times.csv");
+        let mut lines: BTreeMap<(String, u64), Vec<Line>> = BTreeMap::new();
+        for line in csv::Reader::from_path(&path).with_context(|| path.display().to_string())?.deserialize() {
+            let line: Line = line?;
+            lines.entry((line.matrix.clone(), line.seed)).or_default().push(line);
+        }
+        let mut table = Table::default();
+        for ((matrix, seed), lines) in lines {
+            let name = match (&options.data, matrix.contains(':')) {
+                (Some(data), false) => format!("{data}/{matrix}"),
+                _ => matrix,
+            };
+            let coo = load::<f64>(&name, &options.read_options(seed))?.coo;
+            let a = Csr::from_owned_coo(coo, Duplicates::Sum);
+            for dtype in [Dtype::F32, Dtype::F64] {
+                match dtype {
+                    Dtype::F32 => table.extend::<f32>(&*rounded(&a)?, &lines),
+                    Dtype::F64 => table.extend::<f64>(&a, &lines),
+                }
+            }
+        }
+        Ok(table)
+    }
+
+    fn extend<S: Scalar>(&mut self, a: &Csr<S>, lines: &[Line]) {
+        let known = KnownOnDevice::of(a);
+        let mut terms: BTreeMap<usize, Vec<(&str, Vec<f64>)>> = BTreeMap::new();
+        for line in lines.iter().filter(|line| line.dtype == S::NAME) {
+            let of_k = terms.entry(line.k).or_insert_with(|| known.terms::<S>(&DeviceLimits::h200(), line.k));
+            let (case, ns) =
+                ((line.matrix.clone(), line.dtype.clone(), line.k), [line.hot_ns, line.flushed_ns]);
+            match of_k.iter().find(|(variant, _)| *variant == line.variant) {
+                Some((_, terms)) => {
+                    let (variant, terms) = (line.variant.clone(), terms.clone());
+                    self.samples.push(Sample { case, variant, terms, ns });
+                }
+                None => {
+                    let least = self.peers.entry(case).or_insert([f64::INFINITY; 2]);
+                    *least = [0, 1].map(|kind| least[kind].min(ns[kind]));
+                }
+            }
+        }
+    }
+}
