@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{CsrSlices, DenseView, DenseViewMut};
 use crate::spmm::cpu::kernels::epilogue::update;
-use crate::spmm::cpu::kernels::row_kernel::{InOrder, Operands, Rows};
+use crate::spmm::cpu::kernels::row_kernel::{FEW, InOrder, Operands, Rows};
 use crate::spmm::cpu::partition::{Part, RowChunks};
 
 /// Columns up to here can be gathered: the instruction reads indices as signed.
@@ -28,12 +28,23 @@ pub(crate) fn multiply_chunks<S: Scalar>(
     let operands = Operands::new(alpha, x, beta, y.reborrow());
     let pieces = operands.unscaled_into(sums.as_mut_ptr());
     let narrow_columns = a.cols() <= NARROW_COLUMNS;
+    let few_in_rows = k == 1 && have_few(a.offsets());
     let (columns, values) = (a.columns(), a.values());
     // The view keeps what the kernel relies on: offsets rise to the number of entries, columns are rows of X. A chunk has its
     // rows of Y, or its slots among the sums, to itself.
     let multiply = |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
         let (list, columns, values) = (InOrder(offsets.as_ptr()), columns.as_ptr(), values.as_ptr());
-        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+        machine.vectorized(Rows {
+            list,
+            first,
+            end,
+            columns,
+            values,
+            operands,
+            narrow_columns,
+            ahead,
+            few_in_rows,
+        });
     };
     machine.run_chunks(chunks.count(), |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {
@@ -51,6 +62,21 @@ pub(crate) fn multiply_chunks<S: Scalar>(
             update(y, alpha, sum.unwrap_or(S::ZERO), beta);
         }
     }
+}
+
+/// Rows that are looked at, so few that small matrices do not wait for it, and how many of them have to be short.
+const LOOKED_AT: usize = 64;
+const NEARLY_ALL: f64 = 0.95;
+
+/// Have nearly all rows fewer nonzeros than [`FEW`]? Of a sample.
+fn have_few(offsets: &[usize]) -> bool {
+    let rows = offsets.len() - 1;
+    let looked_at = rows.min(LOOKED_AT);
+    let is_short = |sample: &usize| {
+        let row = sample * rows / looked_at;
+        offsets[row + 1] - offsets[row] < FEW
+    };
+    (0..looked_at).filter(is_short).count() as f64 >= NEARLY_ALL * looked_at as f64
 }
 
 #[cfg(test)]
@@ -115,6 +141,46 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn nearly_all_rows_are_short() {
+        let offsets = |lengths: &[usize]| {
+            let starts = lengths.iter().scan(0, |end, length| {
+                *end += length;
+                Some(*end)
+            });
+            [0].into_iter().chain(starts).collect::<Vec<usize>>()
+        };
+        assert!(have_few(&offsets(&[7; 3000])) && have_few(&[0]));
+        assert!(!have_few(&offsets(&[8; 3000])));
+        let every_tenth_is_long: Vec<usize> =
+            (0..3000).map(|row| if row % 10 == 0 { 30 } else { 2 }).collect();
+        assert!(!have_few(&offsets(&every_tenth_is_long)));
+    }
+
+    #[test]
+    fn short_pieces_of_long_rows_have_the_same_bits_on_any_number_of_threads() {
+        use crate::spmm::cpu::partition::PIECE;
+        // Short rows, and one that leaves three entries behind its last whole piece.
+        let (short, long) = (4000, 3 * PIECE + 3);
+        let offsets: Vec<usize> = (0..=short).chain([short + long]).collect();
+        let columns = (0..short + long).map(|entry| (entry * 7_919 % 50_000) as u32).collect();
+        let values = (0..short + long).map(|entry| (entry % 97) as f64 / 7.0 - 6.0).collect();
+        let a = Csr::from_parts(short + 1, 50_000, offsets, columns, values).unwrap();
+        let x: Vec<f64> = (0..50_000).map(|i| (i % 1013) as f64 / 3.0 - 100.0).collect();
+        assert!(have_few(a.view().offsets()));
+        let product = |threads| {
+            let machine = Machine::with_threads(threads).unwrap();
+            let chunks = RowChunks::new(a.view().offsets(), 1, threads);
+            let (x, mut y) = (DenseView::new(&x, 50_000, 1, 1).unwrap(), vec![f64::NAN; short + 1]);
+            let of_y = DenseViewMut::new(&mut y, short + 1, 1, 1).unwrap();
+            multiply_chunks(&machine, a.view(), &chunks, 0, 1.0, x, 0.0, of_y);
+            (chunks.slots() > 0, y)
+        };
+        let ((is_cut, one), (is_cut_by_four, four)) = (product(1), product(4));
+        assert!(!is_cut && is_cut_by_four, "threads share the long row");
+        assert_eq!(one, four);
     }
 
     #[test]

@@ -16,6 +16,12 @@ use crate::spmm::cpu::partition::PIECE;
 /// 1.30 with one, west2021 (3.6) 0.70 and 1.10, gemat1 (9.6) 0.58 and 0.80, cage10 (13) 0.79 and 0.94.
 pub(crate) const SHORT: usize = 24;
 
+/// Rows below this can be multiplied with a vector one nonzero after the other: where nearly all are so short, filling lanes and
+/// adding them up takes longer. Time with lanes over time without, one thread, f64 and f32: POWELL20_A (1 or 2 nonzeros in a row) 1.7 and
+/// 2.7, ash958 (2) 1.3 and 2.0, mdual (4) 1.0 and 1.5. Where longer rows stand between them, the processor does not foresee which
+/// loop comes next: soc-Epinions1 0.7 to 0.75.
+pub(crate) const FEW: usize = 8;
+
 /// Y beyond this is written by non-temporal stores: it would push out what is still needed, and be fetched before it is overwritten.
 /// Measured on stencil5 with K = 64 and 16: 1.3 times as fast. Below, whoever reads Y next finds it in the cache.
 const STREAM_ABOVE_BYTES: usize = 16 << 20;
@@ -121,6 +127,8 @@ pub(crate) struct Rows<S, R> {
     pub(crate) narrow_columns: bool,
     /// How many entries ahead X is asked for; 0: not at all.
     pub(crate) ahead: usize,
+    /// Nearly all rows have fewer than [`FEW`].
+    pub(crate) few_in_rows: bool,
 }
 
 impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
@@ -131,10 +139,14 @@ impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
         unsafe {
             if k != 1 {
                 in_spans::<S, V, 8>(k, 8, &self);
-            } else if x_distance == 1 && self.narrow_columns {
-                self.dot_products::<V, true>();
             } else {
-                self.dot_products::<V, false>();
+                // Asked once, not in every row.
+                match (x_distance == 1 && self.narrow_columns, self.few_in_rows) {
+                    (true, false) => self.dot_products::<V, true, false>(),
+                    (true, true) => self.dot_products::<V, true, true>(),
+                    (false, false) => self.dot_products::<V, false, false>(),
+                    (false, true) => self.dot_products::<V, false, true>(),
+                }
             }
         }
         if epilogue.is_streaming() {
@@ -253,7 +265,7 @@ impl<S: Scalar, R: RowList> Rows<S, R> {
     /// K = 1: a register holds neighbouring entries of a row instead of columns of X. X is gathered, if it has no gaps and
     /// columns are narrow, or collected one by one: lanes hold the same either way, so that sums have the same bits.
     #[inline(always)]
-    unsafe fn dot_products<V: Vectors<S>, const GATHERS: bool>(self) {
+    unsafe fn dot_products<V: Vectors<S>, const GATHERS: bool, const FEW_IN_ROWS: bool>(self) {
         let Rows { list, first, end, operands, .. } = self;
         let Operands { y, y_distance, epilogue: Epilogue { alpha, beta, .. }, .. } = operands;
         // SAFETY: the promises of whoever made it, and of the caller.
@@ -261,10 +273,10 @@ impl<S: Scalar, R: RowList> Rows<S, R> {
             let mut start = list.start(first);
             for i in first..end {
                 let end = list.start(i + 1);
-                let mut sum = self.dot::<V, GATHERS>(start, (end - start).min(PIECE));
+                let mut sum = self.dot::<V, GATHERS, FEW_IN_ROWS>(start, (end - start).min(PIECE));
                 while end - start > PIECE {
                     start += PIECE;
-                    sum += self.dot::<V, GATHERS>(start, (end - start).min(PIECE));
+                    sum += self.dot::<V, GATHERS, FEW_IN_ROWS>(start, (end - start).min(PIECE));
                 }
                 update(&mut *y.add(list.row(i) * y_distance), alpha, sum, beta);
                 start = end;
@@ -272,8 +284,45 @@ impl<S: Scalar, R: RowList> Rows<S, R> {
         }
     }
 
+    /// Of a row, or of a piece of one, whoever has the other pieces.
     #[inline(always)]
-    unsafe fn dot<V: Vectors<S>, const GATHERS: bool>(self, start: usize, n: usize) -> S {
+    unsafe fn dot<V: Vectors<S>, const GATHERS: bool, const FEW_IN_ROWS: bool>(
+        self,
+        start: usize,
+        n: usize,
+    ) -> S {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match FEW_IN_ROWS && n < FEW {
+                true => self.dot_of_few(start, n),
+                false => self.dot_in_lanes::<V, GATHERS>(start, n),
+            }
+        }
+    }
+
+    /// One nonzero after the other, with two sums.
+    #[inline(always)]
+    unsafe fn dot_of_few(self, start: usize, n: usize) -> S {
+        let Rows { columns, values, operands: Operands { x, x_distance, .. }, .. } = self;
+        let mut sums = [S::ZERO; 2];
+        // SAFETY: the promises of whoever made it, and of the caller; entries below `n`.
+        unsafe {
+            let term = |entry: usize| *values.add(entry) * *x.add(*columns.add(entry) as usize * x_distance);
+            let (mut entry, end) = (start, start + n);
+            while entry + 2 <= end {
+                sums[0] += term(entry);
+                sums[1] += term(entry + 1);
+                entry += 2;
+            }
+            if entry < end {
+                sums[0] += term(entry);
+            }
+        }
+        sums[0] + sums[1]
+    }
+
+    #[inline(always)]
+    unsafe fn dot_in_lanes<V: Vectors<S>, const GATHERS: bool>(self, start: usize, n: usize) -> S {
         let Operands { x, x_distance, .. } = self.operands;
         let count = V::Wide::COUNT;
         macro_rules! gather {
