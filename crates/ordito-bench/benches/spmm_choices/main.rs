@@ -1,7 +1,7 @@
 //! How long does every sparse product that `auto` could choose on a GPU take, on which matrices?
 //!
 //! ```text
-//! cargo bench --bench spmm_choices -- --matrix drawn:1..240 --k 1,2,3,4,6,8,12,16,24,32,48,64,96,128,256 --k-of-each 5 --out corpus
+//! cargo bench --bench spmm_choices -- --matrix drawn:1..240 --k 1,2,3,4,6,8,12,16,24,32,48,64,96,128,256 --k-of-each 4 --out corpus
 //! cargo bench --bench spmm_choices -- --matrix FOLDER --peers --out judged
 //! ```
 //!
@@ -10,7 +10,7 @@
 //! Nothing is verified here: `ordito verify` and the conformance tests do that. Then, without a GPU:
 //!
 //! ```text
-//! cargo bench --bench spmm_choices -- --fit corpus --judge judged --data FOLDER
+//! cargo bench --bench spmm_choices -- --fit corpus --judge judged,suite --data FOLDER
 //! ```
 
 #![allow(clippy::print_stderr, clippy::print_stdout)]

@@ -26,7 +26,7 @@ struct Line {
     flushed_ns: f64,
 }
 
-/// A product: matrix, precision, columns of X.
+/// A product: matrix, with its seed where that is not the first, precision, columns of X.
 pub(crate) type Case = (String, String, usize);
 
 /// One kernel on one product: what it asks for, and how long it took, with a warm and with an empty cache.
@@ -68,7 +68,8 @@ impl Table {
                 (Some(data), false) => format!("{data}/{matrix}"),
                 _ => matrix,
             };
-            let coo = load::<f64>(&name, &options.read_options(seed))?.coo;
+            let coo = load::<f64>(&name, &options.read_options(seed));
+            let coo = coo.context("real matrices are looked for in --data")?.coo;
             let a = Csr::from_owned_coo(coo, Duplicates::Sum);
             for dtype in [Dtype::F32, Dtype::F64] {
                 match dtype {
@@ -85,8 +86,11 @@ impl Table {
         let mut terms: BTreeMap<usize, Vec<(&str, Vec<f64>)>> = BTreeMap::new();
         for line in lines.iter().filter(|line| line.dtype == S::NAME) {
             let of_k = terms.entry(line.k).or_insert_with(|| known.terms::<S>(&DeviceLimits::h200(), line.k));
-            let (case, ns) =
-                ((line.matrix.clone(), line.dtype.clone(), line.k), [line.hot_ns, line.flushed_ns]);
+            let matrix = match line.seed {
+                0 => line.matrix.clone(),
+                seed => format!("{} of seed {seed}", line.matrix),
+            };
+            let (case, ns) = ((matrix, line.dtype.clone(), line.k), [line.hot_ns, line.flushed_ns]);
             match of_k.iter().find(|(variant, _)| *variant == line.variant) {
                 Some((_, terms)) => {
                     let (variant, terms) = (line.variant.clone(), terms.clone());

@@ -9,7 +9,7 @@ use ordito::spmm::{Inputs, Product, Spmm, Subject};
 use std::sync::Arc;
 
 /// Columns of X on both sides of what kernels are cut into.
-pub(crate) const KS: [usize; 13] = [1, 2, 3, 4, 7, 8, 12, 16, 31, 32, 33, 64, 65];
+pub(crate) const KS: [usize; 14] = [1, 2, 3, 4, 6, 7, 8, 12, 16, 31, 32, 33, 64, 65];
 
 /// Y = A·X.
 pub(crate) fn spmm_case<S: Scalar>(shape: &Shape, values: Values, k: usize) -> (Subject<S>, Inputs<S>) {

@@ -45,7 +45,7 @@ impl Bench {
             _ if !part => &KS,
             // Under a sanitizer everything takes several times as long.
             0..100 if std::env::var_os("ORDITO_EMULATOR_SANITIZE").is_some() => &[3, 8],
-            0..50 => &[1, 3, 8, 33],
+            0..50 => &[1, 6, 8, 33],
             50..100 => &[1, 8],
             100..1000 => &[1, 3],
             _ => &[1],

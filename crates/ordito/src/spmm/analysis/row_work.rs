@@ -49,6 +49,9 @@ impl RowWork {
 
     /// Parts of `length` nonzeros that rows have, about so many where that is no power of two; 512 stand for longer ones.
     pub(crate) fn parts_of(&self, length: f64) -> f64 {
+        if self.parts[0] == 0 {
+            return 0.0;
+        }
         let power = length.max(1.0).log2().min((PARTS - 1) as f64);
         let (below, rest) = (power as usize, power.fract());
         let above = self.parts[(below + 1).min(PARTS - 1)] as f64;
@@ -81,5 +84,9 @@ mod tests {
         assert!((6.0..9.0).contains(&between), "{between}");
         assert_eq!(work.parts_of(1e9), 4.0);
         assert_eq!(RowWork::of(&[0]), RowWork::default());
+        assert_eq!(RowWork::default().parts_of(4.0), 0.0);
+        // Rows 0 to 7 have 28 nonzeros, 8 to 15 92, 16 to 19 70.
+        let rising: Vec<usize> = (0..=20).map(|row| row * (row.max(1) - 1) / 2).collect();
+        assert_eq!(RowWork::of(&rising).longest_of_8, 92);
     }
 }

@@ -154,9 +154,10 @@ mod tests {
         };
         assert!(have_few(&offsets(&[7; 3000])) && have_few(&[0]));
         assert!(!have_few(&offsets(&[8; 3000])));
-        let every_tenth_is_long: Vec<usize> =
-            (0..3000).map(|row| if row % 10 == 0 { 30 } else { 2 }).collect();
-        assert!(!have_few(&offsets(&every_tenth_is_long)));
+        let long_in =
+            |of: usize| -> Vec<usize> { (0..64).map(|row| if row % of == 0 { 30 } else { 2 }).collect() };
+        assert!(!have_few(&offsets(&long_in(16))), "4 of 64");
+        assert!(have_few(&offsets(&long_in(22))), "3 of 64");
     }
 
     #[test]

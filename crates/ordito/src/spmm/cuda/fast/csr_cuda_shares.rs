@@ -41,12 +41,12 @@ const SHORT: usize = 16;
 /// where rows are short and a block per multiprocessor holds them all. On an H200, 512 instead of 128 threads for K = 1:
 /// `powerlaw:1000000x16` 118 µs instead of 137 (f32), 142 instead of 163 (f64); soc-Epinions1 8.3 instead of 10.3. Otherwise 128
 /// instead of 256: cnr-2000 18 % less time at K = 8, powerlaw 14 %.
-fn threads<S: Scalar>(tiling: Tiling, a: &Csr<S>, multiprocessors: u32) -> u32 {
-    let (nonzeros, registers) = (a.nnz(), tiling.registers::<S>());
+fn threads<S: Scalar>(tiling: Tiling, (rows, nonzeros): (usize, usize), multiprocessors: u32) -> u32 {
+    let registers = tiling.registers::<S>();
     let most = if registers <= 2 { MANY_THREADS } else { MANY_THREADS / 2 };
     let at_once = multiprocessors as usize * (most * ITEMS) as usize;
-    let short = nonzeros < SHORT * a.rows();
-    let fits = short && registers <= 2 && (at_once / 2..=at_once).contains(&(nonzeros + a.rows() / 8));
+    let short = nonzeros < SHORT * rows;
+    let fits = short && registers <= 2 && (at_once / 2..=at_once).contains(&(nonzeros + rows / 8));
     if tiling.lanes == 1 && (nonzeros >= MANY || fits) { most } else { THREADS }
 }
 
@@ -131,12 +131,13 @@ impl<S: Scalar> Fast<S> for Shares {
     fn tilings(&self) -> Vec<Tiling> {
         Tiling::all::<S>(1, LANES)
     }
-    fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
+    fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work {
         let tiling = Tiling::new::<S>(k, 1, LANES);
         let entries = (shape.nonzeros + shape.work.empty) as f64;
         let lanes_of_warp = f64::from(tiling.lanes) / 32.0;
         // Rows that are much shorter than a block are not cut.
-        let of_block = f64::from(THREADS / tiling.lanes * ITEMS);
+        let threads = threads::<S>(tiling, (shape.rows, shape.nonzeros), limits.multiprocessors);
+        let of_block = f64::from(threads / tiling.lanes * ITEMS);
         let is_cut = entries > of_block && shape.work.longest as f64 > of_block / UNCUT as f64;
         Work {
             tiling,
@@ -164,7 +165,8 @@ impl<S: Scalar> Fast<S> for Shares {
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let k = subject.k;
         let tiling = Tiling::new::<S>(k, 1, LANES);
-        let threads = threads::<S>(tiling, &subject.a, device.limits().multiprocessors);
+        let of_a = (subject.a.rows(), subject.a.nnz());
+        let threads = threads::<S>(tiling, of_a, device.limits().multiprocessors);
         let size = (threads / tiling.lanes * ITEMS) as usize;
         let blocked = Blocked::new(&subject.a, size)?;
         let (blocks, tiles) = (blocked.firsts.len(), tiling.tiles(k) as usize);
@@ -213,18 +215,15 @@ mod tests {
 
     #[test]
     fn blocks_are_large_for_many_nonzeros_or_few_short_rows() {
-        let csr = |rows: usize, length: usize| {
-            let columns = (0..rows * length).map(|entry| (entry % length) as u32).collect();
-            let starts = (0..=rows).map(|row| row * length).collect();
-            Csr::<f32>::from_parts(rows, length, starts, columns, vec![1.0; rows * length]).unwrap()
-        };
+        let threads =
+            |tiling, rows: usize, length: usize| super::threads::<f32>(tiling, (rows, rows * length), 132);
         let one = Tiling::new::<f32>(1, 1, LANES);
-        assert_eq!(threads(one, &csr(75_000, 7), 132), 512);
-        assert_eq!(threads(one, &csr(11_000, 40), 132), 128);
-        assert_eq!(threads(one, &csr(325_000, 10), 132), 128);
-        assert_eq!(threads(one, &csr(800_000, 10), 132), 512);
-        assert_eq!(threads(Tiling::new::<f32>(4, 1, LANES), &csr(800_000, 10), 132), 256);
-        assert_eq!(threads(Tiling::new::<f32>(8, 1, LANES), &csr(800_000, 10), 132), 128);
+        assert_eq!(threads(one, 75_000, 7), 512);
+        assert_eq!(threads(one, 11_000, 40), 128);
+        assert_eq!(threads(one, 325_000, 10), 128);
+        assert_eq!(threads(one, 800_000, 10), 512);
+        assert_eq!(threads(Tiling::new::<f32>(4, 1, LANES), 800_000, 10), 256);
+        assert_eq!(threads(Tiling::new::<f32>(8, 1, LANES), 800_000, 10), 128);
     }
 
     #[test]

@@ -213,7 +213,8 @@ impl<S: Scalar> Fast<S> for Windows {
         let is_cut = longest > 2.0 * part;
         Work {
             tiling: tiling::<S>(k),
-            warps: windows,
+            // Parts of cut windows have one each.
+            warps: if is_cut { windows.max(steps / part) } else { windows },
             steps,
             chain: longest.min(2.0 * part),
             in_flight: 1,

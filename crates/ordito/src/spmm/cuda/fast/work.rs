@@ -16,7 +16,7 @@ pub(crate) struct Work {
     /// Steps that follow each other in the warp that has most of them, and nonzeros of a lane that are on their way at a time.
     pub(crate) chain: f64,
     pub(crate) in_flight: u32,
-    /// Parts of the longest row that a second launch adds up; none where there is no such launch.
+    /// Parts of the longest row that are added up afterwards, by a second launch or by who comes last; none where no row is cut.
     pub(crate) parts: f64,
     /// Bytes beside the nonzeros of A.
     pub(crate) more_bytes: f64,
@@ -30,17 +30,24 @@ pub(crate) struct Work {
 /// What [`Work::terms`] are called.
 pub(crate) const TERMS: [&str; 14] = [
     "launch",
+    // Bytes of A and Y; again where A, X and Y together do not fit the last-level cache; those of Y alone.
     "streamed",
     "streamed_far",
     "written",
+    // Bytes of X that the first-level cache does not keep; again where X does not fit the last-level cache.
     "fetched",
     "fetched_far",
+    // Lines of X that lanes look up.
     "looked_up",
+    // Steps of warps; again, for every load, where loads have to ask whether their columns are there.
     "steps",
     "asking",
+    // Warps; again for every 16 bytes that their lanes read of a row of X.
     "warps",
     "wide_warps",
+    // Adding up parts of rows that were cut.
     "second",
+    // The longest chain of steps, where too few warps are there to hide it; and in any case.
     "unfilled",
     "chain",
 ];
