@@ -71,18 +71,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             let list = Reordered { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
             let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
             let (first, end) = (borders[chunk], borders[chunk + 1]);
-            let few_in_rows = false; // none is chosen for one column, where that would matter
-            machine.vectorized(Rows {
-                list,
-                first,
-                end,
-                columns,
-                values,
-                operands,
-                narrow_columns,
-                ahead,
-                few_in_rows,
-            });
+            machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
         });
     }
 

@@ -33,18 +33,9 @@ pub(crate) fn multiply_chunks<S: Scalar>(
     // The view keeps what the kernel relies on: offsets rise to the number of entries, columns are rows of X. A chunk has its
     // rows of Y, or its slots among the sums, to itself.
     let multiply = |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
-        let (list, columns, values) = (InOrder(offsets.as_ptr()), columns.as_ptr(), values.as_ptr());
-        machine.vectorized(Rows {
-            list,
-            first,
-            end,
-            columns,
-            values,
-            operands,
-            narrow_columns,
-            ahead,
-            few_in_rows,
-        });
+        let list = InOrder { starts: offsets.as_ptr(), few_in_rows };
+        let (columns, values) = (columns.as_ptr(), values.as_ptr());
+        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
     };
     machine.run_chunks(chunks.count(), |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {

@@ -93,21 +93,32 @@ pub(crate) trait RowList: Copy {
     /// # Safety
     /// `i` is below the number of rows.
     unsafe fn row(self, i: usize) -> usize;
+    /// Have nearly all rows fewer than [`FEW`] nonzeros? Asked for one column only.
+    fn has_few_in_rows(self) -> bool {
+        false
+    }
 }
 
 /// Stored in order: plain CSR.
 #[derive(Clone, Copy)]
-pub(crate) struct InOrder(pub(crate) *const usize);
+pub(crate) struct InOrder {
+    pub(crate) starts: *const usize,
+    pub(crate) few_in_rows: bool,
+}
 
 impl RowList for InOrder {
     #[inline(always)]
     unsafe fn start(self, i: usize) -> usize {
         // SAFETY: the caller's promise.
-        unsafe { *self.0.add(i) }
+        unsafe { *self.starts.add(i) }
     }
     #[inline(always)]
     unsafe fn row(self, i: usize) -> usize {
         i
+    }
+    #[inline(always)]
+    fn has_few_in_rows(self) -> bool {
+        self.few_in_rows
     }
 }
 
@@ -127,8 +138,6 @@ pub(crate) struct Rows<S, R> {
     pub(crate) narrow_columns: bool,
     /// How many entries ahead X is asked for; 0: not at all.
     pub(crate) ahead: usize,
-    /// Nearly all rows have fewer than [`FEW`].
-    pub(crate) few_in_rows: bool,
 }
 
 impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
@@ -141,7 +150,7 @@ impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
                 in_spans::<S, V, 8>(k, 8, &self);
             } else {
                 // Asked once, not in every row.
-                match (x_distance == 1 && self.narrow_columns, self.few_in_rows) {
+                match (x_distance == 1 && self.narrow_columns, self.list.has_few_in_rows()) {
                     (true, false) => self.dot_products::<V, true, false>(),
                     (true, true) => self.dot_products::<V, true, true>(),
                     (false, false) => self.dot_products::<V, false, false>(),
