@@ -1,8 +1,8 @@
 //! What the parts of a product cost on a device, in nanoseconds: fitted, not written.
 //!
 //! `cargo bench --bench spmm_choices -- --fit FOLDER` made the table of the times in `measurements/2026-11-17-h200/spmm-choices`, of
-//! `drawn:1` to `drawn:240`, both precisions, 15 numbers of columns, with a warm and with an empty cache. No real matrix had a part in
-//! it: those judge.
+//! `drawn:1` to `drawn:240`, both precisions, 15 numbers of columns, with a warm and with an empty cache. No time of a real
+//! matrix had a part in it: those judge. Which statistics there are was decided with the worst of them in view.
 //!
 //! Bytes, steps and warps count for each multiprocessor, so that a device with more of them is that much faster. For what each
 //! column is, see [`Work::terms`](crate::spmm::cuda::fast::work::Work::terms).

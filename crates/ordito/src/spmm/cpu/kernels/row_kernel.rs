@@ -17,9 +17,10 @@ use crate::spmm::cpu::partition::PIECE;
 pub(crate) const SHORT: usize = 24;
 
 /// Rows below this can be multiplied with a vector one nonzero after the other: where nearly all are so short, filling lanes and
-/// adding them up takes longer. Time with lanes over time without, one thread, f64 and f32: POWELL20_A (1 or 2 nonzeros in a row) 1.7 and
-/// 2.7, ash958 (2) 1.3 and 2.0, mdual (4) 1.0 and 1.5. Where longer rows stand between them, the processor does not foresee which
-/// loop comes next: soc-Epinions1 0.7 to 0.75.
+/// adding them up takes longer. Time with lanes over time without, one thread, f64 and f32: `band:200000x2` 1.6 and 2.0,
+/// `uniform:200000x3` 1.15 and 1.9, `uniform:20000x5` 1.1 and 1.5, `uniform:20000x7` 1.0 and 1.25, `stencil5:300` 0.9 and 1.4. Where
+/// longer rows stand between them, the processor does not foresee which loop comes next: soc-Epinions1 0.7 to 0.75. The number
+/// was chosen with real matrices in view.
 pub(crate) const FEW: usize = 8;
 
 /// Y beyond this is written by non-temporal stores: it would push out what is still needed, and be fetched before it is overwritten.
