@@ -36,6 +36,10 @@ faults moments="200":
 miri:
     MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test -p ordito --features emulator,serde --lib -- matrix:: cpu:: io:: spmm::cpu::formats scalar:: text::
 
+# kernels for NEON under an emulator of the instruction set (the script says what it needs)
+arm64:
+    bash .ci/arm64
+
 # kernels and readers under AddressSanitizer, at every vector level, with assertions (needs a nightly)
 asan:
     #!/usr/bin/env bash

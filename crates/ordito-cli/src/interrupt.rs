@@ -17,6 +17,7 @@ enum Wish {
     /// Ctrl-C: come to an end.
     Interrupt,
     /// End, with this exit code.
+    #[cfg_attr(not(unix), allow(dead_code))] // other systems tell of Ctrl-C only
     End(i32),
 }
 

@@ -34,11 +34,11 @@ fn processor(cpu: &CpuInfo) -> Finding {
 fn vectors(cpu: &CpuInfo) -> Finding {
     let (state, text) = match (&cpu.simd_note, cpu.simd) {
         (Some(note), _) => (State::Note, note.clone()),
-        (None, SimdLevel::Portable) => {
-            (State::Note, "no AVX2: kernels run with 128-bit vectors, correct but slower".into())
-        }
         (None, level) if level < cpu.simd_supported => {
             (State::Note, format!("{level} as ORDITO_SIMD asks; this CPU has {}", cpu.simd_supported))
+        }
+        (None, SimdLevel::Portable) => {
+            (State::Note, "neither AVX2 nor NEON: kernels run with plain loops, correct but slower".into())
         }
         (None, level) => (State::Good, level.to_string()),
     };

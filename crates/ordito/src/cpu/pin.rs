@@ -3,8 +3,14 @@
 use crate::cpu::thread_error::ThreadError;
 
 /// The cores that this process may use.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Clone)]
 pub(crate) struct Cores(Vec<usize>);
+
+/// Only Linux is asked: elsewhere nobody has them.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug, Clone)]
+pub(crate) enum Cores {}
 
 impl Cores {
     /// Asks the system.
@@ -26,7 +32,6 @@ impl Cores {
         ))
     }
 
-    /// Only Linux is asked.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn allowed() -> Result<Self, ThreadError> {
         Err(ThreadError::Pin("threads can be pinned to cores on Linux only".into()))
@@ -46,7 +51,9 @@ impl Cores {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn pin(&self, _thread: usize) {}
+    pub(crate) fn pin(&self, _thread: usize) {
+        match *self {}
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -12,6 +12,7 @@ pub(crate) enum Target {
     /// Nothing yet.
     New(PathBuf),
     /// A regular file, links followed.
+    #[cfg_attr(not(unix), allow(dead_code))] // only there its owner and mode are kept
     Old(PathBuf, Metadata),
     /// What cannot be replaced and is written to directly: `/dev/null`, a pipe.
     Device(PathBuf),
@@ -34,7 +35,7 @@ pub fn check_writable(path: &Path) -> Result<(), WriteError> {
         Target::Device(_) => Ok(()), // a pipe may have no reader yet
         // What makes the file also finds out whether it can be made.
         target @ (Target::New(_) | Target::Old(..)) => {
-            let temporary = crate::files::temporary::Temporary::beside(target.path()).map_err(io)?;
+            let temporary = temporary::Temporary::beside(target.path()).map_err(io)?;
             target.keep_owner(temporary.as_file()).map_err(|_| WriteError::NotOurs { path: path.to_owned() })
         }
     }

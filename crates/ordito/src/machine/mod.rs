@@ -10,7 +10,7 @@ pub use interrupt::{Interrupt, Interrupted};
 pub(crate) use vectorized::Vectorized;
 
 use crate::Scalar;
-use crate::cpu::{CpuInfo, Pool, SimdLevel, Team};
+use crate::cpu::{CpuInfo, Pool, Team};
 #[cfg(feature = "emulator")]
 use crate::device::Emulator;
 #[cfg(feature = "cuda")]
@@ -110,10 +110,10 @@ static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(||
 
 impl Machine {
     /// `threads` threads of this computer under the given limits.
-    /// A SIMD level above what this CPU has is lowered to it: kernels rely on the level for their safety.
+    /// A SIMD level that this CPU does not have becomes the highest that it has: kernels rely on the level for their safety.
     #[doc(hidden)]
     pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
-        cpu.simd = cpu.simd.min(SimdLevel::supported());
+        cpu.simd = cpu.simd.or_supported();
         let pool = Arc::new(Pool::new(threads)?);
         let (accelerator, geometry, interrupt) =
             (Accelerator::None, Geometry::default(), Interrupt::default());

@@ -25,6 +25,9 @@ impl Machine {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => unsafe { with::<S, S::Avx2>(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => unsafe { with::<S, S::Neon>(kernel) },
             // SAFETY: every CPU has the portable ones.
             _ => unsafe { with::<S, Portable>(kernel) },
         }

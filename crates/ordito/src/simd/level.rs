@@ -1,30 +1,44 @@
 //! The vector instructions that this CPU has and that may be used: asked here and nowhere else.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Which vector instructions the kernels may use. Ordered: a CPU that has one level has all lower ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+/// Which vector instructions the kernels may use. Ordered as far as it goes: a CPU that has one level has all lower ones, and
+/// none has levels of two architectures, of which neither is the lower one.
+///
+/// ```
+/// use ordito::cpu::SimdLevel;
+/// assert!(SimdLevel::Portable < SimdLevel::Avx2 && SimdLevel::Avx2 < SimdLevel::Avx512);
+/// assert!(SimdLevel::Portable < SimdLevel::Neon);
+/// assert!(!(SimdLevel::Neon <= SimdLevel::Avx512) && !(SimdLevel::Avx2 <= SimdLevel::Neon));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
 pub enum SimdLevel {
-    /// What every CPU of the architecture has (SSE2 on x86-64, NEON on AArch64).
+    /// What the compiler makes of plain loops for every CPU of the architecture.
     #[default]
     Portable,
-    /// 256-bit vectors with fused multiply-add.
+    /// AArch64: 128-bit vectors with fused multiply-add, which every CPU of the architecture has.
+    Neon,
+    /// x86-64: 256-bit vectors with fused multiply-add.
     Avx2,
-    /// 512-bit vectors with masks: F, VL, DQ and BW.
+    /// x86-64: 512-bit vectors with masks: F, VL, DQ and BW.
     Avx512,
 }
 
 impl SimdLevel {
     /// All levels, lowest first.
-    pub const ALL: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
+    pub const ALL: [SimdLevel; 4] =
+        [SimdLevel::Portable, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512];
 
-    /// What users call it: `portable`, `avx2`, `avx512`.
+    /// What users call it: `portable`, `neon`, `avx2`, `avx512`.
     pub fn name(self) -> &'static str {
         match self {
             SimdLevel::Portable => "portable",
+            SimdLevel::Neon => "neon",
             SimdLevel::Avx2 => "avx2",
             SimdLevel::Avx512 => "avx512",
         }
@@ -58,7 +72,12 @@ impl SimdLevel {
     /// The highest level that this CPU and operating system support.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn supported() -> Self {
-        SimdLevel::Portable
+        if cfg!(target_arch = "aarch64") { SimdLevel::Neon } else { SimdLevel::Portable }
+    }
+
+    /// This level where the CPU has it, otherwise the highest that it has.
+    pub fn or_supported(self) -> Self {
+        if self <= Self::supported() { self } else { Self::supported() }
     }
 
     /// The level that this process uses: what is supported, or less where `ORDITO_SIMD` asks for less. Asked once.
@@ -75,13 +94,22 @@ impl SimdLevel {
     }
 }
 
+impl PartialOrd for SimdLevel {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let (low, high) = if (*self as u8) < *other as u8 { (self, other) } else { (other, self) };
+        // `ALL` is in order but for NEON, which stands before levels that are not above it.
+        let are_apart = *low == SimdLevel::Neon && low != high;
+        (!are_apart).then(|| (*self as u8).cmp(&(*other as u8)))
+    }
+}
+
 impl fmt::Display for SimdLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-/// Name of the variable that lowers the SIMD level: `portable`, `avx2` or `avx512`.
+/// Name of the variable that lowers the SIMD level, to one of [`SimdLevel::ALL`] by name.
 const SIMD_VARIABLE: &str = "ORDITO_SIMD";
 
 /// The level to use and, where the wish could not be granted, a sentence that says so. A wish can only
@@ -97,9 +125,8 @@ fn choose_level(supported: SimdLevel, wish: Option<&str>) -> (SimdLevel, Option<
             (supported, Some(note))
         }
         None => {
-            let note = format!(
-                "{SIMD_VARIABLE}={wish} is none of portable, avx2, avx512: ignored, using {supported}"
-            );
+            let names = SimdLevel::ALL.map(SimdLevel::name).join(", ");
+            let note = format!("{SIMD_VARIABLE}={wish} is none of {names}: ignored, using {supported}");
             (supported, Some(note))
         }
     }
@@ -118,8 +145,25 @@ mod tests {
         assert_eq!(choose_level(Avx2, Some(" PORTABLE ")), (Portable, None));
         let (level, note) = choose_level(Avx2, Some("avx512"));
         assert_eq!((level, note.unwrap().contains("no avx512, using avx2")), (Avx2, true));
+        assert_eq!(choose_level(Neon, Some("portable")), (Portable, None));
+        for (supported, wish) in [(Avx512, "neon"), (Neon, "avx2"), (Portable, "neon")] {
+            let (level, note) = choose_level(supported, Some(wish));
+            assert_eq!((level, note.is_some()), (supported, true), "{wish} of {supported}");
+        }
         let (level, note) = choose_level(Avx2, Some("sse9"));
-        assert_eq!((level, note.unwrap().contains("ignored")), (Avx2, true));
+        assert_eq!((level, note.unwrap().contains("portable, neon, avx2, avx512: ignored")), (Avx2, true));
+    }
+
+    #[test]
+    fn levels_are_ordered_within_their_architecture() {
+        use SimdLevel::*;
+        for chain in [[Portable, Avx2, Avx512].as_slice(), &[Portable, Neon]] {
+            assert!(chain.is_sorted_by(|a, b| a < b && b > a), "{chain:?}");
+        }
+        assert!([Avx2, Avx512].iter().all(|x86| x86.partial_cmp(&Neon).or(Neon.partial_cmp(x86)).is_none()));
+        for level in SimdLevel::ALL {
+            assert!(level == level && level <= level && level.or_supported() <= SimdLevel::supported());
+        }
     }
 
     #[test]

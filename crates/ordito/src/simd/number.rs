@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512, Vectors, avx512::AnyLanes};
+#[cfg(target_arch = "aarch64")]
+use crate::simd::{Neon, Vectors};
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
@@ -15,6 +17,9 @@ pub trait Number:
     /// Registers of it, with AVX2.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Vectors<Self>;
+    /// Registers of it, with NEON.
+    #[cfg(target_arch = "aarch64")]
+    type Neon: Vectors<Self>;
 }
 
 macro_rules! number {
@@ -24,6 +29,8 @@ macro_rules! number {
             type Avx512 = Avx512;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = Avx2;
+            #[cfg(target_arch = "aarch64")]
+            type Neon = Neon;
         }
     };
 }

@@ -13,16 +13,16 @@ pub(crate) struct Line(pub(crate) [u64; 8]);
 /// faster inside a cache, the second from memory (19 instead of 15 GB/s on that core), where more hardware
 /// prefetchers help. The number of lines must be a multiple of [`BLOCK_LINES`]; a rest is left out.
 pub(crate) fn read(level: SimdLevel, streams: usize, lines: &[Line]) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    match level.min(SimdLevel::supported()) {
-        // SAFETY: the CPU has these instructions: the level is at most the one that was detected.
-        SimdLevel::Avx512 => return unsafe { x86::read_avx512(streams, lines) },
+    match level.or_supported() {
+        // SAFETY: the CPU has these instructions: the level is one that it has.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { x86::read_avx512(streams, lines) },
         // SAFETY: as above.
-        SimdLevel::Avx2 => return unsafe { x86::read_avx2(streams, lines) },
-        SimdLevel::Portable => {}
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { x86::read_avx2(streams, lines) },
+        _ if streams == 1 => read_portable::<1, 2>(lines),
+        _ => read_portable::<4, 1>(lines),
     }
-    let _ = level;
-    if streams == 1 { read_portable::<1, 2>(lines) } else { read_portable::<4, 1>(lines) }
 }
 
 /// Buffers are multiples of so many lines: four streams of two.
@@ -77,30 +77,57 @@ macro_rules! portable_chains {
 /// `steps` multiply-adds on every element of several independent vectors; returns how many flops that was.
 /// Fused where the level has it, otherwise a multiplication and an addition.
 pub(crate) fn multiply_add_f64(level: SimdLevel, steps: u64) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    match level.min(SimdLevel::supported()) {
-        // SAFETY: the CPU has these instructions: the level is at most the one that was detected.
-        SimdLevel::Avx512 => return unsafe { x86::fma_f64_avx512(steps) },
+    match level.or_supported() {
+        // SAFETY: the CPU has these instructions: the level is one that it has.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { x86::fma_f64_avx512(steps) },
         // SAFETY: as above.
-        SimdLevel::Avx2 => return unsafe { x86::fma_f64_avx2(steps) },
-        SimdLevel::Portable => {}
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { x86::fma_f64_avx2(steps) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        SimdLevel::Neon => unsafe { neon::fma_f64_neon(steps) },
+        _ => portable_chains!(f64, 16, steps),
     }
-    let _ = level;
-    portable_chains!(f64, 16, steps)
 }
 
 /// The same in f32.
 pub(crate) fn multiply_add_f32(level: SimdLevel, steps: u64) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    match level.min(SimdLevel::supported()) {
-        // SAFETY: the CPU has these instructions: the level is at most the one that was detected.
-        SimdLevel::Avx512 => return unsafe { x86::fma_f32_avx512(steps) },
+    match level.or_supported() {
+        // SAFETY: the CPU has these instructions: the level is one that it has.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { x86::fma_f32_avx512(steps) },
         // SAFETY: as above.
-        SimdLevel::Avx2 => return unsafe { x86::fma_f32_avx2(steps) },
-        SimdLevel::Portable => {}
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { x86::fma_f32_avx2(steps) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        SimdLevel::Neon => unsafe { neon::fma_f32_neon(steps) },
+        _ => portable_chains!(f32, 32, steps),
     }
-    let _ = level;
-    portable_chains!(f32, 32, steps)
+}
+
+/// Two units with a latency of four or five cycles need ten chains, four of them (wide AArch64 cores) sixteen; of the
+/// registers (16, with AVX-512 and NEON 32) two hold factor and addend. Every chain starts elsewhere, so that none can be merged; the numbers
+/// tend to 1. Written with intrinsics: the compiler did not vectorise the f64 loop for AVX2.
+macro_rules! fma_chains {
+    ($name:ident, $features:literal, $scalar:ident, $lanes:literal, $chains:literal, $splat:ident, $fma:ident) => {
+        #[target_feature(enable = $features)]
+        pub(crate) fn $name(steps: u64) -> u64 {
+            let (factor, addend) = ($splat(black_box(0.5)), $splat(black_box(0.5)));
+            let mut chains = [$splat(0.0); $chains];
+            for (start, chain) in chains.iter_mut().enumerate() {
+                *chain = $splat(black_box(start as $scalar));
+            }
+            for _ in 0..steps {
+                for chain in &mut chains {
+                    *chain = $fma(*chain, factor, addend);
+                }
+            }
+            black_box(chains);
+            2 * $lanes * $chains * steps
+        }
+    };
 }
 
 /// The same loops with more instructions allowed. Each may only be called where the CPU has them.
@@ -143,32 +170,30 @@ mod x86 {
         _mm_cvtsi128_si64(_mm_add_epi64(halves, _mm_unpackhi_epi64(halves, halves))) as u64
     }
 
-    /// Two units with a latency of four or five cycles need ten chains; of the registers (16, with AVX-512
-    /// 32) two hold factor and addend. Every chain starts elsewhere, so that none can be merged; the numbers
-    /// tend to 1. Written with intrinsics: the compiler did not vectorise the f64 loop for AVX2.
-    macro_rules! fma_chains {
-        ($name:ident, $features:literal, $scalar:ident, $lanes:literal, $chains:literal, $splat:ident, $fma:ident) => {
-            #[target_feature(enable = $features)]
-            pub(crate) fn $name(steps: u64) -> u64 {
-                let (factor, addend) = ($splat(black_box(0.5)), $splat(black_box(0.5)));
-                let mut chains = [$splat(0.0); $chains];
-                for (start, chain) in chains.iter_mut().enumerate() {
-                    *chain = $splat(black_box(start as $scalar));
-                }
-                for _ in 0..steps {
-                    for chain in &mut chains {
-                        *chain = $fma(*chain, factor, addend);
-                    }
-                }
-                black_box(chains);
-                2 * $lanes * $chains * steps
-            }
-        };
-    }
     fma_chains!(fma_f64_avx512, "avx512f", f64, 8, 16, _mm512_set1_pd, _mm512_fmadd_pd);
     fma_chains!(fma_f32_avx512, "avx512f", f32, 16, 16, _mm512_set1_ps, _mm512_fmadd_ps);
     fma_chains!(fma_f64_avx2, "avx2,fma", f64, 4, 12, _mm256_set1_pd, _mm256_fmadd_pd);
     fma_chains!(fma_f32_avx2, "avx2,fma", f32, 8, 12, _mm256_set1_ps, _mm256_fmadd_ps);
+}
+
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use super::black_box;
+    use std::arch::aarch64::{float32x4_t, float64x2_t, vdupq_n_f32, vdupq_n_f64, vfmaq_f32, vfmaq_f64};
+
+    fma_chains!(fma_f64_neon, "neon", f64, 2, 16, vdupq_n_f64, multiply_add_f64);
+    fma_chains!(fma_f32_neon, "neon", f32, 4, 16, vdupq_n_f32, multiply_add_f32);
+
+    /// The instruction has the addend in front.
+    #[target_feature(enable = "neon")]
+    fn multiply_add_f64(a: float64x2_t, factor: float64x2_t, addend: float64x2_t) -> float64x2_t {
+        vfmaq_f64(addend, a, factor)
+    }
+    /// As above.
+    #[target_feature(enable = "neon")]
+    fn multiply_add_f32(a: float32x4_t, factor: float32x4_t, addend: float32x4_t) -> float32x4_t {
+        vfmaq_f32(addend, a, factor)
+    }
 }
 
 #[cfg(test)]

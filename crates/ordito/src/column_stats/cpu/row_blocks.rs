@@ -284,7 +284,7 @@ mod tests {
         let machine = Machine::with_threads(threads).unwrap();
         let mut results = vec![f64::NAN; 4 * data.cols()];
         let shape = Shape { rows: data.rows(), cols: data.cols() };
-        RowBlocks::new(shape).reduce(simd.min(SimdLevel::supported()), Some(&machine), data, &mut results);
+        RowBlocks::new(shape).reduce(simd.or_supported(), Some(&machine), data, &mut results);
         results.iter().map(|result| result.to_bits()).collect()
     }
 

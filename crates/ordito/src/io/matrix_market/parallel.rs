@@ -9,7 +9,9 @@ use crate::Scalar;
 use crate::cpu::parallel;
 use crate::io::error::ReadError;
 use crate::io::matrix_market::entries::{Entries, Room};
-use crate::io::matrix_market::header::{Field, Format, Header, Object, Symmetry};
+#[cfg(target_arch = "x86_64")]
+use crate::io::matrix_market::header::Symmetry;
+use crate::io::matrix_market::header::{Field, Format, Header, Object};
 use crate::io::matrix_market::line;
 use crate::io::matrix_market::lines::{BUFFER_BYTES, Lines, first_character};
 use crate::io::matrix_market::places::Places;

@@ -6,8 +6,7 @@ use crate::Scalar;
 use crate::io::decimal;
 use crate::io::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
 #[cfg(target_arch = "x86_64")]
-use crate::io::text_matrix::fixed_avx512;
-use crate::io::text_matrix::fixed_avx512::Eights;
+use crate::io::text_matrix::fixed_avx512::{self, Eights};
 use crate::io::text_matrix::separator::{Separator, fields};
 
 /// The longest fraction whose digits, with the one before them, fit 64 bits.

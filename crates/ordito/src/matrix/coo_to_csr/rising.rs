@@ -1,5 +1,6 @@
 //! Do places rise, and where do their rows end? One look at each of them answers both.
 
+#[cfg(target_arch = "x86_64")]
 use crate::simd::SimdLevel;
 
 /// If every place comes after the one before it: for every row from `first_row` on, where its entries end in the whole

@@ -3,7 +3,6 @@
 //! Loses where rows are long, where Y is large and K wide, and where one row is most of the matrix.
 
 use crate::Scalar;
-use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
@@ -50,13 +49,14 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 }
 
 /// Few columns, of several rows in one vector, where the processor has such vectors; `false`: nothing was done.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 fn in_vectors<S: Scalar>(machine: &Machine, stretches: Stretches<S>) -> bool {
-    match machine.cpu().simd {
+    #[cfg(target_arch = "x86_64")]
+    if machine.cpu().simd == crate::cpu::SimdLevel::Avx512 {
         // SAFETY: a machine's level never exceeds what the processor has.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => unsafe { crate::spmm::cpu::kernels::stretches_avx512::multiply(stretches) },
-        _ => false,
+        return unsafe { crate::spmm::cpu::kernels::stretches_avx512::multiply(stretches) };
     }
+    false
 }
 
 pub(crate) const DESCRIPTION: Description = Description::new(

@@ -1,7 +1,7 @@
 //! Products on the CPU: one file per variant, `ladder/` for those that exist to be compared with.
 //!
 //! **Vectors.** Kernels of CSR, of CSR sorted or in clusters, and of groups are written once, generic over `Vectors` (an instruction
-//! set). `Machine::vectorized` calls them, compiled three times. Those of `diagonals/` and `sell/` are written for AVX-512, with
+//! set). `Machine::vectorized` calls them, compiled for every set of the architecture. Those of `diagonals/` and `sell/` are written for AVX-512, with
 //! plain loops for other CPUs. A function without `#[target_feature]` that such a kernel inlines must have no closures over vectors:
 //! one that is not inlined is compiled without the instructions.
 //!

@@ -118,6 +118,8 @@ unsafe fn dots<S: Scalar>(operands: &Dots<S>) {
             SimdLevel::Avx512 => dots_on::<S, S::Avx512>(operands),
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => dots_on::<S, S::Avx2>(operands),
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => dots_on::<S, S::Neon>(operands),
             _ => dots_on::<S, Portable>(operands),
         }
     }
@@ -136,6 +138,10 @@ unsafe fn sums<S: Scalar>(operands: &Sums<S>) {
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => {
                 S::Avx2::run(OnSums::<S, <S::Avx2 as Vectors<S>>::Wide>(operands, PhantomData))
+            }
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => {
+                S::Neon::run(OnSums::<S, <S::Neon as Vectors<S>>::Wide>(operands, PhantomData))
             }
             _ => <Portable as Vectors<S>>::run(OnSums::<S, <Portable as Vectors<S>>::Half>(
                 operands,

@@ -64,8 +64,8 @@ pub(super) struct Panel<S> {
 }
 
 impl<S: Scalar> Tiles<S> {
-    /// Those of this process. Their sums, the columns and a factor fill the registers: 24, 3 and 1 of 32 with AVX-512, 12, 3 and
-    /// 1 of 16 with AVX2.
+    /// Those of this process. Their sums, the columns and a factor fill the registers: 24, 3 and 1 of 32 with AVX-512 and NEON,
+    /// 12, 3 and 1 of 16 with AVX2.
     pub(super) fn in_use() -> Self {
         Self::of(SimdLevel::in_use())
     }
@@ -77,6 +77,8 @@ impl<S: Scalar> Tiles<S> {
             SimdLevel::Avx512 => Self::new::<S::Avx512, <S::Avx512 as Vectors<S>>::Wide, 8, 3>(),
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => Self::new::<S::Avx2, <S::Avx2 as Vectors<S>>::Wide, 4, 3>(),
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => Self::new::<S::Neon, <S::Neon as Vectors<S>>::Wide, 8, 3>(),
             _ => Self::new::<Portable, <Portable as Vectors<S>>::Half, 4, 1>(),
         }
     }

@@ -80,6 +80,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 }
 
 /// The kernel for the processor and the number of columns.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 fn multiply_part<S: Scalar>(
     simd: SimdLevel,
     rows_of_x: usize,
@@ -105,6 +106,8 @@ fn multiply_part<S: Scalar>(
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { portable::multiply_avx2(part, x, y) },
+        #[cfg(target_arch = "aarch64")]
+        SimdLevel::Neon => portable::multiply_neon(part, x, y),
         _ => portable::multiply_portable(part, x, y),
     }
 }

@@ -13,6 +13,12 @@ pub(crate) fn multiply_avx2<S: Scalar>(part: Part<'_, S>, x: DenseView<'_, S>, y
     multiply::<S, true>(part, x, y);
 }
 
+/// Rows of Y, with the fused multiply-add that every AArch64 has.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn multiply_neon<S: Scalar>(part: Part<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
+    multiply::<S, true>(part, x, y);
+}
+
 /// Rows of Y.
 pub(crate) fn multiply_portable<S: Scalar>(part: Part<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
     multiply::<S, false>(part, x, y);

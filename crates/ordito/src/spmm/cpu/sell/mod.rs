@@ -78,6 +78,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 }
 
 /// The kernel for the processor.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 fn multiply_window<S: Scalar>(
     simd: SimdLevel,
     window: Window<'_, S>,
@@ -93,6 +94,8 @@ fn multiply_window<S: Scalar>(
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { portable::multiply_avx2(window, x, y) },
+        #[cfg(target_arch = "aarch64")]
+        SimdLevel::Neon => portable::multiply_neon(window, x, y),
         _ => portable::multiply_portable(window, x, y),
     }
 }

@@ -12,6 +12,12 @@ pub(crate) fn multiply_avx2<S: Scalar>(window: Window<'_, S>, x: DenseView<'_, S
     multiply::<S, true>(window, x, y);
 }
 
+/// The rows of a window's slices, with the fused multiply-add that every AArch64 has.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn multiply_neon<S: Scalar>(window: Window<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
+    multiply::<S, true>(window, x, y);
+}
+
 /// The rows of a window's slices.
 pub(crate) fn multiply_portable<S: Scalar>(window: Window<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
     multiply::<S, false>(window, x, y);
