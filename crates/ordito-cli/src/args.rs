@@ -3,7 +3,7 @@
 use crate::interrupt;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use ordito::cpu::CpuInfo;
+use ordito::cpu::{CpuInfo, default_threads};
 use ordito::io::ReadOptions;
 use ordito::machine::{Limits, Machine};
 use ordito::matrix::Duplicates;
@@ -108,7 +108,7 @@ impl ReadArgs {
         self.memory.limits()
     }
 
-    /// A machine of `threads` threads (all, if not given) under these limits.
+    /// A machine of `threads` threads (if not given, as `ORDITO_THREADS` says, or all) under these limits.
     pub(crate) fn machine(&self, threads: Option<NonZeroUsize>) -> anyhow::Result<Arc<Machine>> {
         machine(threads, self.limits())
     }
@@ -118,7 +118,7 @@ impl ReadArgs {
 const PIN_VARIABLE: &str = "ORDITO_PIN";
 
 pub(crate) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::Result<Arc<Machine>> {
-    let threads = threads.map_or(cpu().logical_cores, NonZeroUsize::get);
+    let threads = threads.map_or_else(default_threads, |threads| Ok(threads.get()))?;
     let machine = Machine::new(cpu().clone(), threads, limits).context("--threads")?;
     let machine = machine.interrupted_by(interrupt::interrupt());
     match std::env::var(PIN_VARIABLE).as_deref() {

@@ -109,7 +109,7 @@ pub(crate) struct ErpArgs {
     /// Precision of the epochs; results are f64
     #[arg(long, value_enum, default_value = "f64")]
     dtype: Dtype,
-    /// Threads [default: all cores]
+    /// Threads [default: ORDITO_THREADS, or all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Write waves (.npy, .csv), peaks, rejected epochs, report.html and its figures (SVG, PNG) to this folder

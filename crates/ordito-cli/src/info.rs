@@ -34,7 +34,7 @@ pub(crate) struct InfoArgs {
     /// Precision for which auto would choose
     #[arg(long, value_enum, default_value = "f64")]
     dtype: Dtype,
-    /// Threads [default: all cores]
+    /// Threads [default: ORDITO_THREADS, or all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]

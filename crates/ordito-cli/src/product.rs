@@ -33,7 +33,7 @@ pub(crate) struct ProductArgs {
     /// Which GPU, as `ordito doctor` numbers them
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     device: usize,
-    /// Threads [default: all cores]
+    /// Threads [default: ORDITO_THREADS, or all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Hold the result against the serial oracle; exit 1 if it is wrong

@@ -70,7 +70,7 @@ pub(crate) struct RunArgs {
     /// Precisions
     #[arg(long, value_enum, value_delimiter = ',')]
     dtype: Vec<Dtype>,
-    /// Numbers of threads, and ranges such as 1..8 [default: all cores]
+    /// Numbers of threads, and ranges such as 1..8 [default: ORDITO_THREADS, or all cores]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_numbers)]
     threads: Vec<Numbers>,
     /// Most steps of the conversions that scan all nonzeros for every row [default: 2e9], multiply-adds of padded ELLPACK on the

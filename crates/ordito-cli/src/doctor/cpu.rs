@@ -2,7 +2,7 @@
 
 use crate::console::Console;
 use crate::doctor::{Finding, State};
-use ordito::cpu::{CpuInfo, Pool, SimdLevel};
+use ordito::cpu::{CpuInfo, Pool, SimdLevel, default_threads};
 use ordito::files::{cache_dir, take_cache_notes};
 use ordito::io::MATRICES_VARIABLE;
 use ordito::matrix::{Coo, Csr, Dense, Duplicates};
@@ -14,8 +14,15 @@ use std::path::Path;
 
 /// Everything, in the order in which it is shown.
 pub(crate) fn findings(cpu: &CpuInfo, measure: bool, console: &Console) -> Vec<Finding> {
-    let mut findings =
-        vec![processor(cpu), vectors(cpu), memory(cpu), cache_folder(), matrix_folder(), product()];
+    let mut findings = vec![
+        processor(cpu),
+        threads(cpu),
+        vectors(cpu),
+        memory(cpu),
+        cache_folder(),
+        matrix_folder(),
+        product(),
+    ];
     let mut threads = vec![1, cpu.logical_cores];
     threads.dedup();
     findings.extend(threads.into_iter().map(|threads| ceilings(threads, measure, cpu, console)));
@@ -29,6 +36,19 @@ fn processor(cpu: &CpuInfo) -> Finding {
     let caches = if caches.is_empty() { "cache sizes unknown".into() } else { caches };
     let text = format!("{}, {} threads, {caches}", cpu.model, cpu.logical_cores);
     Finding { name: "processor", state: State::Good, text }
+}
+
+fn threads(cpu: &CpuInfo) -> Finding {
+    let (state, text) = match default_threads() {
+        Ok(threads) if threads == cpu.logical_cores => {
+            (State::Good, format!("{threads}, as many as can run at once"))
+        }
+        Ok(threads) => {
+            (State::Note, format!("{threads} as ORDITO_THREADS asks; {} can run at once", cpu.logical_cores))
+        }
+        Err(wrong) => (State::Bad, wrong.to_string()),
+    };
+    Finding { name: "threads", state, text }
 }
 
 fn vectors(cpu: &CpuInfo) -> Finding {

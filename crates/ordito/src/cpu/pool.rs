@@ -1,31 +1,26 @@
 //! The threads of the CPU variants: an explicit rayon pool, and a [`Team`] for kernels that cannot wait for it.
 
+use crate::cpu::fork;
 use crate::cpu::hand_over::HandOver;
+use crate::cpu::per_process::PerProcess;
 use crate::cpu::pin::Cores;
 use crate::cpu::team::Team;
 use crate::cpu::thread_error::ThreadError;
-use std::sync::OnceLock;
+use crate::cpu::threads::{default_threads, most_threads};
+use std::sync::Arc;
 
-/// A fixed number of threads.
+/// A fixed number of threads. A child that `fork` made gets as many of its own, on first use.
 #[derive(Debug)]
 pub struct Pool {
     threads: usize,
-    workers: rayon::ThreadPool,
-    team: OnceLock<Team>,
+    /// `None` in a child that the system gave no threads: whoever calls does all.
+    workers: PerProcess<Option<rayon::ThreadPool>>,
+    team: PerProcess<Team>,
     /// Where threads stay; `None`: where the system puts them.
     cores: Option<Cores>,
 }
 
 impl Pool {
-    /// More than this for every core is a slip of the keyboard: they only wait for each other (4096 threads on two cores took
-    /// 88 s for what one of them does in a millisecond).
-    const MOST_PER_CORE: usize = 32;
-
-    /// As many threads as can be asked for on this computer.
-    pub fn most_threads() -> usize {
-        std::thread::available_parallelism().map_or(1, usize::from).saturating_mul(Self::MOST_PER_CORE)
-    }
-
     /// Starts `threads` threads.
     pub fn new(threads: usize) -> Result<Self, ThreadError> {
         Pool::on(threads, None)
@@ -36,22 +31,24 @@ impl Pool {
         Pool::on(threads, Some(Cores::allowed()?))
     }
 
+    /// As many threads as are used where nobody says; started on first use, and shared.
+    pub(crate) fn shared() -> Result<&'static Arc<Self>, ThreadError> {
+        static SHARED: PerProcess<Result<Arc<Pool>, ThreadError>> = PerProcess::new();
+        let start = || Ok(Arc::new(Pool::new(default_threads()?)?));
+        SHARED
+            .get_or_make(|inherited| inherited.cloned().unwrap_or_else(start))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
     fn on(threads: usize, cores: Option<Cores>) -> Result<Self, ThreadError> {
         let refuse = |why: String| ThreadError::Start { threads, why };
-        let most = Pool::most_threads();
+        let most = most_threads();
         if !(1..=most).contains(&threads) {
             return Err(refuse(format!("between 1 and {most} can be asked for on this computer")));
         }
-        let workers = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|index| format!("ordito-{index}"))
-            .start_handler({
-                let cores = cores.clone();
-                move |index| cores.iter().for_each(|cores| cores.pin(index))
-            })
-            .build()
-            .map_err(|error| refuse(error.to_string()))?;
-        Ok(Pool { threads, workers, team: OnceLock::new(), cores })
+        let workers = start_workers(threads, &cores).map_err(|error| refuse(error.to_string()))?;
+        Ok(Pool { threads, workers: PerProcess::holding(Some(workers)), team: PerProcess::new(), cores })
     }
 
     /// How many threads work.
@@ -61,10 +58,18 @@ impl Pool {
 
     /// As many threads for hot kernels; started on first use, ended with the pool.
     pub fn team(&self) -> &Team {
-        let cores = self.cores.clone();
-        self.team.get_or_init(|| {
+        self.team.get_or_make(|_| {
+            let cores = self.cores.clone();
             Team::new(self.threads, move |thread| cores.iter().for_each(|cores| cores.pin(thread)))
         })
+    }
+
+    /// Rayon's threads of this process; `None`: the caller has to do without.
+    pub(super) fn workers(&self) -> Option<&rayon::ThreadPool> {
+        if fork::is_orphan() {
+            return None;
+        }
+        self.workers.get_or_make(|_| start_workers(self.threads, &self.cores).ok()).as_ref()
     }
 
     /// Runs `work` on a thread of the pool, where rayon's parallel iterators use all of it.
@@ -76,7 +81,10 @@ impl Pool {
 
     /// What rayon does is compiled once, for one kind of closure.
     fn enter(&self, work: &mut (dyn FnMut() + Send)) {
-        self.workers.install(work);
+        match self.workers() {
+            Some(workers) => workers.install(work),
+            None => work(),
+        }
     }
 
     /// Runs `work` once on every thread, with the thread's number; what each returned, in that order.
@@ -90,7 +98,10 @@ impl Pool {
     }
 
     fn on_every_thread(&self, work: &(dyn Fn(usize) + Sync)) {
-        self.workers.broadcast(|context| work(context.index()));
+        match self.workers() {
+            Some(workers) => drop(workers.broadcast(|context| work(context.index()))),
+            None => (0..self.threads).for_each(work),
+        }
     }
 
     /// Does each share of the work once and returns when all are done. The shares are fixed; which thread takes which
@@ -104,8 +115,25 @@ impl Pool {
     }
 
     fn spawn(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
-        self.workers.scope(|scope| (0..count).for_each(|index| scope.spawn(move |_| work(index))));
+        match self.workers() {
+            Some(workers) => {
+                workers.scope(|scope| (0..count).for_each(|index| scope.spawn(move |_| work(index))));
+            }
+            None => (0..count).for_each(work),
+        }
     }
+}
+
+fn start_workers(
+    threads: usize,
+    cores: &Option<Cores>,
+) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
+    let cores = cores.clone();
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|index| format!("ordito-{index}"))
+        .start_handler(move |index| cores.iter().for_each(|cores| cores.pin(index)))
+        .build()
 }
 
 #[cfg(test)]
@@ -157,7 +185,7 @@ mod tests {
     fn absurd_numbers_of_threads_are_refused() {
         assert!(Pool::new(0).is_err());
         let refusal = Pool::new(1_000_000).unwrap_err().to_string();
-        let most = Pool::most_threads();
+        let most = most_threads();
         let why = format!("between 1 and {most} can be asked for on this computer");
         assert_eq!(refusal, format!("1000000 threads could not be started: {why}"));
         assert!(Pool::new(most + 1).is_err());

@@ -12,6 +12,9 @@ pub enum ThreadError {
         /// What the system said.
         why: String,
     },
+    /// A variable of the environment asks for a number that nobody can want, or for none: which, and what it may say.
+    #[error("{0}")]
+    Variable(String),
     /// They cannot be kept on one core each: why.
     #[error("{0}")]
     Pin(String),

@@ -2,6 +2,7 @@
 //! way it is handed on in segments of whole lines, which end where a line reaches a multiple of `segment_bytes`: whatever
 //! is computed of pieces of a text is the same for both.
 
+use crate::cpu::parallel;
 use crate::io::error::ReadError;
 use crate::io::mapped_file::MappedFile;
 use flate2::read::MultiGzDecoder;
@@ -183,10 +184,7 @@ impl Stream {
         while lines_end > 0 {
             let (lines, begun_line) = current.split_at(lines_end);
             let (stream, next_end) = (&mut self, &mut lines_end);
-            rayon::in_place_scope(|scope| {
-                scope.spawn(|_| *next_end = stream.fetch(&mut next, begun_line));
-                work(lines)
-            })?;
+            parallel::beside(|| *next_end = stream.fetch(&mut next, begun_line), || work(lines))?;
             std::mem::swap(&mut current, &mut next);
         }
         Ok(self.delivered)

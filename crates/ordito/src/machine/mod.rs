@@ -10,7 +10,7 @@ pub use interrupt::{Interrupt, Interrupted};
 pub(crate) use vectorized::Vectorized;
 
 use crate::Scalar;
-use crate::cpu::{CpuInfo, Pool, Team};
+use crate::cpu::{CpuInfo, PerProcess, Pool, Team};
 #[cfg(feature = "emulator")]
 use crate::device::Emulator;
 #[cfg(feature = "cuda")]
@@ -18,8 +18,8 @@ use crate::device::Gpu;
 use crate::device::{Device, Geometry, PinnedDense};
 use crate::refusal::Refusal;
 use crate::units;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 
 /// How much a run may take before it is refused with a sentence instead of tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,31 +102,19 @@ impl Accelerator {
     }
 }
 
-static WHOLE_MACHINE: LazyLock<Result<Arc<Machine>, Refusal>> = LazyLock::new(|| {
-    let cpu = CpuInfo::detect();
-    let (threads, limits) = (cpu.logical_cores, Limits::of(&cpu));
-    Machine::new(cpu, threads, limits)
-});
-
 impl Machine {
     /// `threads` threads of this computer under the given limits.
     /// A SIMD level that this CPU does not have becomes the highest that it has: kernels rely on the level for their safety.
     #[doc(hidden)]
-    pub fn new(mut cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
+    pub fn new(cpu: CpuInfo, threads: usize, limits: Limits) -> Result<Arc<Self>, Refusal> {
+        Ok(Machine::on(cpu, Arc::new(Pool::new(threads)?), limits))
+    }
+
+    fn on(mut cpu: CpuInfo, pool: Arc<Pool>, limits: Limits) -> Arc<Self> {
         cpu.simd = cpu.simd.or_supported();
-        let pool = Arc::new(Pool::new(threads)?);
         let (accelerator, geometry, interrupt) =
             (Accelerator::None, Geometry::default(), Interrupt::default());
-        Ok(Arc::new(Machine {
-            cpu,
-            pool,
-            limits,
-            accelerator,
-            device: None,
-            geometry,
-            interrupt,
-            held: None,
-        }))
+        Arc::new(Machine { cpu, pool, limits, accelerator, device: None, geometry, interrupt, held: None })
     }
 
     /// The same machine with threads of its own that stay on one core each. The thread that calls is left alone: it takes part
@@ -225,9 +213,17 @@ impl Machine {
         Machine::new(cpu, threads, limits)
     }
 
-    /// All cores of this computer; made on first use and shared.
+    /// All cores that this process may use, or as many threads as the variable `ORDITO_THREADS` of the environment says; made
+    /// on first use and shared. An error where the variable says something else.
     pub fn all_cores() -> Result<Arc<Self>, Refusal> {
-        WHOLE_MACHINE.clone()
+        static ALL_CORES: PerProcess<Result<Arc<Machine>, Refusal>> = PerProcess::new();
+        let start = || {
+            let pool = Pool::shared()?.clone();
+            let cpu = CpuInfo::detect();
+            let limits = Limits::of(&cpu);
+            Ok(Machine::on(cpu, pool, limits))
+        };
+        ALL_CORES.get_or_make(|inherited| inherited.cloned().unwrap_or_else(start)).clone()
     }
 
     /// All cores, and the GPU of this number, which is opened: refuses with what is missing where there is none.

@@ -79,7 +79,7 @@ pub(super) fn check<S>(
 
 /// Threads that are worth waking to sort it.
 fn threads_for<S: Scalar>(coo: &Coo<S>) -> usize {
-    if coo.nnz() < SORT_SERIALLY_BELOW { 1 } else { rayon::current_num_threads() }
+    if coo.nnz() < SORT_SERIALLY_BELOW { 1 } else { parallel::threads() }
 }
 
 impl<S: Scalar> Csr<S> {

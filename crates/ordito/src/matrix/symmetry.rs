@@ -32,7 +32,7 @@ impl Symmetry {
         if a.rows() != a.cols() {
             return Symmetry::NotSquare;
         }
-        let threads = rayon::current_num_threads().clamp(1, a.nnz() / FEWEST_ENTRIES + 1);
+        let threads = parallel::threads().clamp(1, a.nnz() / FEWEST_ENTRIES + 1);
         let rows_of = |part: usize| a.rows() * part / threads..a.rows() * (part + 1) / threads;
         let stop = AtomicBool::new(false);
         let parts = parallel::map_index(threads, |part| compare(a, rows_of(part), &stop));

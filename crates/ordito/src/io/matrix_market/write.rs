@@ -117,7 +117,7 @@ fn write_in_blocks(
     count: usize,
     format: impl Fn(&mut String, Range<usize>) + Sync,
 ) -> io::Result<()> {
-    let lines_at_once = LINES_PER_BLOCK * 2 * rayon::current_num_threads();
+    let lines_at_once = LINES_PER_BLOCK * 2 * parallel::threads();
     let format_from = |first: usize| -> Vec<String> {
         let last = count.min(first.saturating_add(lines_at_once));
         parallel::map((first..last).step_by(LINES_PER_BLOCK).collect(), |start| {
@@ -130,10 +130,8 @@ fn write_in_blocks(
     let mut next = lines_at_once;
     while !blocks.is_empty() {
         let mut following = Vec::new();
-        rayon::in_place_scope(|scope| {
-            scope.spawn(|_| following = format_from(next.min(count)));
-            blocks.iter().try_for_each(|block| file.write_all(block.as_bytes()))
-        })?;
+        let write = || blocks.iter().try_for_each(|block| file.write_all(block.as_bytes()));
+        parallel::beside(|| following = format_from(next.min(count)), write)?;
         (blocks, next) = (following, next.saturating_add(lines_at_once));
     }
     Ok(())

@@ -12,6 +12,7 @@
 //! Every step keeps the order of equal keys, so the result is the same for any number of threads.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::coo::{Coo, Duplicates};
 use crate::matrix::coo_to_csr::deal::{Dealt, deal};
 use crate::matrix::coo_to_csr::in_order::{copy_in_order, is_in_order};
@@ -145,10 +146,15 @@ impl<S: Scalar> Sorted<S> {
     /// The first so many entries of every bucket, without gaps.
     fn move_together(mut self, left: &[usize], threads: usize) -> (Vec<u32>, Vec<S>) {
         let Sorted { starts, columns, values } = &mut self;
+        let mut close_columns = || close_gaps(columns, starts, left);
+        let mut close_values = || close_gaps(values, starts, left);
         match threads {
-            ..=1 => (close_gaps(columns, starts, left), close_gaps(values, starts, left)),
-            _ => rayon::join(|| close_gaps(columns, starts, left), || close_gaps(values, starts, left)),
-        };
+            ..=1 => {
+                close_columns();
+                close_values();
+            }
+            _ => parallel::beside(close_columns, close_values),
+        }
         (self.columns, self.values)
     }
 }
