@@ -201,7 +201,7 @@ fn a_child_works_with_what_it_inherited_and_with_its_own() {
         scope.spawn(|| until_stopped(&mut || drop(a.transpose())));
         scope.spawn(|| until_stopped(&mut || start_machines()));
         let forked = catch_unwind(AssertUnwindSafe(|| {
-            for _ in 0..12 {
+            for _ in 0..8 {
                 let before = rounds.load(Ordering::Relaxed);
                 while rounds.load(Ordering::Relaxed) < before + 5 {
                     std::thread::yield_now();

@@ -10,6 +10,9 @@
 //!
 //! One call has the team at a time. Calls from other threads meanwhile, and calls from inside the work, do their chunks on
 //! the thread that they are made from: nobody waits for somebody else's product, and nothing can lock up.
+//!
+//! A team belongs to the process that started it. A child that `fork` made must neither call nor drop it, since nobody is there to
+//! work or to be waited for: a pool has one for every process.
 
 use crate::cpu::info::logical_cores;
 use std::any::Any;

@@ -95,8 +95,8 @@ impl<S: Scalar> Csr<S> {
         Ok(Csr { rows, cols, offsets, columns, values })
     }
 
-    /// Sorts the triplets by row and column, on the threads of the current rayon pool (few enough entries: on the
-    /// caller's alone). Entries at the same
+    /// Sorts the triplets by row and column, on the threads of the current rayon pool, or outside of any on those of
+    /// [`Machine::all_cores`](crate::Machine::all_cores) (few enough entries: on the caller's alone). Entries at the same
     /// place are summed or kept in the order in which they stand; the result does not depend on the number
     /// of threads.
     pub fn from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Self {

@@ -60,7 +60,8 @@ pub struct MatrixMarket<S> {
     pub merged_duplicates: usize,
 }
 
-/// Reads a file, on the threads of the current rayon pool; what is read does not depend on how many there are.
+/// Reads a file, on the threads of the current rayon pool, or outside of any on those of
+/// [`Machine::all_cores`](crate::Machine::all_cores); what is read does not depend on how many there are.
 ///
 /// That another program shortens the file meanwhile is an error.
 ///
