@@ -5,6 +5,7 @@ mod ordered_csr;
 mod row_clusters;
 mod row_groups;
 mod sell;
+mod side_by_side;
 mod sorted_csr;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 //! CSR whose rows stand in another order: in clusters, so that rows of X are found in the cache.
 
 use crate::Scalar;
-use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::{CsrSlices, FormatError, huge_pages};
 use crate::spmm::cpu::formats::row_clusters::RowClusters;
+use crate::spmm::cpu::formats::side_by_side::fill_parts;
 
 /// Rows that are copied by one thread at a time.
 const ROWS_PER_TASK: usize = 1 << 12;
@@ -51,27 +51,15 @@ impl<S: Scalar> OrderedCsr<S> {
         let (mut columns, mut values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
         huge_pages::advise(&mut columns);
         huge_pages::advise(&mut values);
-        let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
-        let tasks = order.chunks(ROWS_PER_TASK).enumerate().map(|(task, rows)| {
-            let first = task * ROWS_PER_TASK;
-            let entries = (starts[first + rows.len()] - starts[first]) as usize;
-            let (columns, values);
-            (columns, column_rest) = std::mem::take(&mut column_rest).split_at_mut(entries);
-            (values, value_rest) = std::mem::take(&mut value_rest).split_at_mut(entries);
-            (rows, columns, values)
-        });
-        let tasks: Vec<_> = tasks.collect();
-        parallel::for_each(tasks, |(rows, columns, values)| {
-            let mut at = 0;
-            for &row in rows {
-                let from = a.range(row as usize);
-                let to = at..at + from.len();
-                columns[to.clone()].copy_from_slice(&a.columns()[from.clone()]);
-                values[to.clone()].copy_from_slice(&a.values()[from]);
-                at = to.end;
-            }
-        });
-        Ok(OrderedCsr { cols: a.cols(), starts, order, columns, values })
+        let mut ordered = OrderedCsr { cols: a.cols(), starts, order, columns, values };
+        place(&ordered.starts, &ordered.order, (a.offsets(), a.columns()), &mut ordered.columns);
+        ordered.set_values(a);
+        Ok(ordered)
+    }
+
+    /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
+    pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
+        place(&self.starts, &self.order, (a.offsets(), a.values()), &mut self.values);
     }
 
     /// The triplets, in the order in which they are stored.
@@ -114,6 +102,27 @@ impl<S: Scalar> OrderedCsr<S> {
         let per_row = (rows as u64).checked_mul(8)?.checked_add(4)?;
         (nonzeros as u64).checked_mul((size_of::<u32>() + size_of::<S>()) as u64)?.checked_add(per_row)
     }
+}
+
+/// Brings what there is of every entry, row by row, to where its row stands.
+fn place<T: Copy + Send + Sync>(
+    starts: &[u32],
+    order: &[u32],
+    (offsets, from): (&[usize], &[T]),
+    to: &mut [T],
+) {
+    let ends = order.chunks(ROWS_PER_TASK).scan(0, |end, rows| {
+        *end += rows.len();
+        Some(starts[*end] as usize)
+    });
+    fill_parts(to, ends, |task, mut to| {
+        for &row in order[task * ROWS_PER_TASK..].iter().take(ROWS_PER_TASK) {
+            let entries = &from[offsets[row as usize]..offsets[row as usize + 1]];
+            let (place, rest) = to.split_at_mut(entries.len());
+            place.copy_from_slice(entries);
+            to = rest;
+        }
+    });
 }
 
 #[cfg(test)]

@@ -5,12 +5,19 @@ use crate::Scalar;
 use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
+use crate::matrix::concat::concat_into;
 use crate::matrix::{CsrSlices, FormatError};
+use crate::spmm::cpu::formats::side_by_side::{alternate, fill_parts};
 
 /// Rows that one group may have: so many sums fit the registers, and what a fifth would save is little.
 pub(crate) const MOST_ROWS: usize = 4;
 /// Rows that one task looks at; groups do not cross its border, so that the result does not depend on the threads.
 const ROWS_PER_TASK: usize = 4096;
+
+/// Groups that one thread fills at a time.
+const GROUPS_PER_TASK: usize = 2048;
+/// Values that one thread copies at a time, where they stand as in CSR.
+const VALUES_PER_TASK: usize = 1 << 16;
 
 /// How the values of a group stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +81,27 @@ impl<S: Scalar> RowGroups<S> {
             work.push((found, columns, values));
         }
         groups.push(Group { row: a.rows() as u32, column: first_column, value: first_value });
-        parallel::for_each(work, |(found, columns, values)| fill(a, order, found, columns, values));
+        // Both at once: columns first and then `set_values` took 1.00 to 1.09 of the time.
+        parallel::for_each(work, |(found, columns, values)| {
+            place_columns(a, found, columns);
+            place_values(a, order, found, values);
+        });
         Ok(RowGroups { cols: a.cols(), order, groups, columns, values })
+    }
+
+    /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no plan asks for it yet"))]
+    pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
+        let (order, groups) = (self.order, &self.groups);
+        if order == Order::ByRow {
+            return concat_into(a.values().chunks(VALUES_PER_TASK), &mut self.values); // as they stand there
+        }
+        let count = groups.len() - 1; // the last one only ends them
+        let last = |task: usize| count.min((task + 1) * GROUPS_PER_TASK);
+        let ends = (0..count.div_ceil(GROUPS_PER_TASK)).map(|task| groups[last(task)].value as usize);
+        fill_parts(&mut self.values, ends, |task, to| {
+            place_values(a, order, &groups[task * GROUPS_PER_TASK..=last(task)], to);
+        });
     }
 
     /// The triplets, in the order in which they are stored.
@@ -146,26 +172,28 @@ fn find<S: Scalar>(a: CsrSlices<'_, S>, task: usize) -> Vec<Group> {
     groups
 }
 
-fn fill<S: Scalar>(
-    a: CsrSlices<'_, S>,
-    order: Order,
-    groups: &[Group],
-    columns: &mut [u32],
-    values: &mut [S],
-) {
+/// Writes the columns of groups, of which the first begins at 0.
+fn place_columns<S: Scalar>(a: CsrSlices<'_, S>, groups: &[Group], columns: &mut [u32]) {
     for pair in groups.windows(2) {
-        let first = pair[0].row as usize;
-        let rows = pair[1].row as usize - first;
         columns[pair[0].column as usize..pair[1].column as usize]
-            .copy_from_slice(&a.columns()[a.range(first)]);
-        let values = &mut values[pair[0].value as usize..pair[1].value as usize];
-        for row in 0..rows {
-            let from = &a.values()[a.range(first + row)];
-            match order {
-                Order::ByRow => values[row * from.len()..][..from.len()].copy_from_slice(from),
-                Order::ByColumn => {
-                    values.iter_mut().skip(row).step_by(rows).zip(from).for_each(|(to, &from)| *to = from);
-                }
+            .copy_from_slice(&a.columns()[a.range(pair[0].row as usize)]);
+    }
+}
+
+/// Writes the values of groups; the first group's are the first.
+fn place_values<S: Scalar>(a: CsrSlices<'_, S>, order: Order, groups: &[Group], mut to: &mut [S]) {
+    for pair in groups.windows(2) {
+        let (values, rest) = to.split_at_mut((pair[1].value - pair[0].value) as usize);
+        to = rest;
+        let rows = pair[0].row as usize..pair[1].row as usize;
+        match order {
+            Order::ByRow => {
+                values.copy_from_slice(&a.values()[a.offsets()[rows.start]..a.offsets()[rows.end]]);
+            }
+            Order::ByColumn => {
+                let mut of_rows = [&[][..]; MOST_ROWS];
+                of_rows.iter_mut().zip(rows.clone()).for_each(|(of, row)| *of = &a.values()[a.range(row)]);
+                alternate(&of_rows[..rows.len()], values);
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::{CsrSlices, FormatError};
+use crate::spmm::cpu::formats::side_by_side::{alternate, fill_parts};
 
 /// Rows in a window. Wide enough that neighbours have the same length, narrow enough that Y is still written nearly in
 /// order. Other widths were not measured.
@@ -15,6 +16,9 @@ pub(crate) const WINDOW: usize = 512;
 pub(crate) const SIDE_BY_SIDE: usize = 8;
 /// Rows of a stretch at most, so that threads can share a matrix of one length evenly.
 const LONGEST_STRETCH: usize = 64;
+
+/// Stretches that one thread fills at a time.
+const STRETCHES_PER_TASK: usize = 32;
 
 /// Neighbours in the order that have the same length.
 ///
@@ -44,9 +48,6 @@ pub(crate) struct SortedCsr<S> {
     values: Vec<S>,
 }
 
-/// One window: its first row, its part of the order and of the entries.
-type Window<'a, S> = (usize, &'a mut [u32], &'a mut [u32], &'a mut [S]);
-
 impl<S: Scalar> SortedCsr<S> {
     /// Sorts the rows, on the threads of the current rayon pool. Rows of the same length stay in order.
     pub(crate) fn from_csr(a: CsrSlices<'_, S>) -> Result<Self, FormatError> {
@@ -56,22 +57,22 @@ impl<S: Scalar> SortedCsr<S> {
             });
         }
         let mut order = vec![0; a.rows()];
-        let (mut columns, mut values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
-        // A window keeps the places of its rows and of their entries, so windows can be filled side by side.
-        let mut windows: Vec<Window<'_, S>> = Vec::with_capacity(a.rows().div_ceil(WINDOW));
-        let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
-        for (index, order) in order.chunks_mut(WINDOW).enumerate() {
-            let first = index * WINDOW;
-            let entries = a.offsets()[first + order.len()] - a.offsets()[first];
-            let (columns, values);
-            (columns, column_rest) = column_rest.split_at_mut(entries);
-            (values, value_rest) = value_rest.split_at_mut(entries);
-            windows.push((first, order, columns, values));
-        }
-        let filled: Vec<Vec<Stretch>> = parallel::map(windows, |window| fill(a, window));
+        // A window keeps the places of its rows and of their entries, so windows can be sorted side by side.
+        let windows: Vec<_> = order.chunks_mut(WINDOW).enumerate().collect();
+        let found: Vec<Vec<Stretch>> =
+            parallel::map(windows, |(window, order)| sort_window(a, window * WINDOW, order));
         let end = Stretch { place: a.rows() as u32, entry: a.nnz() as u32, length: 0 }; // both checked
-        let stretches = filled.into_iter().flatten().chain([end]).collect();
-        Ok(SortedCsr { cols: a.cols(), stretches, order, columns, values })
+        let stretches = found.into_iter().flatten().chain([end]).collect();
+        let (columns, values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
+        let mut sorted = SortedCsr { cols: a.cols(), stretches, order, columns, values };
+        place(&sorted.stretches, &sorted.order, (a.offsets(), a.columns()), &mut sorted.columns);
+        sorted.set_values(a);
+        Ok(sorted)
+    }
+
+    /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
+    pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
+        place(&self.stretches, &self.order, (a.offsets(), a.values()), &mut self.values);
     }
 
     /// The triplets, in the order in which they are stored.
@@ -117,34 +118,53 @@ fn rows_together(rows: usize) -> usize {
     if rows < SIDE_BY_SIDE { 1 } else { SIDE_BY_SIDE }
 }
 
-fn fill<S: Scalar>(a: CsrSlices<'_, S>, (first, order, columns, values): Window<'_, S>) -> Vec<Stretch> {
+/// Writes the order of a window's rows, and returns its stretches.
+fn sort_window<S: Scalar>(a: CsrSlices<'_, S>, first: usize, order: &mut [u32]) -> Vec<Stretch> {
     for (place, row) in order.iter_mut().zip(first..) {
         *place = row as u32; // `check_dimensions` of the CSR matrix
     }
     let length = |row: u32| a.range(row as usize).len();
     order.sort_by_key(|&row| length(row));
-    let (base, mut place, mut at) = (a.offsets()[first], first, 0);
+    let (mut place, mut entry) = (first, a.offsets()[first]);
     let mut stretches = Vec::new();
     for alike in order.chunk_by(|&row, &next| length(row) == length(next)) {
         let (side_by_side, alone) = alike.split_at(alike.len() - alike.len() % SIDE_BY_SIDE);
         for rows in side_by_side.chunks(LONGEST_STRETCH).chain((!alone.is_empty()).then_some(alone)) {
             let length = length(rows[0]);
             // Checked: all entries fit, and so do the rows.
-            stretches.push(Stretch { place: place as u32, entry: (base + at) as u32, length: length as u32 });
-            for together in rows.chunks(rows_together(rows.len())) {
-                for (lane, &row) in together.iter().enumerate() {
-                    let places = (at + lane..).step_by(together.len());
-                    for (to, from) in places.zip(a.range(row as usize)) {
-                        columns[to] = a.columns()[from];
-                        values[to] = a.values()[from];
-                    }
-                }
-                at += length * together.len();
-            }
+            stretches.push(Stretch { place: place as u32, entry: entry as u32, length: length as u32 });
             place += rows.len();
+            entry += length * rows.len();
         }
     }
     stretches
+}
+
+/// Brings what there is of every entry, row by row, to where the stretches have it.
+fn place<T: Copy + Send + Sync>(
+    stretches: &[Stretch],
+    order: &[u32],
+    (offsets, from): (&[usize], &[T]),
+    to: &mut [T],
+) {
+    let count = stretches.len() - 1; // the last one only ends them
+    let last = |task: usize| count.min((task + 1) * STRETCHES_PER_TASK);
+    let ends = (0..count.div_ceil(STRETCHES_PER_TASK)).map(|task| stretches[last(task)].entry as usize);
+    fill_parts(to, ends, |task, mut to| {
+        for pair in stretches[task * STRETCHES_PER_TASK..=last(task)].windows(2) {
+            let (rows, length) =
+                (&order[pair[0].place as usize..pair[1].place as usize], pair[0].length as usize);
+            let entries = |row: u32| &from[offsets[row as usize]..][..length];
+            for together in rows.chunks(rows_together(rows.len())) {
+                let (these, rest) = to.split_at_mut(length * together.len());
+                to = rest;
+                match together.first_chunk::<SIDE_BY_SIDE>() {
+                    Some(rows) => alternate(&rows.map(entries), these),
+                    None => these.copy_from_slice(entries(together[0])),
+                }
+            }
+        }
+    });
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! COO → format → COO is the identity, for matrices nobody thought of.
+//! COO → format → COO is the identity, for matrices nobody thought of; and new values come to where the old ones were.
 
 use super::{DiagonalChunks, Order, OrderedCsr, RowClusters, RowGroups, Sell, SortedCsr};
+use crate::Scalar;
 use crate::matrix::{Coo, Csr, Duplicates, EllPadded, EllRagged};
 use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
@@ -155,6 +156,125 @@ fn transposing_swaps_rows_and_columns() {
         let coo = coo(u)?;
         let transposed = Csr::from_coo(&coo, Duplicates::Keep).transpose();
         assert_eq!(transposed.to_coo().entries().collect::<Vec<_>>(), sorted(&coo.clone().transpose()));
+        Ok(())
+    });
+}
+
+/// A pattern by the columns of its rows, which need not be sorted and may repeat.
+fn pattern(cols: usize, rows: Vec<Vec<usize>>) -> Csr<f64> {
+    let mut offsets = vec![0];
+    offsets.extend(rows.iter().scan(0, |end, row| {
+        *end += row.len();
+        Some(*end)
+    }));
+    let columns: Vec<u32> = rows.iter().flatten().map(|&col| col as u32).collect();
+    let values = vec![0.0; columns.len()];
+    Csr::from_parts(rows.len(), cols, offsets, columns, values).unwrap()
+}
+
+/// Patterns that some format keeps in a way of its own, with more rows than a window or a task has.
+fn patterns() -> Vec<(&'static str, Csr<f64>)> {
+    let scattered = |row: usize, count: usize| (0..count).map(move |i| (row * 7919 + i * i * 31 + i) % 997);
+    let of_rows = |rows: usize, row: &dyn Fn(usize) -> Vec<usize>| (0..rows).map(row).collect::<Vec<_>>();
+    let mut long = of_rows(700, &|row| scattered(row, row % 5).collect());
+    long[300] = (0..40_000).map(|i| i * 3 % 50_000).collect(); // three pieces of long rows
+    long[511] = (0..257).collect();
+    long[512] = (0..300).rev().collect();
+    let mut one_dense = vec![Vec::new(); 40];
+    one_dense[17] = (0..3000).collect();
+    let band = |row: usize, near: &[i64]| -> Vec<usize> {
+        let columns = near.iter().map(|diagonal| row as i64 + diagonal);
+        columns.filter(|col| (0..1500).contains(col)).map(|col| col as usize).collect()
+    };
+    let falling = |row: usize| scattered(row, row % 13).collect::<Vec<_>>().into_iter().rev().collect();
+    vec![
+        ("no rows", pattern(3, Vec::new())),
+        ("empty rows", pattern(3, vec![Vec::new(); 1100])),
+        ("some empty rows", pattern(997, of_rows(1100, &|row| scattered(row, row % 3 * 4).collect()))),
+        ("duplicates", pattern(50, of_rows(1100, &|row| vec![row % 50, 3, 3, row % 50, 3]))),
+        ("unsorted columns", pattern(997, of_rows(1100, &falling))),
+        ("long rows", pattern(50_000, long)),
+        ("one dense row", pattern(3000, one_dense)),
+        ("blocks", pattern(3000, of_rows(9000, &|row| (row / 3 % 990 * 3..row / 3 % 990 * 3 + 9).collect()))),
+        ("blocks of six", pattern(600, of_rows(600, &|row| (row / 6 * 6..row / 6 * 6 + 6).collect()))),
+        ("a stencil", pattern(1500, of_rows(1500, &|row| band(row, &[-40, -1, 0, 1, 40])))),
+        (
+            "a stencil with holes",
+            pattern(1500, of_rows(1500, &|row| band(row, &[-2 - (row % 7) as i64, 0, 1, 3]))),
+        ),
+        (
+            "columns far apart",
+            pattern(200_000, of_rows(600, &|row| (0..row % 9).map(|i| i * 24_000 + row).collect())),
+        ),
+    ]
+}
+
+/// The pattern with numbers that tell where they stand; with every factor others.
+fn with_numbers<S: Scalar>(pattern: &Csr<f64>, factor: usize) -> Csr<S> {
+    let (offsets, columns, zeros) = pattern.clone().into_parts();
+    let values = (0..zeros.len()).map(|entry| S::from_f64((entry * factor % 99_991) as f64)).collect();
+    Csr::from_parts(pattern.rows(), pattern.cols(), offsets, columns, values).unwrap()
+}
+
+/// Rows as they stand; their entries keep their order.
+fn by_row<S: Scalar>(coo: &Coo<S>) -> Vec<(u32, u32, S)> {
+    let mut entries: Vec<_> = coo.entries().collect();
+    entries.sort_by_key(|&(row, _, _)| row);
+    entries
+}
+
+/// Every format of old numbers that is given new ones is that of the new numbers, and has each where it belongs.
+fn new_numbers_come_to_their_places<S: Scalar>(pattern: &Csr<f64>, name: &str) {
+    let (old, new) = (with_numbers::<S>(pattern, 1), with_numbers::<S>(pattern, 7));
+    let expected = by_row(&new.to_coo());
+
+    let mut sorted = SortedCsr::from_csr(old.view()).unwrap();
+    sorted.set_values(new.view());
+    assert!(sorted == SortedCsr::from_csr(new.view()).unwrap(), "{name}");
+    assert!(by_row(&sorted.to_coo()) == expected, "{name}");
+
+    let clusters = || RowClusters::grow(old.view(), 100).unwrap();
+    let mut ordered = OrderedCsr::in_clusters(old.view(), clusters()).unwrap();
+    ordered.set_values(new.view());
+    assert!(ordered == OrderedCsr::in_clusters(new.view(), clusters()).unwrap(), "{name}");
+    assert!(by_row(&ordered.to_coo()) == expected, "{name}");
+
+    for order in [Order::ByRow, Order::ByColumn] {
+        let mut groups = RowGroups::from_csr(old.view(), order).unwrap();
+        groups.set_values(new.view());
+        assert!(groups == RowGroups::from_csr(new.view(), order).unwrap(), "{name}, {order:?}");
+        assert!(by_row(&groups.to_coo()) == expected, "{name}, {order:?}");
+    }
+
+    let mut chunks = DiagonalChunks::from_csr(&old).unwrap();
+    chunks.set_values(new.view());
+    assert!(chunks == DiagonalChunks::from_csr(&new).unwrap(), "{name}");
+    assert!(chunks.to_csr() == new, "{name}");
+
+    let mut sell = Sell::from_csr(&old);
+    sell.set_values(new.view());
+    assert!(sell == Sell::from_csr(&new), "{name}");
+    assert!(sell.to_csr().unwrap() == new, "{name}");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
+fn formats_take_new_numbers() {
+    for (name, pattern) in patterns() {
+        new_numbers_come_to_their_places::<f32>(&pattern, name);
+        new_numbers_come_to_their_places::<f64>(&pattern, name);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
+fn formats_of_matrices_nobody_thought_of_take_new_numbers() {
+    check(|u| {
+        for coo in [coo(u)?, near_diagonals(u)?] {
+            let pattern = Csr::from_coo(&coo, Duplicates::Keep);
+            new_numbers_come_to_their_places::<f32>(&pattern, "drawn");
+            new_numbers_come_to_their_places::<f64>(&pattern, "drawn");
+        }
         Ok(())
     });
 }

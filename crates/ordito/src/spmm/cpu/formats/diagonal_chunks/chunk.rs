@@ -36,8 +36,7 @@ pub(crate) enum Chunk<'a, S> {
 /// Walks the chunks of some stretches.
 #[derive(Debug, Clone)]
 pub(crate) struct Chunks<'a, S> {
-    pub(crate) rows_left: usize,
-    pub(crate) words: &'a [u32],
+    pub(crate) patterns: Patterns<'a>,
     pub(crate) full_values: &'a [S],
     pub(crate) other_values: &'a [S],
 }
@@ -47,6 +46,40 @@ impl<'a, S: Scalar> Iterator for Chunks<'a, S> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Chunk<'a, S>> {
+        match self.patterns.next::<S>()? {
+            Pattern::Diagonals { full, partial, masks } => {
+                let in_partial = masks.iter().map(|mask| mask.count_ones() as usize).sum();
+                let (full_values, after_full) = self.full_values.split_at(full.len() * lanes::<S>());
+                let (partial_values, after) = self.other_values.split_at(in_partial);
+                (self.full_values, self.other_values) = (after_full, after);
+                Some(Chunk::Diagonals { full, full_values, partial, masks, partial_values })
+            }
+            Pattern::Rows { lengths, columns } => {
+                let (values, after) = self.other_values.split_at(columns.len());
+                self.other_values = after;
+                Some(Chunk::Rows { lengths, columns, values })
+            }
+        }
+    }
+}
+
+/// A [`Chunk`] without its values.
+pub(crate) enum Pattern<'a> {
+    Diagonals { full: &'a [u32], partial: &'a [u32], masks: &'a [u16] },
+    Rows { lengths: &'a [u32], columns: &'a [u32] },
+}
+
+/// Walks the words that describe the chunks of so many rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Patterns<'a> {
+    pub(crate) rows_left: usize,
+    pub(crate) words: &'a [u32],
+}
+
+impl<'a> Patterns<'a> {
+    /// The next one, of a matrix of `S`.
+    #[inline(always)]
+    pub(crate) fn next<S: Scalar>(&mut self) -> Option<Pattern<'a>> {
         let (&header, words) = self.words.split_first()?;
         let rows = self.rows_left.min(lanes::<S>());
         self.rows_left -= rows;
@@ -54,20 +87,16 @@ impl<'a, S: Scalar> Iterator for Chunks<'a, S> {
             let (lengths, words) = words.split_at(rows);
             let nonzeros = lengths.iter().map(|&length| length as usize).sum();
             let (columns, words) = words.split_at(nonzeros);
-            let (values, after) = self.other_values.split_at(nonzeros);
-            (self.words, self.other_values) = (words, after);
-            return Some(Chunk::Rows { lengths, columns, values });
+            self.words = words;
+            return Some(Pattern::Rows { lengths, columns });
         }
         let (full_count, partial_count) = ((header & 0xffff) as usize, (header >> 16) as usize);
         let (full, words) = words.split_at(full_count);
         let (partial, words) = words.split_at(partial_count);
         let (masks, words) = words.split_at(partial_count.div_ceil(2));
         let masks: &[u16] = &bytemuck::cast_slice(masks)[..partial_count];
-        let in_partial = masks.iter().map(|mask| mask.count_ones() as usize).sum();
-        let (full_values, after_full) = self.full_values.split_at(full_count * lanes::<S>());
-        let (partial_values, after) = self.other_values.split_at(in_partial);
-        (self.words, self.full_values, self.other_values) = (words, after_full, after);
-        Some(Chunk::Diagonals { full, full_values, partial, masks, partial_values })
+        self.words = words;
+        Some(Pattern::Diagonals { full, partial, masks })
     }
 }
 

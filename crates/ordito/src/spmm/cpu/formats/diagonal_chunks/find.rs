@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) use crate::matrix::lanes;
 
 /// Lanes of f32, the most there are.
-const MOST_LANES: usize = 16;
+pub(crate) const MOST_LANES: usize = 16;
 
 /// Diagonals are worth it up to so many lanes, filled or not, for every nonzero. Nothing is padded, so that this is about steps
 /// of kernels, not about bytes.
@@ -20,23 +20,19 @@ const MOST_DIAGONALS: usize = 0xfffe;
 
 /// The diagonals of one chunk; the memory is used again for the next.
 #[derive(Default)]
-pub(crate) struct ChunkDiagonals<S> {
+pub(crate) struct ChunkDiagonals {
     /// Column of lane 0, of diagonals with every lane; two's complement where negative.
     pub(crate) full: Vec<u32>,
     /// Of those that lack lanes.
     pub(crate) partial: Vec<u32>,
     /// Which lanes each of those has.
     pub(crate) masks: Vec<u16>,
-    /// All lanes of the first, one diagonal after the other.
-    pub(crate) full_values: Vec<S>,
-    /// Those lanes that the others have.
-    pub(crate) partial_values: Vec<S>,
 }
 
-impl<S: Scalar> ChunkDiagonals<S> {
+impl ChunkDiagonals {
     /// Merges the rows by `column − lane`. `false` where diagonals do not pay, where a row's columns do not rise, or where
     /// 31 bits do not hold them: what was found is then of no use.
-    pub(crate) fn find(&mut self, a: CsrSlices<'_, S>, rows: Range<usize>) -> bool {
+    pub(crate) fn find<S: Scalar>(&mut self, a: CsrSlices<'_, S>, rows: Range<usize>) -> bool {
         self.clear();
         let entries = a.offsets()[rows.end] - a.offsets()[rows.start];
         let most = (entries * LANES_PER_NONZERO / lanes::<S>()).min(MOST_DIAGONALS);
@@ -44,29 +40,18 @@ impl<S: Scalar> ChunkDiagonals<S> {
             return false;
         }
         let mut heads = Heads::new(a, rows);
-        while let Some((diagonal, mask)) = heads.least() {
+        while let Some((diagonal, mask)) = heads.least::<S>() {
             if self.full.len() + self.partial.len() == most {
                 return false;
             }
             let rising = if mask == every_lane::<S>() {
                 self.full.push(diagonal as u32);
-                let mut values = [S::ZERO; MOST_LANES];
-                let rising = (0..lanes::<S>()).fold(true, |rising, lane| {
-                    let (value, rises) = heads.take(lane);
-                    values[lane] = value;
-                    rising & rises
-                });
-                self.full_values.extend_from_slice(&values[..lanes::<S>()]);
-                rising
+                (0..lanes::<S>()).fold(true, |rising, lane| rising & heads.take(lane))
             } else {
                 self.partial.push(diagonal as u32);
                 self.masks.push(mask);
                 let with_it = (0..lanes::<S>()).filter(|lane| mask >> lane & 1 == 1);
-                with_it.fold(true, |rising, lane| {
-                    let (value, rises) = heads.take(lane);
-                    self.partial_values.push(value);
-                    rising & rises
-                })
+                with_it.fold(true, |rising, lane| rising & heads.take(lane))
             };
             if !rising {
                 return false;
@@ -79,8 +64,6 @@ impl<S: Scalar> ChunkDiagonals<S> {
         self.full.clear();
         self.partial.clear();
         self.masks.clear();
-        self.full_values.clear();
-        self.partial_values.clear();
     }
 }
 
@@ -90,19 +73,17 @@ pub(crate) const fn every_lane<S>() -> u16 {
 }
 
 /// The next entry of every row of a chunk, and the diagonal it stands on.
-struct Heads<'a, S> {
+struct Heads<'a> {
     columns: &'a [u32],
-    values: &'a [S],
     next: [usize; MOST_LANES],
     end: [usize; MOST_LANES],
     diagonals: [i32; MOST_LANES],
 }
 
-impl<'a, S: Scalar> Heads<'a, S> {
-    fn new(a: CsrSlices<'a, S>, rows: Range<usize>) -> Self {
+impl<'a> Heads<'a> {
+    fn new<S: Scalar>(a: CsrSlices<'a, S>, rows: Range<usize>) -> Self {
         let (next, end) = ([0; MOST_LANES], [0; MOST_LANES]);
-        let (columns, values) = (a.columns(), a.values());
-        let mut heads = Heads { columns, values, next, end, diagonals: [NONE_LEFT; MOST_LANES] };
+        let mut heads = Heads { columns: a.columns(), next, end, diagonals: [NONE_LEFT; MOST_LANES] };
         for (lane, row) in rows.enumerate() {
             (heads.next[lane], heads.end[lane]) = (a.offsets()[row], a.offsets()[row + 1]);
             heads.diagonals[lane] = heads.diagonal(lane);
@@ -119,7 +100,7 @@ impl<'a, S: Scalar> Heads<'a, S> {
 
     /// The least diagonal that has entries left, and which lanes have one there.
     #[inline(always)]
-    fn least(&self) -> Option<(i32, u16)> {
+    fn least<S: Scalar>(&self) -> Option<(i32, u16)> {
         let first = self.diagonals[0];
         let differ =
             self.diagonals[..lanes::<S>()].iter().fold(0, |differ, diagonal| differ | (diagonal ^ first));
@@ -132,12 +113,12 @@ impl<'a, S: Scalar> Heads<'a, S> {
         Some((least, mask))
     }
 
-    /// The next entry of a lane: its value, and whether a higher column follows, if any.
+    /// Goes on to the next entry of a lane. Does it stand in a higher column, if there is one?
     #[inline(always)]
-    fn take(&mut self, lane: usize) -> (S, bool) {
-        let (entry, diagonal) = (self.next[lane], self.diagonals[lane]);
-        self.next[lane] = entry + 1;
+    fn take(&mut self, lane: usize) -> bool {
+        let diagonal = self.diagonals[lane];
+        self.next[lane] += 1;
         self.diagonals[lane] = self.diagonal(lane);
-        (self.values[entry], self.diagonals[lane] > diagonal)
+        self.diagonals[lane] > diagonal
     }
 }

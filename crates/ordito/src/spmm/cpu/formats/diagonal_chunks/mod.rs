@@ -2,6 +2,7 @@
 
 mod chunk;
 mod find;
+mod place;
 
 pub(crate) use crate::spmm::cpu::formats::diagonal_chunks::chunk::{Chunk, Chunks};
 
@@ -10,7 +11,9 @@ use crate::cpu::parallel;
 use crate::matrix::concat::concat_into;
 use crate::matrix::lanes;
 use crate::matrix::{Csr, CsrSlices, FormatError};
+use crate::spmm::cpu::formats::diagonal_chunks::chunk::Patterns;
 use crate::spmm::cpu::formats::diagonal_chunks::find::ChunkDiagonals;
+use crate::spmm::cpu::formats::diagonal_chunks::place::place;
 use std::ops::Range;
 
 /// A sparse matrix in chunks of as many consecutive rows as a vector of 64 bytes has lanes (8 of f64, 16 of f32).
@@ -44,11 +47,12 @@ struct StretchStart {
     other_value: usize,
 }
 
-/// A stretch while it is made.
-struct Stretch<S> {
+/// A stretch while it is made: what describes it, and how many values it has.
+#[derive(Default)]
+struct Stretch {
     words: Vec<u32>,
-    full_values: Vec<S>,
-    other_values: Vec<S>,
+    full_values: usize,
+    other_values: usize,
 }
 
 /// Chunks between two places at which threads may start: 64 or 128 rows, enough places for any number of threads.
@@ -57,6 +61,15 @@ const CHUNKS_PER_STRETCH: usize = 8;
 const STRETCHES_PER_TASK: usize = 16;
 /// In a header, in place of the number of partial diagonals: the chunk is stored as rows.
 const AS_ROWS: u32 = 0xffff;
+
+/// Where memory begins is no part of a matrix.
+#[cfg(test)]
+impl<S: Scalar> PartialEq for DiagonalChunks<S> {
+    fn eq(&self, other: &Self) -> bool {
+        let shapes = (self.rows, self.cols, &self.stretches) == (other.rows, other.cols, &other.stretches);
+        shapes && self.chunks(0..self.stretches()).eq(other.chunks(0..other.stretches()))
+    }
+}
 
 impl<S: Scalar> DiagonalChunks<S> {
     /// Rearranges a CSR matrix, on the threads of the current rayon pool. Each chunk is made by itself: the result does not
@@ -76,34 +89,53 @@ impl<S: Scalar> DiagonalChunks<S> {
                 let first = stretch * rows_per_stretch;
                 Stretch::new(&mut found, a, first..(first + rows_per_stretch).min(a.rows()))
             });
-            made.collect::<Vec<Stretch<S>>>()
+            made.collect::<Vec<Stretch>>()
         });
-        let made: Vec<Stretch<S>> = made.into_iter().flatten().collect();
+        let made: Vec<Stretch> = made.into_iter().flatten().collect();
 
         let mut stretches = Vec::with_capacity(stretch_count + 1);
         let mut end = StretchStart::default();
         for stretch in &made {
             stretches.push(end);
             end.word += stretch.words.len();
-            end.full_value += stretch.full_values.len();
-            end.other_value += stretch.other_values.len();
+            end.full_value += stretch.full_values;
+            end.other_value += stretch.other_values;
         }
         stretches.push(end);
-        let (mut words, mut other_values) = (vec![0; end.word], vec![S::ZERO; end.other_value]);
-        let mut full_values = vec![S::ZERO; end.full_value + lanes::<S>()];
-        let aligned = full_values.as_ptr().align_offset(64).min(lanes::<S>());
+        let mut words = vec![0; end.word];
         concat_into(made.iter().map(|stretch| &stretch.words[..]), &mut words);
-        concat_into(made.iter().map(|stretch| &stretch.other_values[..]), &mut other_values);
-        concat_into(made.iter().map(|stretch| &stretch.full_values[..]), &mut full_values[aligned..]);
-        Ok(DiagonalChunks {
+        drop(made);
+        let full_values = vec![S::ZERO; end.full_value + lanes::<S>()];
+        let aligned = full_values.as_ptr().align_offset(64).min(lanes::<S>());
+        let mut chunks = DiagonalChunks {
             rows: a.rows(),
             cols: a.cols(),
             words,
             full_values,
-            other_values,
+            other_values: vec![S::ZERO; end.other_value],
             aligned,
             stretches,
-        })
+        };
+        chunks.set_values(a);
+        Ok(chunks)
+    }
+
+    /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
+    pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
+        let mut tasks = Vec::with_capacity(self.stretches().div_ceil(STRETCHES_PER_TASK));
+        let (mut full_rest, mut other_rest) =
+            (&mut self.full_values[self.aligned..], &mut self.other_values[..]);
+        for first in (0..self.stretches.len() - 1).step_by(STRETCHES_PER_TASK) {
+            let last = (first + STRETCHES_PER_TASK).min(self.stretches.len() - 1);
+            let (from, to) = (self.stretches[first], self.stretches[last]);
+            let (full, other);
+            (full, full_rest) = full_rest.split_at_mut(to.full_value - from.full_value);
+            (other, other_rest) = other_rest.split_at_mut(to.other_value - from.other_value);
+            let rows = first_row::<S>(first, self.rows)..first_row::<S>(last, self.rows);
+            let patterns = Patterns { rows_left: rows.len(), words: &self.words[from.word..to.word] };
+            tasks.push((rows, patterns, full, other));
+        }
+        parallel::for_each(tasks, |(rows, patterns, full, other)| place(a, rows, patterns, full, other));
     }
 
     /// What part of the nonzeros would stand on diagonals, from 0 to 1: tells whether the format pays. Looks at about
@@ -142,16 +174,16 @@ impl<S: Scalar> DiagonalChunks<S> {
     }
     /// Its first row; of the one after the last, the number of rows.
     pub(crate) fn first_row(&self, stretch: usize) -> usize {
-        (stretch * lanes::<S>() * CHUNKS_PER_STRETCH).min(self.rows)
+        first_row::<S>(stretch, self.rows)
     }
 
     /// The chunks of these stretches in order.
     #[inline(always)]
     pub(crate) fn chunks(&self, stretches: Range<usize>) -> Chunks<'_, S> {
         let (from, to) = (self.stretches[stretches.start], self.stretches[stretches.end]);
+        let rows_left = self.first_row(stretches.end) - self.first_row(stretches.start);
         Chunks {
-            rows_left: self.first_row(stretches.end) - self.first_row(stretches.start),
-            words: &self.words[from.word..to.word],
+            patterns: Patterns { rows_left, words: &self.words[from.word..to.word] },
             full_values: &self.full_values[self.aligned..][from.full_value..to.full_value],
             other_values: &self.other_values[from.other_value..to.other_value],
         }
@@ -173,10 +205,15 @@ impl<S: Scalar> DiagonalChunks<S> {
     }
 }
 
-impl<S: Scalar> Stretch<S> {
-    fn new(found: &mut ChunkDiagonals<S>, a: CsrSlices<'_, S>, rows: Range<usize>) -> Self {
-        let (words, full_values, other_values) = (Vec::new(), Vec::new(), Vec::new());
-        let mut stretch = Stretch { words, full_values, other_values };
+/// Of a matrix of so many rows: the first one of a stretch.
+#[inline(always)]
+fn first_row<S>(stretch: usize, rows: usize) -> usize {
+    (stretch * lanes::<S>() * CHUNKS_PER_STRETCH).min(rows)
+}
+
+impl Stretch {
+    fn new<S: Scalar>(found: &mut ChunkDiagonals, a: CsrSlices<'_, S>, rows: Range<usize>) -> Self {
+        let mut stretch = Stretch::default();
         for first in rows.clone().step_by(lanes::<S>()) {
             stretch.push(found, a, first..(first + lanes::<S>()).min(rows.end));
         }
@@ -184,22 +221,23 @@ impl<S: Scalar> Stretch<S> {
     }
 
     /// Appends one chunk.
-    fn push(&mut self, found: &mut ChunkDiagonals<S>, a: CsrSlices<'_, S>, rows: Range<usize>) {
+    fn push<S: Scalar>(&mut self, found: &mut ChunkDiagonals, a: CsrSlices<'_, S>, rows: Range<usize>) {
         let words = &mut self.words;
+        let entries = a.offsets()[rows.start]..a.offsets()[rows.end];
         if found.find(a, rows.clone()) {
             words.push(found.full.len() as u32 | (found.partial.len() as u32) << 16);
             words.extend_from_slice(&found.full);
             words.extend_from_slice(&found.partial);
             let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(*pair.get(1).unwrap_or(&0)) << 16;
             words.extend(found.masks.chunks(2).map(pair));
-            self.full_values.extend_from_slice(&found.full_values);
-            self.other_values.extend_from_slice(&found.partial_values);
+            let on_full = found.full.len() * lanes::<S>();
+            self.full_values += on_full;
+            self.other_values += entries.len() - on_full;
         } else {
-            let entries = a.offsets()[rows.start]..a.offsets()[rows.end];
             words.push(AS_ROWS << 16);
             words.extend(rows.map(|row| a.range(row).len() as u32)); // `from_csr` has looked that it fits
-            words.extend_from_slice(&a.columns()[entries.clone()]);
-            self.other_values.extend_from_slice(&a.values()[entries]);
+            self.other_values += entries.len();
+            words.extend_from_slice(&a.columns()[entries]);
         }
     }
 }

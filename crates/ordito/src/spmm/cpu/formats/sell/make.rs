@@ -1,28 +1,33 @@
-//! How the rows of a window are ordered and laid side by side.
+//! How the rows of a window are ordered and laid side by side: their columns, and then their values.
 
 use crate::Scalar;
 use crate::matrix::CsrSlices;
 use crate::matrix::lanes;
 use crate::spmm::cpu::formats::sell::Slice;
+use crate::spmm::cpu::formats::side_by_side::alternate;
 use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Consecutive rows are written as one vector; that is worth so many more steps in 16 than sorting leaves.
 const STEPS_FOR_ORDER: usize = 18;
 
+/// Lanes of f32, the most there are.
+const MOST_LANES: usize = 16;
+
 /// A window while it is made.
-pub(crate) struct Made<S> {
+pub(crate) struct Made {
     pub(crate) base: u32,
     pub(crate) wide: bool,
     pub(crate) slices: Vec<Slice>,
     pub(crate) places: Vec<u16>,
     pub(crate) lengths: Vec<u16>,
     pub(crate) columns: Vec<u16>,
-    pub(crate) values: Vec<S>,
+    /// Entries in slices.
+    pub(crate) entries: usize,
 }
 
-impl<S: Scalar> Made<S> {
-    pub(crate) fn new(a: CsrSlices<'_, S>, rows: Range<usize>, longest: usize) -> Self {
+impl Made {
+    pub(crate) fn new<S: Scalar>(a: CsrSlices<'_, S>, rows: Range<usize>, longest: usize) -> Self {
         // Long rows stand elsewhere: here they have no entries. They are not left out, so that slices stay consecutive.
         let short = |row: usize| a.range(row).len() <= longest;
         let length = |row: usize| if short(row) { a.range(row).len() as u16 } else { 0 };
@@ -50,19 +55,19 @@ impl<S: Scalar> Made<S> {
             places: Vec::new(),
             lengths: Vec::new(),
             columns: Vec::with_capacity(if wide { 2 * entries } else { entries }),
-            values: Vec::with_capacity(entries),
+            entries,
         };
         for slice in order.chunks(lanes::<S>()) {
             let mut by_length = slice.to_vec();
             by_length.sort_by_key(|&row| Reverse(lengths[row as usize]));
-            made.describe(slice, &by_length, &lengths, consecutive && slice.len() == lanes::<S>());
+            made.describe::<S>(slice, &by_length, &lengths, consecutive && slice.len() == lanes::<S>());
             made.fill(a, rows.start, &by_length, &lengths);
         }
         made
     }
 
     /// Appends the facts of a slice; rows are counted from the window's first.
-    fn describe(&mut self, slice: &[u16], by_length: &[u16], lengths: &[u16], consecutive: bool) {
+    fn describe<S: Scalar>(&mut self, slice: &[u16], by_length: &[u16], lengths: &[u16], consecutive: bool) {
         let in_lane = |lane: usize| by_length.get(lane).map_or(0, |&row| lengths[row as usize]);
         let (longest, shortest) = (in_lane(0), in_lane(lanes::<S>() - 1));
         self.slices.push(Slice { shortest, longest, first_row: slice[0], consecutive });
@@ -78,8 +83,8 @@ impl<S: Scalar> Made<S> {
         }
     }
 
-    /// Appends its entries, step by step.
-    fn fill(&mut self, a: CsrSlices<'_, S>, first_row: usize, by_length: &[u16], lengths: &[u16]) {
+    /// Appends the columns of its entries, step by step.
+    fn fill<S: Scalar>(&mut self, a: CsrSlices<'_, S>, first_row: usize, by_length: &[u16], lengths: &[u16]) {
         let mut active: Vec<(usize, u16)> = Vec::with_capacity(lanes::<S>());
         for &row in by_length {
             active.push((a.offsets()[first_row + row as usize], lengths[row as usize]));
@@ -98,8 +103,43 @@ impl<S: Scalar> Made<S> {
                 if self.wide {
                     self.columns.push((column >> 16) as u16);
                 }
-                self.values.push(a.values()[entry]);
             }
         }
+    }
+}
+
+/// Writes the values of a window's entries. `lengths` and `places` have one element for every lane of every slice.
+pub(crate) fn place<S: Scalar>(
+    a: CsrSlices<'_, S>,
+    first_row: usize,
+    slices: &[Slice],
+    (places, lengths): (&[u16], &[u16]),
+    mut to: &mut [S],
+) {
+    let lanes = places.chunks_exact(lanes::<S>()).zip(lengths.chunks_exact(lanes::<S>()));
+    for (slice, (places, lengths)) in slices.iter().zip(lanes) {
+        let mut rows = [&[][..]; MOST_LANES];
+        for (index, &place) in places.iter().enumerate() {
+            let (row, lane) = match slice.consecutive {
+                true => (slice.first_row as usize + index, place as usize),
+                false => (place as usize, index),
+            };
+            // Lanes without a row, and long rows, which stand elsewhere, have length 0.
+            rows[lane] = &a.values()[a.offsets()[first_row + row]..][..lengths[lane] as usize];
+        }
+        let rows = &rows[..places.len()];
+        let every_lane = slice.shortest as usize;
+        let (side_by_side, mut rest) = to.split_at_mut(every_lane * rows.len());
+        alternate(rows, side_by_side);
+        let mut active = rows.len();
+        for step in every_lane..slice.longest as usize {
+            while active > 0 && rows[active - 1].len() <= step {
+                active -= 1;
+            }
+            let (these, after) = rest.split_at_mut(active);
+            these.iter_mut().zip(rows).for_each(|(to, row)| *to = row[step]);
+            rest = after;
+        }
+        to = rest;
     }
 }

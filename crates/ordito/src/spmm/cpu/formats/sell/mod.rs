@@ -7,8 +7,9 @@ use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::FormatError;
 use crate::matrix::concat::concat_into;
-use crate::matrix::{Csr, lanes};
-use crate::spmm::cpu::formats::sell::make::Made;
+use crate::matrix::{Csr, CsrSlices, lanes};
+use crate::spmm::cpu::formats::sell::make::{Made, place};
+use crate::spmm::cpu::formats::side_by_side::fill_parts;
 use std::ops::Range;
 
 /// A sparse matrix in windows of 512 rows and, inside them, slices of as many rows as a vector of 64 bytes has lanes
@@ -22,6 +23,7 @@ use std::ops::Range;
 /// Invariant: every entry stands in one slice or one piece; columns are below `cols`. `places` and `lengths` have one element
 /// for every lane of every slice; lanes without a row have length 0. Only [`from_csr`](Self::from_csr) makes one.
 #[derive(Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Sell<S> {
     rows: usize,
     cols: usize,
@@ -121,7 +123,7 @@ impl<S: Scalar> Sell<S> {
         // Lengths in slices take 16 bits, and steps one more.
         let longest = (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize - 1);
         let count = a.rows().div_ceil(WINDOW);
-        let made: Vec<Made<S>> = parallel::map_index(count, |window| {
+        let made: Vec<Made> = parallel::map_index(count, |window| {
             Made::new(a, window * WINDOW..((window + 1) * WINDOW).min(a.rows()), longest)
         });
 
@@ -131,26 +133,23 @@ impl<S: Scalar> Sell<S> {
             windows.push(WindowStart { base: window.base, wide: window.wide, ..end });
             end.slice += window.slices.len();
             end.column += window.columns.len();
-            end.value += window.values.len();
+            end.value += window.entries;
         }
         windows.push(end);
 
         let mut pieces = Vec::new();
-        let (mut piece_columns, mut piece_values) = (Vec::new(), Vec::new());
+        let mut piece_columns = Vec::new();
         for row in (0..a.rows()).filter(|&row| a.range(row).len() > longest) {
             let entries = a.range(row);
             for start in entries.clone().step_by(PIECE) {
-                let from = start..(start + PIECE).min(entries.end);
                 let first = piece_columns.len();
-                piece_columns.extend_from_slice(&a.columns()[from.clone()]);
-                piece_values.extend_from_slice(&a.values()[from]);
+                piece_columns.extend_from_slice(&a.columns()[start..(start + PIECE).min(entries.end)]);
                 pieces.push(Piece { index: pieces.len(), row, entries: first..piece_columns.len() });
             }
         }
-        let (mut columns, mut values) = (vec![0; end.column], vec![S::ZERO; end.value]);
+        let mut columns = vec![0; end.column];
         concat_into(made.iter().map(|window| &window.columns[..]), &mut columns);
-        concat_into(made.iter().map(|window| &window.values[..]), &mut values);
-        Sell {
+        let mut sell = Sell {
             rows: a.rows(),
             cols: a.cols(),
             windows,
@@ -158,11 +157,32 @@ impl<S: Scalar> Sell<S> {
             places: made.iter().flat_map(|window| window.places.iter().copied()).collect(),
             lengths: made.iter().flat_map(|window| window.lengths.iter().copied()).collect(),
             columns,
-            values,
+            values: vec![S::ZERO; end.value],
+            piece_values: vec![S::ZERO; piece_columns.len()],
             pieces,
             piece_columns,
-            piece_values,
-        }
+        };
+        drop(made);
+        sell.set_values(a);
+        sell
+    }
+
+    /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
+    pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
+        let (windows, slices, places, lengths) = (&self.windows, &self.slices, &self.places, &self.lengths);
+        let ends = windows[1..].iter().map(|next| next.value);
+        fill_parts(&mut self.values, ends, |window, to| {
+            let of_window = windows[window].slice..windows[window + 1].slice;
+            let of_lanes = of_window.start * lanes::<S>()..of_window.end * lanes::<S>();
+            let lanes = (&places[of_lanes.clone()], &lengths[of_lanes]);
+            place(a, window * WINDOW, &slices[of_window], lanes, to);
+        });
+        // The pieces of a row follow each other.
+        let long_rows: Vec<&[Piece]> = self.pieces.chunk_by(|piece, next| piece.row == next.row).collect();
+        let ends = long_rows.iter().filter_map(|pieces| Some(pieces.last()?.entries.end));
+        fill_parts(&mut self.piece_values, ends, |index, to| {
+            to.copy_from_slice(&a.values()[a.range(long_rows[index][0].row)]);
+        });
     }
 
     /// Number of columns.
