@@ -64,7 +64,12 @@ pub(super) fn check<S>(
     let falls = offsets.windows(2).position(|pair| pair[1] < pair[0]).map(|p| p + 1);
     let wrong = if offsets[0] != 0 { Some(0) } else { falls };
     if let Some(position) = wrong.or((offsets[rows] != nonzeros).then_some(rows)) {
-        return Err(FormatError::Offsets { position, value: offsets[position] as i128, nonzeros });
+        return Err(FormatError::Offsets {
+            what: "row",
+            position,
+            value: offsets[position] as i128,
+            nonzeros,
+        });
     }
     if let Some(entry) = columns.iter().position(|&col| col as usize >= cols) {
         return Err(FormatError::IndexOutOfRange {
@@ -77,9 +82,9 @@ pub(super) fn check<S>(
     Ok(())
 }
 
-/// Threads that are worth waking to sort it.
-fn threads_for<S: Scalar>(coo: &Coo<S>) -> usize {
-    if coo.nnz() < SORT_SERIALLY_BELOW { 1 } else { parallel::threads() }
+/// Threads that are worth waking to sort so many entries.
+pub(super) fn threads_for(nonzeros: usize) -> usize {
+    if nonzeros < SORT_SERIALLY_BELOW { 1 } else { parallel::threads() }
 }
 
 impl<S: Scalar> Csr<S> {
@@ -100,7 +105,7 @@ impl<S: Scalar> Csr<S> {
     /// place are summed or kept in the order in which they stand; the result does not depend on the number
     /// of threads.
     pub fn from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Self {
-        let (offsets, columns, values) = sort_entries(coo, duplicates, threads_for(coo));
+        let (offsets, columns, values) = sort_entries(coo, duplicates, threads_for(coo.nnz()));
         Csr { rows: coo.rows(), cols: coo.cols(), offsets, columns, values }
     }
 
@@ -125,12 +130,18 @@ impl<S: Scalar> Csr<S> {
     }
 
     /// Bytes that sorting so many entries takes at most: the result, and the entries once more on their way there.
-    fn bytes_to_sort(rows: usize, nonzeros: usize) -> Option<u64> {
-        Csr::<S>::bytes_for(rows, nonzeros)?.checked_add(Csr::<S>::bytes_of_triplets(nonzeros)?)
+    pub(super) fn bytes_to_sort(rows: usize, nonzeros: usize) -> Option<u64> {
+        let triplets = (nonzeros as u64).checked_mul((2 * size_of::<u32>() + size_of::<S>()) as u64);
+        Csr::<S>::bytes_for(rows, nonzeros)?.checked_add(triplets?)
     }
 
-    fn bytes_of_triplets(nonzeros: usize) -> Option<u64> {
-        (nonzeros as u64).checked_mul((2 * size_of::<u32>() + size_of::<S>()) as u64)
+    /// Of arrays that are known to pass [`check`].
+    pub(super) fn of_checked(
+        rows: usize,
+        cols: usize,
+        (offsets, columns, values): (Vec<usize>, Vec<u32>, Vec<S>),
+    ) -> Self {
+        Csr { rows, cols, offsets, columns, values }
     }
 
     /// Sorts triplets that are not needed any more, as [`Csr::from_coo`] does: those in order keep their memory.
@@ -142,7 +153,7 @@ impl<S: Scalar> Csr<S> {
     /// # Ok::<(), ordito::FormatError>(())
     /// ```
     pub fn from_owned_coo(coo: Coo<S>, duplicates: Duplicates) -> Self {
-        let Some(offsets) = offsets_if_in_order(&coo, threads_for(&coo)) else {
+        let Some(offsets) = offsets_if_in_order(&coo, threads_for(coo.nnz())) else {
             return Csr::from_coo(&coo, duplicates);
         };
         let (rows, cols) = (coo.rows(), coo.cols());
@@ -175,21 +186,6 @@ impl<S: Scalar> Csr<S> {
         });
         Coo::new(self.rows, self.cols, row_indices, self.columns, self.values)
             .expect("a CSR matrix has valid indices")
-    }
-
-    /// Aᵀ, with sorted columns.
-    pub fn transpose(&self) -> Self {
-        Csr::from_coo(&self.to_coo().transpose(), Duplicates::Keep)
-    }
-
-    /// The same; an error where there is no memory for it: of a matrix with few rows and many columns it takes much more than
-    /// the matrix itself.
-    pub fn try_transpose(&self) -> Result<Self, FormatError> {
-        let sorted = Csr::<S>::bytes_to_sort(self.cols, self.nnz());
-        let triplets = Csr::<S>::bytes_of_triplets(self.nnz());
-        let bytes = sorted.and_then(|sorted| sorted.checked_add(triplets?));
-        check_room("the transposed matrix", bytes)?;
-        Ok(self.transpose())
     }
 
     /// This pattern with other numbers.
@@ -351,14 +347,6 @@ mod tests {
         assert_eq!(fault(&[0, 2]), "offsets has 2 elements, 3 expected");
         let error = CsrSlices::from_parts(1, 1, &[0, 1], &[1], &[1.0]).unwrap_err();
         assert_eq!(error.to_string(), "entry 0: column 1 is outside 0..1");
-    }
-
-    #[test]
-    fn transposing_twice_is_the_identity() {
-        let coo = Coo::new(3, 4, vec![0, 2, 2, 0], vec![3, 0, 1, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
-        let a = Csr::from_coo(&coo, Duplicates::Keep);
-        assert_eq!(a.transpose().cols(), 3);
-        assert_eq!(a.transpose().transpose(), a);
     }
 
     #[test]

@@ -46,6 +46,7 @@ impl<'a, S: Scalar> CsrView<'a, S> {
     ) -> Result<Self, FormatError> {
         let nonzeros = columns.len();
         let offsets = O::offsets(offsets).map_err(|position| FormatError::Offsets {
+            what: "row",
             position,
             value: offsets[position].wide(),
             nonzeros,

@@ -4,7 +4,7 @@
 //! Row and column indices are `u32`, offsets into the nonzeros are 64 bits wide: more than 2³² nonzeros
 //! overflow nothing, only memory limits them.
 //!
-//! Beside the formats stand `coo_to_csr` (triplets become CSR on all threads), `statistics` and `symmetry` (what is known of a matrix),
+//! Beside the formats stand `coo_to_csr` (triplets become CSR on all threads), `csc` (so do compressed columns), `statistics` and `symmetry` (what is known of a matrix),
 //! `spy` (where the entries are), `random` (the generator that makes every run repeatable) `huge_pages`, and `room` (can so much be allocated?). Formats that only
 //! kernels want are theirs: `spmm/cpu/formats`.
 
@@ -13,6 +13,7 @@ pub mod coo_to_csr;
 mod random;
 pub(crate) mod concat;
 mod coo;
+mod csc;
 mod csr;
 mod csr_view;
 mod index;
@@ -80,8 +81,10 @@ pub enum FormatError {
         bound: usize,
     },
     /// Offsets must start at 0, never fall, and end at the number of nonzeros.
-    #[error("row offsets must rise from 0 to {nonzeros}; offset {position} is {value}")]
+    #[error("{what} offsets must rise from 0 to {nonzeros}; offset {position} is {value}")]
     Offsets {
+        /// "row" or "column".
+        what: &'static str,
         /// Index into the offsets.
         position: usize,
         /// What stands there.
@@ -126,6 +129,25 @@ pub enum FormatError {
         /// What was to be allocated.
         what: &'static str,
     },
+}
+
+impl FormatError {
+    /// What is wrong with a matrix, said of the transposed one.
+    pub(crate) fn transposed(mut self) -> Self {
+        if let FormatError::DimensionTooLarge { what, .. }
+        | FormatError::IndexOutOfRange { what, .. }
+        | FormatError::Offsets { what, .. } = &mut self
+        {
+            *what = match *what {
+                "row" => "column",
+                "column" => "row",
+                "rows" => "columns",
+                "columns" => "rows",
+                other => other,
+            };
+        }
+        self
+    }
 }
 
 /// Lanes of a vector of 64 bytes.

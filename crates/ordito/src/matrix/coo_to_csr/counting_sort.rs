@@ -14,7 +14,7 @@
 use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::coo::{Coo, Duplicates};
-use crate::matrix::coo_to_csr::deal::{Dealt, deal};
+use crate::matrix::coo_to_csr::deal::{Columns, Dealt, Entries, deal};
 use crate::matrix::coo_to_csr::in_order::{copy_in_order, is_in_order};
 use crate::matrix::coo_to_csr::row_buckets::{RowBuckets, in_turn};
 use crate::matrix::coo_to_csr::row_sort::BucketSort;
@@ -54,6 +54,31 @@ pub(crate) fn offsets_if_in_order<S: Scalar>(coo: &Coo<S>, threads: usize) -> Op
     let mut offsets = vec![0; coo.rows() + 1];
     let buckets = RowBuckets::new(coo.rows(), coo.nnz());
     is_in_order(coo, &buckets, &mut offsets[1..], threads).then_some(offsets)
+}
+
+/// Row offsets, columns and values of a matrix that lies column by column: column `c` has `offsets[c]..offsets[c + 1]` of the rows
+/// and values. Dealt in this order, entries of a row have their columns in order, too.
+pub(crate) fn sort_columns<S: Scalar>(
+    rows: usize,
+    (offsets, row_indices, values): (&[usize], &[u32], &[S]),
+    threads: usize,
+) -> CsrArrays<S> {
+    type Sort<S> = fn(usize, Entries<'_, S>, usize) -> CsrArrays<S>;
+    let entries = Entries { rows: row_indices, columns: Columns::Offsets(offsets), values };
+    compiled_here!(S, sort_by_row, Sort)(rows, entries, threads)
+}
+
+fn sort_by_row<S: Scalar>(rows: usize, entries: Entries<'_, S>, threads: usize) -> CsrArrays<S> {
+    let buckets = RowBuckets::new(rows, entries.values.len());
+    let mut offsets = vec![0; rows + 1];
+    let Dealt { starts, rows, mut columns, mut values } = deal(entries, &buckets, threads);
+    let entries = split_at(&starts, &mut columns).zip(split_at(&starts, &mut values));
+    let tasks = buckets.split(&mut offsets[1..]).zip(of_buckets(&starts, &rows)).zip(entries);
+    in_turn(threads, tasks, |((lengths, rows), entries), sort: &mut BucketSort<S>| {
+        sort.columns_in_order(rows, entries, lengths);
+    });
+    add_up(&mut offsets);
+    (offsets, columns, values)
 }
 
 /// Lengths, behind a zero, become offsets.
@@ -97,10 +122,9 @@ fn sort_dealt<S: Scalar>(
     lengths: &mut [usize],
     threads: usize,
 ) -> Sorted<S> {
-    let Dealt { starts, rows, mut columns, mut values } = deal(coo, buckets, threads);
-    let rows = starts.windows(2).map(|bounds| &rows[bounds[0]..bounds[1]]);
+    let Dealt { starts, rows, mut columns, mut values } = deal(coo.into(), buckets, threads);
     let entries = split_at(&starts, &mut columns).zip(split_at(&starts, &mut values));
-    let tasks = buckets.split(lengths).zip(rows).zip(entries);
+    let tasks = buckets.split(lengths).zip(of_buckets(&starts, &rows)).zip(entries);
     in_turn(threads, tasks, |((lengths, rows), entries), sort: &mut BucketSort<S>| {
         sort.entries(rows, entries, lengths, duplicates);
     });
@@ -134,6 +158,11 @@ fn sort_stretches<S: Scalar>(
 }
 
 /// What every bucket has.
+fn of_buckets<'a, T>(starts: &'a [usize], all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
+    starts.windows(2).map(|bounds| &all[bounds[0]..bounds[1]])
+}
+
+/// The same, to be changed.
 fn split_at<'a, T>(starts: &[usize], mut rest: &'a mut [T]) -> impl Iterator<Item = &'a mut [T]> {
     starts.windows(2).map(move |bounds| {
         let (bucket, behind) = std::mem::take(&mut rest).split_at_mut(bounds[1] - bounds[0]);

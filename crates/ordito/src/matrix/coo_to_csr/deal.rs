@@ -23,12 +23,36 @@ pub(crate) struct Dealt<S> {
     pub(crate) values: Vec<S>,
 }
 
+/// Entries to be dealt: row, column and value of each, as they lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Entries<'a, S> {
+    pub(crate) rows: &'a [u32],
+    pub(crate) columns: Columns<'a>,
+    pub(crate) values: &'a [S],
+}
+
+/// Where columns of entries are found.
+#[derive(Clone, Copy)]
+pub(crate) enum Columns<'a> {
+    /// One for every entry.
+    Listed(&'a [u32]),
+    /// The entries stand column by column: where each begins, and where the last ends.
+    Offsets(&'a [usize]),
+}
+
+impl<'a, S: Scalar> From<&'a Coo<S>> for Entries<'a, S> {
+    fn from(coo: &'a Coo<S>) -> Self {
+        let columns = Columns::Listed(coo.col_indices());
+        Entries { rows: coo.row_indices(), columns, values: coo.values() }
+    }
+}
+
 /// Every thread deals a contiguous part of the entries; in a bucket those of the first part come first.
-pub(crate) fn deal<S: Scalar>(coo: &Coo<S>, buckets: &RowBuckets, threads: usize) -> Dealt<S> {
-    let nonzeros = coo.nnz();
+pub(crate) fn deal<S: Scalar>(all: Entries<'_, S>, buckets: &RowBuckets, threads: usize) -> Dealt<S> {
+    let nonzeros = all.values.len();
     let count = threads.clamp(1, nonzeros / ENTRIES_PER_BUCKET + 1);
     let parts = (0..count).map(|part| nonzeros * part / count..nonzeros * (part + 1) / count).collect();
-    let counts = of_each(parts, |part| (count_by_bucket(&coo.row_indices()[part.clone()], buckets), part));
+    let counts = of_each(parts, |part| (count_by_bucket(&all.rows[part.clone()], buckets), part));
 
     let mut rows = Room::for_most(nonzeros);
     let (mut columns, mut values) = (Room::for_most(nonzeros), Room::for_most(nonzeros));
@@ -43,7 +67,7 @@ pub(crate) fn deal<S: Scalar>(coo: &Coo<S>, buckets: &RowBuckets, threads: usize
         }
         starts.push(end);
     }
-    of_each(hands, |hand| hand.deal(coo, buckets));
+    of_each(hands, |hand| hand.deal(all, buckets));
     Dealt { starts, rows: rows.into_vec(), columns: columns.into_vec(), values: values.into_vec() }
 }
 
@@ -96,13 +120,32 @@ impl<'a, S: Scalar> Hand<'a, S> {
         Hand { entries: entries.clone(), memory: Vec::with_capacity(buckets.count()) }
     }
 
-    fn deal(self, coo: &Coo<S>, buckets: &RowBuckets) {
-        let entries = self.entries;
+    fn deal(self, all: Entries<'_, S>, buckets: &RowBuckets) {
+        let part = self.entries;
         // Made by the thread that uses them.
         let mut piles: Vec<Pile<'_, S>> = self.memory.into_iter().map(Pile::new).collect();
-        let places = coo.row_indices()[entries.clone()].iter().zip(&coo.col_indices()[entries.clone()]);
-        for ((&row, &column), &value) in places.zip(&coo.values()[entries]) {
+        let mut put = |row: u32, column: u32, value: S| {
             piles[buckets.of_row(row)].put(buckets.row_in_bucket(row), column, value);
+        };
+        match all.columns {
+            Columns::Listed(columns) => {
+                let places = all.rows[part.clone()].iter().zip(&columns[part.clone()]);
+                for ((&row, &column), &value) in places.zip(&all.values[part]) {
+                    put(row, column, value);
+                }
+            }
+            Columns::Offsets(offsets) => {
+                // The column of the first entry is the last one that does not begin behind it.
+                let mut column = offsets.partition_point(|&start| start <= part.start).saturating_sub(1);
+                let mut start = part.start;
+                while start < part.end {
+                    let entries = start..offsets[column + 1].min(part.end);
+                    for (&row, &value) in all.rows[entries.clone()].iter().zip(&all.values[entries.clone()]) {
+                        put(row, column as u32, value); // `check_dimensions`: fewer than 2³² columns
+                    }
+                    (start, column) = (entries.end, column + 1);
+                }
+            }
         }
         piles.iter_mut().for_each(Pile::end);
     }
@@ -119,7 +162,7 @@ impl<'a, S: Scalar> Pile<'a, S> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // into both loops that deal
     fn put(&mut self, row: u16, column: u32, value: S) {
         let entry = self.waiting;
         (self.rows[entry], self.columns[entry], self.values[entry]) = (row, column, value);
@@ -159,7 +202,7 @@ mod tests {
         let coo = Coo::new(3000, 70_000, rows, columns, values).unwrap();
         let buckets = &RowBuckets::new(3000, 70_000);
         for threads in [1, 2, 5] {
-            let Dealt { starts, rows, columns, values } = deal(&coo, buckets, threads);
+            let Dealt { starts, rows, columns, values } = deal((&coo).into(), buckets, threads);
             for bucket in 0..buckets.count() {
                 let first_row = buckets.rows(bucket).start as u32;
                 let found = (starts[bucket]..starts[bucket + 1])

@@ -26,7 +26,29 @@ impl<S: Scalar> BucketSort<S> {
         lengths: &mut [usize],
         duplicates: Duplicates,
     ) {
-        // Counting sort by row.
+        let count = self.count(rows, lengths);
+        grow(&mut self.columns, &mut self.values, count);
+        group(rows, &mut self.cursors, (columns, values), (&mut self.columns, &mut self.values));
+        let by_row = (&self.columns[..count], &self.values[..count]);
+        sort_rows(by_row, (columns, values), lengths, duplicates);
+    }
+
+    /// Of entries whose columns never fall, in their place: grouped by row, they are sorted. Duplicates are kept.
+    pub(crate) fn columns_in_order(
+        &mut self,
+        rows: &[u16],
+        (columns, values): (&mut [u32], &mut [S]),
+        lengths: &mut [usize],
+    ) {
+        let count = self.count(rows, lengths);
+        grow(&mut self.columns, &mut self.values, count);
+        self.columns[..count].copy_from_slice(columns);
+        self.values[..count].copy_from_slice(values);
+        group(rows, &mut self.cursors, (&self.columns, &self.values), (columns, values));
+    }
+
+    /// Counts the entries of every row, and where in the bucket they begin.
+    fn count(&mut self, rows: &[u16], lengths: &mut [usize]) -> usize {
         lengths.fill(0);
         for &row in rows {
             lengths[usize::from(row)] += 1;
@@ -38,14 +60,7 @@ impl<S: Scalar> BucketSort<S> {
             count += length;
             start
         }));
-        grow(&mut self.columns, &mut self.values, count);
-        for ((&row, &column), &value) in rows.iter().zip(&*columns).zip(&*values) {
-            let cursor = &mut self.cursors[usize::from(row)];
-            (self.columns[*cursor], self.values[*cursor]) = (column, value);
-            *cursor += 1;
-        }
-        let by_row = (&self.columns[..count], &self.values[..count]);
-        sort_rows(by_row, (columns, values), lengths, duplicates);
+        count
     }
 
     /// Of entries that stand row by row; leaves the lengths of rows in `lengths`. As many as there were: behind what duplicates
@@ -63,6 +78,21 @@ impl<S: Scalar> BucketSort<S> {
         let (columns, values) = (&mut self.columns[..rows.len()], &mut self.values[..rows.len()]);
         sort_rows(entries, (&mut *columns, &mut *values), lengths, duplicates);
         (columns, values)
+    }
+}
+
+/// Brings every entry to where its row begins, behind those that are there.
+#[inline(always)]
+fn group<S: Scalar>(
+    rows: &[u16],
+    cursors: &mut [usize],
+    (columns, values): (&[u32], &[S]),
+    (grouped_columns, grouped_values): (&mut [u32], &mut [S]),
+) {
+    for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
+        let cursor = &mut cursors[usize::from(row)];
+        (grouped_columns[*cursor], grouped_values[*cursor]) = (column, value);
+        *cursor += 1;
     }
 }
 
