@@ -121,33 +121,48 @@ impl<'a, S: Scalar> Hand<'a, S> {
     }
 
     fn deal(self, all: Entries<'_, S>, buckets: &RowBuckets) {
-        let part = self.entries;
         // Made by the thread that uses them.
         let mut piles: Vec<Pile<'_, S>> = self.memory.into_iter().map(Pile::new).collect();
-        let mut put = |row: u32, column: u32, value: S| {
-            piles[buckets.of_row(row)].put(buckets.row_in_bucket(row), column, value);
-        };
         match all.columns {
             Columns::Listed(columns) => {
-                let places = all.rows[part.clone()].iter().zip(&columns[part.clone()]);
-                for ((&row, &column), &value) in places.zip(&all.values[part]) {
-                    put(row, column, value);
-                }
+                deal_listed(&mut piles, buckets, self.entries, (all.rows, columns, all.values))
             }
             Columns::Offsets(offsets) => {
-                // The column of the first entry is the last one that does not begin behind it.
-                let mut column = offsets.partition_point(|&start| start <= part.start).saturating_sub(1);
-                let mut start = part.start;
-                while start < part.end {
-                    let entries = start..offsets[column + 1].min(part.end);
-                    for (&row, &value) in all.rows[entries.clone()].iter().zip(&all.values[entries.clone()]) {
-                        put(row, column as u32, value); // `check_dimensions`: fewer than 2³² columns
-                    }
-                    (start, column) = (entries.end, column + 1);
-                }
+                deal_columns(&mut piles, buckets, self.entries, (offsets, all.rows, all.values))
             }
         }
         piles.iter_mut().for_each(Pile::end);
+    }
+}
+
+fn deal_listed<S: Scalar>(
+    piles: &mut [Pile<'_, S>],
+    buckets: &RowBuckets,
+    entries: Range<usize>,
+    (rows, columns, values): (&[u32], &[u32], &[S]),
+) {
+    let places = rows[entries.clone()].iter().zip(&columns[entries.clone()]);
+    for ((&row, &column), &value) in places.zip(&values[entries]) {
+        piles[buckets.of_row(row)].put(buckets.row_in_bucket(row), column, value);
+    }
+}
+
+fn deal_columns<S: Scalar>(
+    piles: &mut [Pile<'_, S>],
+    buckets: &RowBuckets,
+    mut entries: Range<usize>,
+    (offsets, rows, values): (&[usize], &[u32], &[S]),
+) {
+    // The column of the first entry is the last one that does not begin behind it.
+    let mut column = offsets.partition_point(|&start| start <= entries.start).saturating_sub(1);
+    while !entries.is_empty() {
+        let end = offsets[column + 1].min(entries.end);
+        let of_column = entries.start..end;
+        for (&row, &value) in rows[of_column.clone()].iter().zip(&values[of_column]) {
+            let in_bucket = buckets.row_in_bucket(row);
+            piles[buckets.of_row(row)].put(in_bucket, column as u32, value); // `check_dimensions`: fewer than 2³² columns
+        }
+        (entries.start, column) = (end, column + 1);
     }
 }
 
@@ -162,7 +177,7 @@ impl<'a, S: Scalar> Pile<'a, S> {
         }
     }
 
-    #[inline(always)] // into both loops that deal
+    #[inline(always)] // a closure that both loops called was not
     fn put(&mut self, row: u16, column: u32, value: S) {
         let entry = self.waiting;
         (self.rows[entry], self.columns[entry], self.values[entry]) = (row, column, value);
@@ -183,7 +198,7 @@ impl<'a, S: Scalar> Pile<'a, S> {
 }
 
 impl<T: Copy> Stretch<'_, T> {
-    #[inline]
+    #[inline(always)]
     fn append_all(&mut self, elements: &[T; ENTRIES_AT_ONCE]) {
         self.append(elements);
         self.ask_for(ENTRIES_AT_ONCE);
