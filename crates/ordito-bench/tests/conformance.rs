@@ -13,7 +13,7 @@ mod spmm;
 
 use common::{Values, fill, shapes};
 use ordito::Scalar;
-use ordito::column_stats::{Columns, Plan};
+use ordito::column_stats::{self, Columns, Plan};
 use ordito::cpu::{CpuInfo, SimdLevel};
 use ordito::gemm::{Gemm, Shape};
 use ordito::machine::{Limits, Machine};
@@ -251,11 +251,17 @@ fn gemm_exact_with_gaps<S: Scalar>() {
     println!("gemm {}: {runs} results exact", S::NAME);
 }
 
+/// Few columns, of which several rows are added up at once: rows that come out even, and rows that do not.
+fn few_columns() -> impl Iterator<Item = column_stats::Shape> {
+    let cols = [1, 2, 3, 5, 7, 12, 16, 17].into_iter();
+    cols.flat_map(|cols| [66, 1023, 4096, 20_011].map(move |rows| column_stats::Shape { rows, cols }))
+}
+
 /// Statistics of columns on one thread, on two and on five.
 fn columns_within_the_bound<S: Scalar>() {
     let machines = machines();
     let mut runs = 0;
-    let shapes = || columns::all_shapes(&columns::EDGES);
+    let shapes = || columns::all_shapes(&columns::EDGES).chain(few_columns());
     let reals = shapes().map(|shape| (shape, columns::reals::<S>(shape)));
     let offset = shapes().step_by(7).map(|shape| (shape, columns::with_offset(shape)));
     for (index, (shape, data)) in reals.chain(offset).enumerate() {
@@ -271,7 +277,8 @@ fn columns_within_the_bound<S: Scalar>() {
 /// Integers in rows with gaps, and columns that hold something that is not finite.
 fn columns_exact_with_gaps<S: Scalar>() {
     let machines = machines();
-    for (index, shape) in columns::all_shapes(&[0, 1, 31, 64, 257, 512]).enumerate() {
+    let shapes = columns::all_shapes(&[0, 1, 31, 64, 257, 512]).chain(few_columns());
+    for (index, shape) in shapes.enumerate() {
         let machine = &machines[index % machines.len()];
         for variant in cpu_variants::<Columns<S>>() {
             let what = format!("{}, {shape}", variant.name());
@@ -288,7 +295,7 @@ fn columns_exact_with_gaps<S: Scalar>() {
 #[test]
 fn an_offset_costs_no_digits_of_the_variance() {
     let machine = Machine::with_threads(2).unwrap();
-    let shape = ordito::column_stats::Shape { rows: 1000, cols: 40 };
+    let shape = column_stats::Shape { rows: 1000, cols: 40 };
     let raised = columns::with_offset::<f32>(shape);
     let lowered: Vec<f32> = raised.data().iter().map(|x| x - 30_000.0).collect(); // exact
     let lowered = Dense::from_rows(shape.rows, shape.cols, lowered).unwrap();

@@ -1,44 +1,30 @@
 //! The CPU's way: a grid of row blocks × stripes of columns that depends on the shape only. Each cell is added up by itself
 //! and the cells of a stripe from top to bottom, so that any number of threads, and any vector width, gives the same bits.
 //!
-//! What is rounded off a sum is kept beside it, once for every run of 64 rows: a mean is as exact as one of pairwise sums, of any
+//! What is rounded off a sum is kept beside it, once for every run of 64 lines: a mean is as exact as one of pairwise sums, of any
 //! number of rows. Where a sum overflows and the statistics need not, the column is read once more, in larger units.
 
 use crate::Scalar;
+use crate::column_stats::cpu::cell::Cell;
+use crate::column_stats::cpu::fill::fill;
 use crate::column_stats::reduction::Shape;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::DenseView;
-use std::ops::Range;
 
 /// Columns of a stripe: pivot, sums and extremes of so many, 24 KiB in f64, stay in a first-level cache. Fewer would read
 /// memory in pieces that are too short to be fetched ahead.
-const COLS_PER_STRIPE: usize = 512;
-/// Rows of a block, at least: enough that handing a cell to a thread and merging it do not count (a full cell of so many
-/// rows takes 8 µs).
-const LEAST_ROWS: usize = 64;
+pub(crate) const COLS_PER_STRIPE: usize = 512;
+/// Numbers of a line in which rows lie abreast, at most. With so many, 16 rows or more of up to 16 columns are a line: whole
+/// registers, whatever the number of columns. More would gain nothing.
+const MOST_ABREAST: usize = 256;
+/// Lines, at least, for rows to lie abreast: adding up in the end what stood abreast must not count.
+const LEAST_LINES_ABREAST: usize = 32;
+/// Lines of a block, at least: enough that handing a cell to a thread and merging it do not count (a full cell of so many
+/// lines takes 8 µs).
+const LEAST_LINES: usize = 64;
 /// Blocks, at most: enough for any number of threads together with the stripes, and their sums stay small beside the data.
 const MOST_BLOCKS: usize = 64;
-/// Rows that are added at once: what is kept of a column is loaded and stored once for all of them.
-const ROWS_AT_ONCE: usize = 8;
-
-/// Rows whose sum is added to what is kept exactly. So few that their own rounding is that of pairwise sums, so many that the
-/// exact addition does not count.
-const ROWS_PER_RUN: usize = 64;
-
-/// What is kept of each column of a stripe in a block, beside its pivot.
-struct Cell<S> {
-    rows: Range<usize>,
-    cols: Range<usize>,
-    /// Of the rows of the present run.
-    run: Vec<f64>,
-    sum: Vec<f64>,
-    /// What was rounded off the sum.
-    rest: Vec<f64>,
-    squares: Vec<f64>,
-    least: Vec<S>,
-    most: Vec<S>,
-}
 
 /// The grid for one shape.
 pub(crate) struct RowBlocks<S> {
@@ -50,22 +36,14 @@ pub(crate) struct RowBlocks<S> {
 impl<S: Scalar> RowBlocks<S> {
     pub(crate) fn new(shape: Shape) -> Self {
         let Shape { rows, cols } = shape;
-        let rows_per_block = rows.div_ceil(MOST_BLOCKS).max(LEAST_ROWS);
+        let abreast = rows_abreast(shape);
+        let lines_per_block = rows.div_ceil(abreast).div_ceil(MOST_BLOCKS).max(LEAST_LINES);
+        let rows_per_block = lines_per_block * abreast;
         let mut cells = Vec::new();
         for first_row in (0..rows).step_by(rows_per_block) {
             for first_col in (0..cols).step_by(COLS_PER_STRIPE) {
                 let cols = first_col..cols.min(first_col + COLS_PER_STRIPE);
-                let (sums, extremes) = (vec![0.0; cols.len()], vec![S::ZERO; cols.len()]);
-                cells.push(Cell {
-                    rows: first_row..rows.min(first_row + rows_per_block),
-                    cols,
-                    run: sums.clone(),
-                    sum: sums.clone(),
-                    rest: sums.clone(),
-                    squares: sums,
-                    least: extremes.clone(),
-                    most: extremes,
-                });
+                cells.push(Cell::new(first_row..rows.min(first_row + rows_per_block), cols, abreast));
             }
         }
         RowBlocks { cells, stripes: cols.div_ceil(COLS_PER_STRIPE) }
@@ -83,7 +61,10 @@ impl<S: Scalar> RowBlocks<S> {
         if data.rows() == 0 {
             return results.fill(f64::NAN);
         }
-        let fill = |cell: &mut Cell<S>| fill(simd, cell, data);
+        let fill = |cell: &mut Cell<S>| {
+            fill(simd, cell, data);
+            cell.fold();
+        };
         match threads {
             Some(machine) => machine.pool().run_shares(self.cells.iter_mut().collect(), fill),
             None => self.cells.iter_mut().for_each(fill),
@@ -91,188 +72,24 @@ impl<S: Scalar> RowBlocks<S> {
         for stripe in 0..self.stripes {
             let (above, below) = self.cells.split_at_mut(stripe + 1);
             let first = &mut above[stripe];
-            below.iter().skip(self.stripes - 1).step_by(self.stripes).for_each(|cell| first.take_in(cell));
+            below
+                .iter_mut()
+                .skip(self.stripes - 1)
+                .step_by(self.stripes)
+                .for_each(|cell| first.take_in(cell));
             first.finish(data, results);
         }
     }
 }
 
-/// Where differences are taken from: the column's first element. From an infinite one every difference would be NaN.
-fn pivot<S: Scalar>(first: S) -> f64 {
-    if first.is_finite() { first.to_f64() } else { 0.0 }
-}
-
-impl<S: Scalar> Cell<S> {
-    /// Adds the cell of further rows of the same columns.
-    fn take_in(&mut self, other: &Cell<S>) {
-        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
-        add(&mut self.rest, &other.rest);
-        for ((sum, rest), &from) in self.sum.iter_mut().zip(&mut self.rest).zip(&other.sum) {
-            add_exactly(sum, rest, from);
-        }
-        add(&mut self.squares, &other.squares);
-        self.least
-            .iter_mut()
-            .zip(&other.least)
-            .for_each(|(to, &from)| *to = if from < *to { from } else { *to });
-        self.most
-            .iter_mut()
-            .zip(&other.most)
-            .for_each(|(to, &from)| *to = if from > *to { from } else { *to });
+/// How many rows lie abreast in a line: a power of two.
+fn rows_abreast(Shape { rows, cols }: Shape) -> usize {
+    let mut abreast = 1;
+    // Neither product overflows: `abreast` is small, and so are columns of which two rows fit.
+    while cols > 0 && cols <= MOST_ABREAST / (2 * abreast) && rows / LEAST_LINES_ABREAST >= 2 * abreast {
+        abreast *= 2;
     }
-
-    /// Writes the statistics of the columns.
-    fn finish(&self, data: DenseView<'_, S>, results: &mut [f64]) {
-        let (all, count) = (data.cols(), data.rows() as f64);
-        for (c, col) in self.cols.clone().enumerate() {
-            // What is rounded off an infinite sum is no number.
-            let rest = if self.rest[c].is_finite() { self.rest[c] } else { 0.0 };
-            let (sum, squares) = (self.sum[c] + rest, self.squares[c]);
-            let offset = sum / count;
-            let left = squares - sum * offset;
-            let mean = mean(pivot(data.row(0)[col]), self.sum[c], rest, count);
-            // Rounding may leave a little less than nothing.
-            let variance = if left < 0.0 { 0.0 } else { left } / (count - 1.0);
-            let finite = self.least[c].is_finite() && self.most[c].is_finite() && !squares.is_nan();
-            let overflow = !mean.is_finite() || count > 1.0 && !variance.is_finite();
-            (results[col], results[all + col]) =
-                if finite && overflow { in_large_units(data, col) } else { (mean, variance) };
-            // No infinity makes a NaN of a sum of squares: there was one among the numbers.
-            let or_nan = |extreme: S| if squares.is_nan() { f64::NAN } else { extreme.to_f64() };
-            results[2 * all + col] = or_nan(self.least[c]);
-            results[3 * all + col] = or_nan(self.most[c]);
-        }
-    }
-}
-
-/// Adds to a sum, and to `rest` what is rounded off (Knuth's two-sum: exact, whichever is larger).
-#[inline(always)]
-fn add_exactly(sum: &mut f64, rest: &mut f64, add: f64) {
-    let next = *sum + add;
-    let added = next - *sum;
-    *rest += (*sum - (next - added)) + (add - added);
-    *sum = next;
-}
-
-/// pivot + (sum + rest) / count, rounded once: where the two nearly cancel, what division rounds off would be most of it.
-fn mean(pivot: f64, sum: f64, rest: f64, count: f64) -> f64 {
-    let offset = (sum + rest) / count;
-    if !offset.is_finite() {
-        return pivot + offset;
-    }
-    let (mut mean, mut left) = (pivot, ((-offset).mul_add(count, sum) + rest) / count);
-    add_exactly(&mut mean, &mut left, offset);
-    mean + left
-}
-
-/// Mean and variance of a column of finite numbers whose sums overflow: in units of 2⁶⁰⁰, of which no sum of squares of as many
-/// numbers as there can be does. What is lost is far below the last bit of numbers so large.
-#[cold]
-fn in_large_units<S: Scalar>(data: DenseView<'_, S>, col: usize) -> (f64, f64) {
-    let unit = f64::from_bits((1023 + 600) << 52);
-    let count = data.rows() as f64;
-    let numbers = || (0..data.rows()).map(|row| data.row(row)[col].to_f64() / unit);
-    let (mut sum, mut rest) = (0.0, 0.0);
-    numbers().for_each(|x| add_exactly(&mut sum, &mut rest, x));
-    let mean = (sum + rest) / count;
-    let (mut squares, mut rest) = (0.0, 0.0);
-    numbers().for_each(|x| add_exactly(&mut squares, &mut rest, (x - mean) * (x - mean)));
-    (mean * unit, (squares + rest) / (count - 1.0) * unit * unit)
-}
-
-/// The same loop compiled for what the processor has. Multiplications and additions are not fused: the results are
-/// the same everywhere.
-fn fill<S: Scalar>(simd: SimdLevel, cell: &mut Cell<S>, data: DenseView<'_, S>) {
-    match simd {
-        // SAFETY: a machine's level never exceeds `SimdLevel::supported`, which asks the processor for each of
-        // these instruction sets.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => unsafe { fill_avx512(cell, data) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx2 => unsafe { fill_avx2(cell, data) },
-        _ => fill_portable(cell, data),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,bmi1,bmi2")]
-fn fill_avx512<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
-    fill_portable(cell, data);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn fill_avx2<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
-    fill_portable(cell, data);
-}
-
-/// Adds up the rows of the cell. Extremes start from the column's first element, which is one of its elements in any case.
-#[inline(always)]
-fn fill_portable<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
-    let width = cell.cols.len();
-    let first = &data.row(0)[cell.cols.clone()];
-    let mut pivots = [0.0; COLS_PER_STRIPE];
-    pivots.iter_mut().zip(first).for_each(|(to, &x)| *to = pivot(x));
-    cell.sum.fill(0.0);
-    cell.rest.fill(0.0);
-    cell.squares.fill(0.0);
-    cell.least.copy_from_slice(first);
-    cell.most.copy_from_slice(first);
-    let mut kept = Kept {
-        pivots: &pivots[..width],
-        run: &mut cell.run[..width],
-        squares: &mut cell.squares[..width],
-        least: &mut cell.least[..width],
-        most: &mut cell.most[..width],
-    };
-    let row = |row: usize| &data.row(row)[cell.cols.clone()];
-    for first in cell.rows.clone().step_by(ROWS_PER_RUN) {
-        let rows = first..cell.rows.end.min(first + ROWS_PER_RUN);
-        let whole = rows.len() / ROWS_AT_ONCE * ROWS_AT_ONCE;
-        kept.run.fill(0.0);
-        for at in rows.clone().take(whole).step_by(ROWS_AT_ONCE) {
-            kept.add::<ROWS_AT_ONCE>(std::array::from_fn(|i| row(at + i)));
-        }
-        for at in rows.skip(whole) {
-            kept.add([row(at)]);
-        }
-        for ((sum, rest), &run) in cell.sum.iter_mut().zip(&mut cell.rest).zip(&*kept.run) {
-            add_exactly(sum, rest, run);
-        }
-    }
-}
-
-/// Slices of equal length: a cell while it is filled.
-struct Kept<'a, S> {
-    pivots: &'a [f64],
-    run: &'a mut [f64],
-    squares: &'a mut [f64],
-    least: &'a mut [S],
-    most: &'a mut [S],
-}
-
-impl<S: Scalar> Kept<'_, S> {
-    /// Adds some rows, in order.
-    #[inline(always)]
-    fn add<const ROWS: usize>(&mut self, rows: [&[S]; ROWS]) {
-        let width = self.pivots.len();
-        let rows = rows.map(|row| &row[..width]);
-        let (run, squares) = (&mut self.run[..width], &mut self.squares[..width]);
-        let (least, most) = (&mut self.least[..width], &mut self.most[..width]);
-        for c in 0..width {
-            let (mut s, mut q, mut low, mut high) = (run[c], squares[c], least[c], most[c]);
-            for row in rows {
-                let x = row[c];
-                let d = x.to_f64() - self.pivots[c];
-                s += d;
-                q += d * d;
-                low = if x < low { x } else { low };
-                high = if x > high { x } else { high };
-            }
-            (run[c], squares[c], least[c], most[c]) = (s, q, low, high);
-        }
-    }
+    abreast
 }
 
 #[cfg(test)]
@@ -288,15 +105,75 @@ mod tests {
         results.iter().map(|result| result.to_bits()).collect()
     }
 
-    #[test]
-    #[cfg_attr(miri, ignore = "takes minutes")]
-    fn threads_and_vector_width_do_not_change_a_bit() {
-        for (rows, cols) in [(1, 1), (358, 300), (1027, 1030), (20_000, 7)] {
-            let data = random_dense::<f32>(rows, cols, 5).unwrap();
+    /// Few columns and many, rows that fill lines, strands and blocks, and rows that do not.
+    const SHAPES: [(usize, usize); 12] = [
+        (1, 1),
+        (63, 3),
+        (64, 16),
+        (358, 300),
+        (1027, 1030),
+        (2050, 100),
+        (4099, 12),
+        (20_000, 7),
+        (30_011, 5),
+        (32_768, 2),
+        (70_001, 1),
+        (70_001, 16),
+    ];
+
+    fn same_bits<S: Scalar>() {
+        for (rows, cols) in SHAPES {
+            let data = random_dense::<S>(rows, cols, 5).unwrap();
             let one = reduced(SimdLevel::Portable, 1, data.view());
             for (simd, threads) in [(SimdLevel::Avx2, 1), (SimdLevel::Avx512, 2), (SimdLevel::Avx512, 5)] {
                 assert_eq!(reduced(simd, threads, data.view()), one, "{rows}x{cols}, {threads} threads");
             }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn threads_and_vector_width_do_not_change_a_bit() {
+        same_bits::<f32>();
+        same_bits::<f64>();
+    }
+
+    fn gaps_are_left_alone<S: Scalar>() {
+        for (rows, cols) in SHAPES {
+            let data = random_dense::<S>(rows, cols, 6).unwrap();
+            let without = reduced(SimdLevel::supported(), 2, data.view());
+            for gap in [1, 5] {
+                let distance = cols + gap;
+                let mut apart = vec![S::from_f64(f64::NAN); (rows - 1) * distance + cols];
+                for row in 0..rows {
+                    apart[row * distance..][..cols].copy_from_slice(data.view().row(row));
+                }
+                let apart = DenseView::new(&apart, rows, cols, distance).unwrap();
+                assert_eq!(
+                    reduced(SimdLevel::supported(), 2, apart),
+                    without,
+                    "{rows}x{cols}, gaps of {gap}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn gaps_do_not_change_a_bit() {
+        gaps_are_left_alone::<f32>();
+        gaps_are_left_alone::<f64>();
+    }
+
+    #[test]
+    fn few_columns_fill_registers() {
+        for cols in 1..=16 {
+            let abreast = rows_abreast(Shape { rows: 1_000_000, cols });
+            assert!(abreast.is_power_of_two() && (abreast * cols).is_multiple_of(16), "{cols}: {abreast}");
+            assert!((MOST_ABREAST / 2 + 1..=MOST_ABREAST).contains(&(abreast * cols)), "{cols}: {abreast}");
+        }
+        for (rows, cols) in [(0, 1), (63, 1), (1_000_000, 129), (1_000_000, usize::MAX), (usize::MAX, 0)] {
+            assert_eq!(rows_abreast(Shape { rows, cols }), 1, "{rows}x{cols}");
         }
     }
 
@@ -340,7 +217,9 @@ mod tests {
 
     #[test]
     fn the_grid_covers_every_element_once() {
-        for (rows, cols) in [(0, 3), (3, 0), (1, 1), (257, 512), (258, 513), (358, 5248), (100_000, 1)] {
+        for (rows, cols) in
+            [(0, 3), (3, 0), (1, 1), (257, 512), (258, 513), (358, 5248), (100_000, 1), (100_003, 7)]
+        {
             let grid = RowBlocks::<f64>::new(Shape { rows, cols });
             let covered: usize = grid.cells.iter().map(|cell| cell.rows.len() * cell.cols.len()).sum();
             assert_eq!(covered, rows * cols);
