@@ -171,7 +171,9 @@ impl Case {
         let product = || -> anyhow::Result<Product> {
             let x = random_dense::<f64>(coo.cols(), K, 1)?;
             let y = Dense::filled(coo.rows(), K, 0.0)?;
-            Ok(Product { plan: Plan::new(a.clone(), K, machine)?, x, y })
+            let plan = Plan::new(a.clone(), machine)?;
+            plan.prepare(K)?;
+            Ok(Product { plan, x, y })
         };
         let products = (0..copies).map(|_| product()).collect::<Result<_, _>>()?;
         let triplets = vec![coo; copies];

@@ -63,10 +63,11 @@ fn the_same_as_from_the_host<S: Scalar>(accelerator: Accelerator) {
     for variant in Spmm::<S>::variants().iter().filter(|variant| variant.describe().place == Place::Cuda) {
         let (name, is_peer) = (variant.name(), variant.describe().role == Role::Peer);
         // Libraries are not emulated, and cuSPARSE does not take every leading dimension.
-        let Ok(mut plan) = Plan::with_variant(name, subject.a.clone(), 5, &machine) else {
+        let plan = Plan::with_variant(name, subject.a.clone(), &machine).unwrap();
+        if plan.prepare(5).is_err() {
             assert!(is_peer, "{name}");
             continue;
-        };
+        }
         let mut expected = Dense::filled(shape.rows, 5, S::POISON).unwrap();
         plan.apply(S::ONE, inputs.x.view(), S::ZERO, expected.view_mut()).unwrap();
         let x = on_device(&machine, "X", &inputs.x);
@@ -100,15 +101,15 @@ fn gpu_multiplies_what_lies_there() {
 fn what_does_not_fit(accelerator: Accelerator) {
     let Some(machine) = machine(accelerator) else { return };
     let device = machine.device().unwrap();
-    let mut plan = Plan::new(load::<f64>("stencil5:4"), 3, &machine).unwrap();
+    let plan = Plan::new(load::<f64>("stencil5:4"), &machine).unwrap();
     let right = DeviceDense::<f64>::new(&device, "X", 16, 3).unwrap();
     let wrong = DeviceDense::<f64>::new(&device, "X", 16, 4).unwrap();
     let mut y = DeviceDense::<f64>::new(&device, "Y", 16, 3).unwrap();
     let mut short = DeviceDense::<f64>::new(&device, "Y", 15, 3).unwrap();
-    let mut told = |x: DeviceView<'_, f64>, y: DeviceViewMut<'_, f64>| {
+    let told = |x: DeviceView<'_, f64>, y: DeviceViewMut<'_, f64>| {
         plan.apply_on_device(1.0, x, 0.0, y).unwrap_err().to_string()
     };
-    assert_eq!(told(wrong.view(), y.view_mut()), "X is 16×4, 16×3 expected");
+    assert_eq!(told(wrong.view(), y.view_mut()), "Y is 16×3, 16×4 expected");
     assert_eq!(told(right.view(), short.view_mut()), "Y is 15×3, 16×3 expected");
     // SAFETY: refused before anything is done with it.
     let odd = unsafe { DeviceView::from_raw(right.view().address() + 8, 16, 3, 3) }.unwrap();
@@ -117,11 +118,11 @@ fn what_does_not_fit(accelerator: Accelerator) {
     assert!(DeviceView::new(&buffer, 16, 3, 3).is_err() && DeviceView::new(&buffer, 15, 3, 3).is_ok());
     assert!(y.write(Dense::filled(16, 2, 1.0).unwrap().view()).is_err());
 
-    let mut on_cpu = Plan::new(load::<f64>("stencil5:4"), 3, &Machine::all_cores().unwrap()).unwrap();
+    let on_cpu = Plan::new(load::<f64>("stencil5:4"), &Machine::all_cores().unwrap()).unwrap();
     let error = on_cpu.apply_on_device(1.0, right.view(), 0.0, y.view_mut()).unwrap_err();
     assert!(error.to_string().contains("set up for the CPU only"), "{error}");
     assert!(on_cpu.record(Vec::new()).is_err() && on_cpu.device().is_none());
-    assert!(!on_cpu.overlap_copies().unwrap());
+    assert!(!on_cpu.overlap_copies(3).unwrap());
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn recorded(accelerator: Accelerator) {
     let Some(machine) = machine(accelerator) else { return };
     let a = load::<f64>("stencil5:6");
     let start = dense::<f64>(36, 2, 0, Values::Integers, 5);
-    let mut plan = Plan::new(a.clone(), 2, &machine).unwrap();
+    let plan = Plan::new(a.clone(), &machine).unwrap();
     let (mut x, mut y) = (on_device(&machine, "X", &start), on_device(&machine, "Y", &start));
     let there = Step::new(1.0, x.view(), 0.0, y.view_mut());
     let back = Step::new(1.0, y.view(), 0.0, x.view_mut());
@@ -178,7 +179,7 @@ fn streams(accelerator: Accelerator) {
             scope.spawn(|| {
                 let (first, second) =
                     (machine.with_new_stream().unwrap(), machine.with_new_stream().unwrap());
-                let mut plans = [&first, &second].map(|on| Plan::new(a.clone(), 2, on).unwrap());
+                let plans = [&first, &second].map(|on| Plan::new(a.clone(), on).unwrap());
                 for _ in 0..20 {
                     let x = on_device(&first, "X", &start);
                     let mut between = on_device(&first, "between", &start);
@@ -215,7 +216,7 @@ fn gpu_copies_from_all_kinds_of_memory() {
         let a = load::<f64>(&format!("band:{rows}x3"));
         let x = dense::<f64>(rows, k, 0, Values::Integers, 3);
         let expected = &*a * &x;
-        let mut plan = Plan::new(a.clone(), k, &machine).unwrap();
+        let plan = Plan::new(a.clone(), &machine).unwrap();
         let mut y = Dense::filled(rows, k, f64::NAN).unwrap();
         plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
         assert_eq!(y, expected, "{rows} × {k}, pageable");
@@ -231,7 +232,7 @@ fn gpu_copies_from_all_kinds_of_memory() {
             (machine.pinned_dense(rows, k).unwrap(), machine.pinned_dense(rows, k).unwrap());
         assert!(pinned_x.is_pinned());
         pinned_x.data_mut().copy_from_slice(x.data());
-        let pays = plan.overlap_copies().unwrap();
+        let pays = plan.overlap_copies(k).unwrap();
         assert_eq!(pays, rows * k * 8 >= 2 << 20);
         for run in 0..3 {
             pinned_y.data_mut().fill(f64::NAN);
@@ -277,18 +278,18 @@ fn host_side_cost_of_apply_on_device() {
     let bare = microseconds_per_call(&machine, || unsafe { kernel.launch(&plan, &pointers) }.unwrap());
     println!("a bare launch: {bare:.2} µs");
     for (name, variant) in [("auto", None), ("one thread per element", Some("csr-cuda-thread-per-element"))] {
-        let mut plan = match variant {
-            Some(variant) => Plan::with_variant(variant, a.clone(), 8, &machine).unwrap(),
-            None => Plan::new(a.clone(), 8, &machine).unwrap(),
+        let plan = match variant {
+            Some(variant) => Plan::with_variant(variant, a.clone(), &machine).unwrap(),
+            None => Plan::new(a.clone(), &machine).unwrap(),
         };
         let took = microseconds_per_call(&machine, || {
             plan.apply_on_device(1.0, x.view(), 0.0, y.view_mut()).unwrap();
         });
-        let launches = plan.launches().len();
+        let launches = plan.launches(8).unwrap().len();
         println!("apply_on_device, {name} ({launches} launches): {took:.2} µs, {:.2} more", took - bare);
         assert!(took - bare * launches as f64 <= 5.0, "{took} µs");
     }
-    let mut plan = Plan::new(a, 8, &machine).unwrap();
+    let plan = Plan::new(a, &machine).unwrap();
     let mut replay = plan.record(vec![Step::new(1.0, x.view(), 0.0, y.view_mut())]).unwrap();
     let took = microseconds_per_call(&machine, || replay.launch().unwrap());
     println!("the same recorded: {took:.2} µs");
@@ -311,9 +312,9 @@ fn from_pinned_memory_against_the_copies_alone() {
             x.data_mut().fill(1.0);
             let mut on_x = device.allocate::<f64>("X", x.data().len()).unwrap();
             let on_y = device.allocate::<f64>("Y", y.data().len()).unwrap();
-            let mut whole = Plan::new(a.clone(), k, &machine).unwrap();
-            let mut blocks = Plan::new(a.clone(), k, &machine).unwrap();
-            blocks.overlap_copies().unwrap();
+            let whole = Plan::new(a.clone(), &machine).unwrap();
+            let blocks = Plan::new(a.clone(), &machine).unwrap();
+            blocks.overlap_copies(k).unwrap();
             let mut pageable = Dense::filled(a.rows(), k, 0.0).unwrap();
             let pageable_x = Dense::from_rows(a.cols(), k, x.data().to_vec()).unwrap();
             let (mut copies, mut applied, mut overlapped, mut staged) = (vec![], vec![], vec![], vec![]);

@@ -12,7 +12,7 @@ use ordito::io::{read_npy, read_npy_dtype, write_npy};
 use ordito::machine::Machine;
 use ordito::matrix::Dense;
 use ordito::matrix::random_dense;
-use ordito::op::Op;
+use ordito::op::{Choice, Op};
 use ordito::refusal::Refusal;
 use ordito::spmm::{Inputs, Plan, Spmm, Subject};
 use ordito_bench::check::Precision;
@@ -120,6 +120,7 @@ fn read_x<S: Scalar>(path: &Path, rows: usize, machine: &Machine) -> anyhow::Res
 /// A plan with its operands: all that can be refused lies behind it.
 struct Prepared<S: Scalar> {
     plan: Plan<S>,
+    choice: Choice,
     case: Case<Spmm<S>>,
 }
 
@@ -144,28 +145,29 @@ impl<S: Scalar> Prepared<S> {
         let start = Instant::now();
         let plan = match selected {
             Selected::Auto if args.tune => Plan::tuned(a.clone(), k, machine)?,
-            Selected::Auto => Plan::new(a.clone(), k, machine)?,
-            other => Plan::with_variant(&other.name(), a.clone(), k, machine)?,
+            Selected::Auto => Plan::new(a.clone(), machine)?,
+            other => Plan::with_variant(&other.name(), a.clone(), machine)?,
         };
+        let choice = plan.prepare(k)?.choice;
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
-        note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
+        note_plan(&mut record, &selected, &choice, plan.launches(k)?, machine);
         let x =
             x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large(machine))?;
         let subject = Subject { a, triplets, k };
         let case = Case::new(subject, Inputs::product(Arc::new(x)), Precision::of::<S>(), record, limits);
-        Ok(Prepared { plan, case })
+        Ok(Prepared { plan, choice, case })
     }
 
     /// Has preparing paid?
     fn break_even(&self) -> anyhow::Result<String> {
-        Ok(match self.plan.measure_break_even()? {
+        Ok(match self.plan.measure_break_even(self.case.subject.k)? {
             Some(break_even) => break_even.to_string(),
-            None => format!("{} converts nothing: every product gains", self.plan.choice().variant),
+            None => format!("{} converts nothing: every product gains", self.choice.variant),
         })
     }
 
     /// The product, checked and written as asked; Y has one dimension where X had, as NumPy would have it.
-    fn multiply(mut self, args: &SpmmArgs, x_is_vector: bool) -> anyhow::Result<Record> {
+    fn multiply(self, args: &SpmmArgs, x_is_vector: bool) -> anyhow::Result<Record> {
         let (a, x) = (&self.case.subject.a, &self.case.inputs.x);
         let mut y = Dense::filled(a.rows(), x.cols(), S::POISON)?;
         let start = Instant::now();
@@ -173,7 +175,7 @@ impl<S: Scalar> Prepared<S> {
         let elapsed_ns = start.elapsed().as_nanos() as f64;
         let mut record = product::timed(&self.case, self.plan.phases(), elapsed_ns);
         if args.product.check {
-            product::check(&self.case, self.plan.choice(), &y, &mut record)?;
+            product::check(&self.case, &self.choice, &y, &mut record)?;
         }
         if let Some(output) = &args.output {
             if x_is_vector {

@@ -28,9 +28,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let walk = walk.with_values(shares.collect())?;
 
     let start = Instant::now();
-    let mut plan = Plan::new(walk, SEEDS, &machine)?;
-    let overlaps = plan.overlap_copies()?;
-    println!("{}: {}", plan.choice().variant, plan.choice().reason);
+    let plan = Plan::new(walk, &machine)?;
+    let overlaps = plan.overlap_copies(SEEDS)?;
+    let choice = plan.prepare(SEEDS)?.choice;
+    println!("{}: {}", choice.variant, choice.reason);
     println!("prepared in {:.1?}, copies overlap: {overlaps}", start.elapsed());
 
     let seed_of = |seed: usize| seed * (pages / SEEDS);

@@ -29,8 +29,9 @@ fn main() -> Outcome<()> {
     let machine = machine()?;
     // A − cI: the interval that is damped then lies around 0, and a filter step is one product αAX + βY.
     let centre = DAMPED_TO / 2.0;
-    let mut plan = Plan::new(stencil(4.0 - centre)?, VECTORS, &machine)?;
-    println!("{} ({})", plan.choice().variant, plan.choice().reason);
+    let mut plan = Plan::new(stencil(4.0 - centre)?, &machine)?;
+    let choice = plan.prepare(VECTORS)?.choice;
+    println!("{} ({})", choice.variant, choice.reason);
 
     let mut vectors: Dense<f64> = ordito::matrix::random_dense(WIDTH * HEIGHT, VECTORS, 1)?;
     orthonormalize(&mut vectors);

@@ -87,7 +87,7 @@ fn recorded_products_with_alpha_0_read_neither() {
     use ordito::spmm::{Plan, Step};
     let Ok(machine) = Machine::emulator() else { return };
     let device = machine.device().unwrap();
-    let mut plan = Plan::new(Arc::unwrap_or_clone(subject(f64::NAN).a), K, &machine).unwrap();
+    let plan = Plan::new(Arc::unwrap_or_clone(subject(f64::NAN).a), &machine).unwrap();
     let x = DeviceDense::<f64>::new(&device, "X", 7, K).unwrap(); // NaN
     let mut y = DeviceDense::new(&device, "Y", 40, K).unwrap();
     y.write(Dense::filled(40, K, 3.0).unwrap().view()).unwrap();

@@ -48,7 +48,8 @@ impl Program {
             write_matrix_market(&a.to_coo(), file, &WriteOptions::default()).unwrap();
         }
         let (pinned, y) = (machine.pinned().ok(), &*a * &x);
-        let plan = Plan::new(a.clone(), K, &machine).unwrap();
+        let plan = Plan::new(a.clone(), &machine).unwrap();
+        plan.prepare(K).unwrap();
         let mut program = Program { machine, pinned, a, plan, x, y, files, folder: folder.to_owned() };
         program.work();
         program
@@ -57,18 +58,15 @@ impl Program {
     /// Everything that takes threads. The numbers are whole and small, so that sums in any order are the same.
     fn work(&mut self) {
         let (a, x, y) = (&*self.a, &self.x, &self.y);
-        assert!(apply(&mut self.plan, x) == *y, "an old plan");
+        assert!(apply(&self.plan, x) == *y, "an old plan");
         for machine in [Some(&self.machine), self.pinned.as_ref()].into_iter().flatten() {
-            assert!(apply(&mut Plan::new(self.a.clone(), K, machine).unwrap(), x) == *y, "a new plan");
+            assert!(apply(&Plan::new(self.a.clone(), machine).unwrap(), x) == *y, "a new plan");
         }
         assert!(a * x == *y, "a product without a plan");
         let shared = Machine::all_cores().unwrap();
-        assert!(apply(&mut Plan::new(self.a.clone(), K, &shared).unwrap(), x) == *y, "a plan on all cores");
+        assert!(apply(&Plan::new(self.a.clone(), &shared).unwrap(), x) == *y, "a plan on all cores");
         let own = Machine::with_threads(2).unwrap();
-        assert!(
-            apply(&mut Plan::new(self.a.clone(), K, &own).unwrap(), x) == *y,
-            "a machine of this process"
-        );
+        assert!(apply(&Plan::new(self.a.clone(), &own).unwrap(), x) == *y, "a machine of this process");
 
         assert!(a.transpose().transpose() == *a, "transposing");
         let triplets = load::<f64>(NAME, &ReadOptions::default()).unwrap().coo;
@@ -107,7 +105,7 @@ fn with_whole_numbers(a: Csr<f64>) -> Csr<f64> {
     Csr::from_parts(rows, cols, offsets, columns, values).unwrap()
 }
 
-fn apply(plan: &mut Plan<f64>, x: &Dense<f64>) -> Dense<f64> {
+fn apply(plan: &Plan<f64>, x: &Dense<f64>) -> Dense<f64> {
     let mut y = Dense::filled(x.rows(), x.cols(), f64::NAN).unwrap();
     plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
     y
@@ -189,13 +187,16 @@ fn a_child_works_with_what_it_inherited_and_with_its_own() {
     };
     let multiply = || {
         let mut y = Dense::zeros(a.rows(), K).unwrap();
-        let mut plan = Plan::new(a.clone(), K, &machine).unwrap();
+        let plan = Plan::new(a.clone(), &machine).unwrap();
         until_stopped(&mut || {
             plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
             multiply(1.0, &*a, x.view(), 0.0, y.view_mut()).unwrap();
         });
     };
-    let start_machines = || drop(Plan::new(a.clone(), K, &Machine::with_threads(2).unwrap()));
+    let start_machines = || {
+        let plan = Plan::new(a.clone(), &Machine::with_threads(2).unwrap()).unwrap();
+        plan.prepare(K).unwrap();
+    };
     std::thread::scope(|scope| {
         scope.spawn(multiply);
         scope.spawn(|| until_stopped(&mut || drop(a.transpose())));

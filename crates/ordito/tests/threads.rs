@@ -32,7 +32,7 @@ fn case(seed: usize) -> (Arc<Csr<f64>>, Dense<f64>, Dense<f64>) {
 /// Products and a transpose, many times.
 fn call(machine: &Arc<Machine>, seed: usize) {
     let (a, x, expected) = case(seed);
-    let mut plan = Plan::new(a.clone(), K, machine).unwrap();
+    let plan = Plan::new(a.clone(), machine).unwrap();
     for round in 0..CALLS {
         let mut y = Dense::filled(a.rows(), K, f64::NAN).unwrap();
         plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();

@@ -53,7 +53,7 @@ fn laplacian(side: usize) -> CsMat<f64> {
 fn largest_eigenvalues(a: &CsMat<f64>) -> Result<Vec<f64>, Error> {
     let a = Csr::try_from(a)?; // checked; a matrix by columns would be converted
     let n = a.rows();
-    let mut plan = Plan::new(a, VECTORS, &Machine::all_cores()?)?; // converted once, applied often
+    let plan = Plan::new(a, &Machine::all_cores()?)?; // converted once, applied often
     // Any start will do that is not orthogonal to what is sought.
     let start = (0..n * VECTORS).map(|i| ((i * 7919 + 13) % 1009) as f64 / 1009.0 - 0.5).collect();
     let (mut x, mut y) = (Dense::from_rows(n, VECTORS, start)?, Dense::zeros(n, VECTORS)?);

@@ -70,9 +70,10 @@ impl<S: Scalar> Operands<S> {
         for name in [AUTO].into_iter().chain(names::<S>(variants)?) {
             let start = Instant::now();
             let plan = match name {
-                AUTO => Plan::new(self.a.clone(), self.k, machine),
-                name => Plan::with_variant(name, self.a.clone(), self.k, machine),
+                AUTO => Plan::new(self.a.clone(), machine),
+                name => Plan::with_variant(name, self.a.clone(), machine),
             };
+            let plan = plan.and_then(|plan| plan.prepare(self.k).map(|_| plan));
             let prepare_ns = start.elapsed().as_nanos() as f64;
             match plan {
                 Ok(plan) => ways.push((name.to_owned(), prepare_ns, Way::Ours(Box::new(plan)))),
@@ -96,10 +97,10 @@ impl<S: Scalar> Operands<S> {
         let timed = take_turns(ways.len(), pace, |way| self.multiply(&mut ways[way].2))?;
         let entry = |((variant, prepare_ns, way), timed): ((String, f64, Way<S>), Timed)| {
             let chosen = match &way {
-                Way::Ours(plan) if variant == AUTO => Some(plan.choice()),
+                Way::Ours(plan) if variant == AUTO => plan.prepare(self.k).ok(),
                 _ => None,
             };
-            let chosen = chosen.map(|choice| (choice.variant.to_owned(), choice.reason.clone()));
+            let chosen = chosen.map(|prepared| (prepared.choice.variant.to_owned(), prepared.choice.reason));
             Entry { variant, chosen, is_mkl: matches!(way, Way::Mkl(_)), prepare_ns, timed }
         };
         Ok(ways.into_iter().zip(timed).map(entry).collect())

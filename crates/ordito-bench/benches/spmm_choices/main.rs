@@ -150,7 +150,11 @@ fn plans<S: Scalar>(
 ) -> Vec<(&'static str, Plan<S>)> {
     std::thread::scope(|scope| {
         let make = |&variant: &&'static str| {
-            scope.spawn(move || Some((variant, Plan::with_variant(variant, a.clone(), k, machine).ok()?)))
+            scope.spawn(move || {
+                let plan = Plan::with_variant(variant, a.clone(), machine).ok()?;
+                plan.prepare(k).ok()?;
+                Some((variant, plan))
+            })
         };
         let made: Vec<_> = variants.iter().map(make).collect();
         made.into_iter().filter_map(|made| made.join().ok().flatten()).collect()

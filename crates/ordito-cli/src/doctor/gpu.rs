@@ -199,7 +199,7 @@ fn multiply(accelerator: Accelerator) -> Result<bool, RunError> {
     let mut y = Dense::filled(n, k, f64::NAN)?;
     let machine: Arc<Machine> = Machine::all_cores()?.with_accelerator(accelerator);
     let a = Csr::from_coo(&twos, Duplicates::Sum);
-    Plan::with_variant(simplest()?.name(), a, k, &machine)?.apply(1.0, x.view(), 0.0, y.view_mut())?;
+    Plan::with_variant(simplest()?.name(), a, &machine)?.apply(1.0, x.view(), 0.0, y.view_mut())?;
     Ok(x.data().iter().zip(y.data()).all(|(x, y)| 2.0 * x == *y))
 }
 

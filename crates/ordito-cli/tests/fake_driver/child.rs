@@ -187,20 +187,20 @@ fn library() -> Result<String, Refusal> {
     let a = ordito::io::load::<f64>("band:600000x2", &Default::default()).unwrap().coo;
     let a = Arc::new(Csr::from_coo(&a, Duplicates::Sum));
     let variant = "csr-cuda-thread-per-element"; // its parameters are those that the fake driver tells
-    let mut plan = Plan::with_variant(variant, a.clone(), 1, &machine.with_new_stream()?)?;
+    let plan = Plan::with_variant(variant, a.clone(), &machine.with_new_stream()?)?;
     let (mut x, mut y) = (machine.pinned_dense::<f64>(600_000, 1)?, machine.pinned_dense::<f64>(600_000, 1)?);
     assert!(x.is_pinned());
     x.data_mut().fill(1.0);
     plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
     assert!(plan.phases().upload_ns.is_some());
     y.data_mut().fill(0.0);
-    assert!(plan.overlap_copies()?);
+    assert!(plan.overlap_copies(1)?);
     plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
     // No kernel wrote Y: what came back is what fresh memory holds.
     assert!(plan.phases().overlapped_ns.is_some() && y.data().iter().all(|y| y.is_nan()));
 
     let [on_x, mut on_y] = [0, 1].map(|_| DeviceDense::<f64>::new(&device, "X or Y", 600_000, 1).unwrap());
-    let mut here = Plan::with_variant(variant, a, 1, &machine)?;
+    let here = Plan::with_variant(variant, a, &machine)?;
     let calls = 100_000;
     let start = Instant::now();
     for _ in 0..calls {

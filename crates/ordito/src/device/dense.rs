@@ -24,7 +24,7 @@ const STAGED_BYTES: usize = 16 << 20;
 /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
 /// # if machine.device().is_err() { return Ok(()); }
 /// let a = Coo::new(2, 2, vec![0, 1], vec![1, 0], vec![2.0, 3.0])?;
-/// let mut plan = Plan::new(Csr::from_coo(&a, Duplicates::Sum), 1, &machine)?;
+/// let plan = Plan::new(Csr::from_coo(&a, Duplicates::Sum), &machine)?;
 ///
 /// let device = machine.device()?;
 /// let mut x = DeviceDense::new(&device, "X", 2, 1)?;

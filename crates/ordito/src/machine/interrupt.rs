@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// let interrupt = Interrupt::default();
 /// let machine = Machine::with_threads(1)?.interrupted_by(&interrupt);
 /// let a: Csr<f64> = Csr::from_parts(1, 1, vec![0, 1], vec![0], vec![2.0])?;
-/// let mut plan = ordito::spmm::Plan::new(a, 1, &machine)?;
+/// let plan = ordito::spmm::Plan::new(a, &machine)?;
 /// let (x, mut y) = (Dense::filled(1, 1, 3.0)?, Dense::zeros(1, 1)?);
 /// plan.apply(1.0, x.view(), 0.0, y.view_mut())?;
 /// assert_eq!(y.data(), [6.0]);

@@ -2,11 +2,13 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
+use crate::matrix::array::Array;
 use crate::matrix::coo::{Coo, Duplicates};
 use crate::matrix::coo_to_csr::offsets_if_in_order;
 use crate::matrix::coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
 use crate::matrix::room::check_room;
 use crate::matrix::{FormatError, check_dimensions};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Rows that one thread writes at a time.
@@ -30,9 +32,9 @@ const ROWS_PER_TASK: usize = 1 << 13;
 pub struct Csr<S> {
     rows: usize,
     cols: usize,
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<S>,
+    offsets: Array<usize>,
+    columns: Array<u32>,
+    values: Array<S>,
 }
 
 /// The arrays of a matrix by rows as kernels read them: what a [`Csr`] and a `CsrView` have in common.
@@ -97,7 +99,39 @@ impl<S: Scalar> Csr<S> {
         values: Vec<S>,
     ) -> Result<Self, FormatError> {
         check(rows, cols, &offsets, &columns, &values)?;
-        Ok(Csr { rows, cols, offsets, columns, values })
+        Ok(Csr::of_checked(rows, cols, (offsets, columns, values)))
+    }
+
+    /// The arrays of a view where they lie; those that were converted for it move here.
+    ///
+    /// # Safety
+    /// What the view borrows must be there, and not change, as long as the result is used.
+    pub(super) unsafe fn lent(
+        (rows, cols): (usize, usize),
+        offsets: Cow<'_, [usize]>,
+        columns: Cow<'_, [u32]>,
+        values: &[S],
+    ) -> Self {
+        // SAFETY: the caller's promise.
+        let (offsets, columns) = unsafe { (Array::of(offsets), Array::of(columns)) };
+        // SAFETY: as above.
+        Csr { rows, cols, offsets, columns, values: unsafe { Array::lent(values) } }
+    }
+
+    /// Other numbers, once their number has been checked.
+    pub(crate) fn check_values(&self, values: &[S]) -> Result<(), FormatError> {
+        let (found, expected) = (values.len(), self.nnz());
+        if found == expected {
+            return Ok(());
+        }
+        Err(FormatError::Length { what: "values", found, expected })
+    }
+
+    /// Other numbers for this pattern.
+    pub(crate) fn set_values(&mut self, values: Vec<S>) -> Result<(), FormatError> {
+        self.check_values(&values)?;
+        self.values = values.into();
+        Ok(())
     }
 
     /// Sorts the triplets by row and column, on the threads of the current rayon pool, or outside of any on those of
@@ -105,8 +139,8 @@ impl<S: Scalar> Csr<S> {
     /// place are summed or kept in the order in which they stand; the result does not depend on the number
     /// of threads.
     pub fn from_coo(coo: &Coo<S>, duplicates: Duplicates) -> Self {
-        let (offsets, columns, values) = sort_entries(coo, duplicates, threads_for(coo.nnz()));
-        Csr { rows: coo.rows(), cols: coo.cols(), offsets, columns, values }
+        let arrays = sort_entries(coo, duplicates, threads_for(coo.nnz()));
+        Csr::of_checked(coo.rows(), coo.cols(), arrays)
     }
 
     /// The same; an error where there is no memory for it, which [`Csr::from_coo`] ends the program for. Every row takes some,
@@ -141,7 +175,7 @@ impl<S: Scalar> Csr<S> {
         cols: usize,
         (offsets, columns, values): (Vec<usize>, Vec<u32>, Vec<S>),
     ) -> Self {
-        Csr { rows, cols, offsets, columns, values }
+        Csr { rows, cols, offsets: offsets.into(), columns: columns.into(), values: values.into() }
     }
 
     /// Sorts triplets that are not needed any more, as [`Csr::from_coo`] does: those in order keep their memory.
@@ -158,7 +192,7 @@ impl<S: Scalar> Csr<S> {
         };
         let (rows, cols) = (coo.rows(), coo.cols());
         let (columns, values) = coo.into_columns_and_values();
-        Csr { rows, cols, offsets, columns, values }
+        Csr::of_checked(rows, cols, (offsets, columns, values))
     }
 
     /// The triplets, row by row.
@@ -184,13 +218,19 @@ impl<S: Scalar> Csr<S> {
                 block[self.offsets[row] - start..self.offsets[row + 1] - start].fill(row as u32);
             }
         });
-        Coo::new(self.rows, self.cols, row_indices, self.columns, self.values)
+        Coo::new(self.rows, self.cols, row_indices, self.columns.into_vec(), self.values.into_vec())
             .expect("a CSR matrix has valid indices")
     }
 
     /// This pattern with other numbers.
     pub fn with_values(&self, values: Vec<S>) -> Result<Self, FormatError> {
-        Csr::from_parts(self.rows, self.cols, self.offsets.clone(), self.columns.clone(), values)
+        self.check_values(&values)?;
+        Ok(Csr {
+            offsets: self.offsets.clone(),
+            columns: self.columns.clone(),
+            values: values.into(),
+            ..*self
+        })
     }
 
     /// What kernels read.
@@ -242,7 +282,7 @@ impl<S: Scalar> Csr<S> {
     }
     /// Row offsets, column indices and values: the arrays themselves.
     pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<S>) {
-        (self.offsets, self.columns, self.values)
+        (self.offsets.into_vec(), self.columns.into_vec(), self.values.into_vec())
     }
     /// Length of every row.
     pub fn row_lengths(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
@@ -322,13 +362,8 @@ impl<'a, S: Scalar> CsrSlices<'a, S> {
     }
     /// A copy that owns its arrays.
     pub fn to_csr(&self) -> Csr<S> {
-        Csr {
-            rows: self.rows,
-            cols: self.cols,
-            offsets: self.offsets.to_vec(),
-            columns: self.columns.to_vec(),
-            values: self.values.to_vec(),
-        }
+        let arrays = (self.offsets.to_vec(), self.columns.to_vec(), self.values.to_vec());
+        Csr::of_checked(self.rows, self.cols, arrays)
     }
 }
 

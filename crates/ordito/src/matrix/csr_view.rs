@@ -104,6 +104,15 @@ impl<'a, S: Scalar> CsrView<'a, S> {
         self.slices().to_csr()
     }
 
+    /// A matrix that reads the arrays where they lie.
+    ///
+    /// # Safety
+    /// The result must not be used once `'a` is over.
+    pub(crate) unsafe fn lend(self) -> Csr<S> {
+        // SAFETY: until then the arrays are there and nobody writes to them: they are borrowed.
+        unsafe { Csr::lent((self.rows, self.cols), self.offsets, self.columns, self.values) }
+    }
+
     pub(crate) fn slices(&self) -> CsrSlices<'_, S> {
         CsrSlices::of_checked(self.rows, self.cols, &self.offsets, &self.columns, self.values)
     }

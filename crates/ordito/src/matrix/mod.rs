@@ -10,12 +10,14 @@
 
 #[doc(hidden)]
 pub mod coo_to_csr;
+mod array;
 mod random;
 pub(crate) mod concat;
 mod coo;
 mod csc;
 mod csr;
 mod csr_view;
+mod columns;
 mod index;
 mod dense;
 mod ell;
@@ -25,6 +27,7 @@ mod spy;
 mod statistics;
 mod symmetry;
 
+pub use columns::{BlockView, BlockViewMut, ColumnsView, ColumnsViewMut};
 pub use coo::{Coo, Duplicates};
 pub use coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
 pub use csr::{Csr, CsrSlices};
@@ -99,6 +102,14 @@ pub enum FormatError {
         leading_dimension: usize,
         /// Columns.
         cols: usize,
+    },
+    /// The leading dimension of a column-major matrix is smaller than its columns.
+    #[error("leading dimension {leading_dimension} is smaller than the {rows} rows of a column")]
+    ColumnDistance {
+        /// Distance between columns, in elements.
+        leading_dimension: usize,
+        /// Rows.
+        rows: usize,
     },
     /// Compressed columns where compressed rows are wanted.
     #[error(

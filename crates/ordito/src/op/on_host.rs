@@ -45,6 +45,19 @@ impl<O: HostOp<READ>, const READ: usize> OnHost<O, READ> {
     pub(crate) fn kernel(&self) -> &O::HostKernel {
         &self.kernel
     }
+    pub(crate) fn kernel_mut(&mut self) -> &mut O::HostKernel {
+        &mut self.kernel
+    }
+    pub(crate) fn shapes(&self) -> &Shapes<READ> {
+        &self.shapes
+    }
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+    /// Another kernel, made for the machine that this one was made for.
+    pub(crate) fn like(&self, kernel: Box<O::HostKernel>, shapes: Shapes<READ>) -> Self {
+        OnHost { kernel, shapes, interrupt: self.interrupt.clone(), loaded: None, results: None }
+    }
 
     /// The library's call, on memory of the caller.
     pub(crate) fn apply(

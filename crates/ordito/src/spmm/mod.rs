@@ -25,7 +25,7 @@ mod select;
 #[doc(hidden)] // for the crates of this workspace
 pub use analysis::statistics;
 pub use multiply::multiply;
-pub use plan::{BreakEven, Plan, Replay, Step, UpdateError};
+pub use plan::{BreakEven, Plan, Preparation, Replay, Step, UpdateError, ViewPlan};
 #[doc(hidden)] // for the crates of this workspace
 pub use product::{Inputs, Product, Spmm, Subject};
 #[cfg(any(feature = "cuda", feature = "emulator"))]

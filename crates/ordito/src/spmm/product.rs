@@ -2,11 +2,12 @@
 
 use crate::Scalar;
 use crate::device::{DeviceView, DeviceViewMut};
-use crate::matrix::{Coo, Csr, Dense, DenseView, DenseViewMut};
+use crate::machine::Machine;
+use crate::matrix::{BlockView, BlockViewMut, Coo, Csr, CsrSlices, Dense, DenseView, DenseViewMut};
 use crate::op::{Prepared, RunError, check_shape};
 use crate::refusal::Refusal;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The operation, in one precision.
 #[derive(Debug)]
@@ -55,6 +56,9 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError>;
 
+    /// As the library's plan keeps it.
+    fn into_shared(self: Box<Self>) -> Shared<S>;
+
     /// Why another variant would do as well, where preparing has found that out: `auto` then takes that one.
     fn does_not_pay(&self) -> Option<&str> {
         None
@@ -75,6 +79,47 @@ pub trait Product<S: Scalar>: Prepared<Spmm<S>> {
     ) -> Result<(), RunError> {
         Err(Refusal::NoDevice.into())
     }
+}
+
+/// A product on the CPU: as many callers as there are multiply at once.
+pub(crate) trait HostProduct<S: Scalar>: Send + Sync {
+    /// As [`Product::apply`].
+    fn multiply(
+        &self,
+        alpha: S,
+        x: DenseView<'_, S>,
+        beta: S,
+        y: DenseViewMut<'_, S>,
+    ) -> Result<(), RunError>;
+    /// The same with X and Y in either order; `a` is the matrix that it was prepared for.
+    fn multiply_blocks(
+        &self,
+        machine: &Machine,
+        a: CsrSlices<'_, S>,
+        factors: (S, S),
+        x: BlockView<'_, S>,
+        y: BlockViewMut<'_, S>,
+    ) -> Result<(), RunError>;
+    /// For the columns of `subject`, whose matrix is the same, with A as it lies prepared here; `None` where it would lie
+    /// otherwise.
+    fn for_columns(&self, subject: &Subject<S>) -> Option<Box<dyn HostProduct<S>>>;
+    /// Takes the numbers of a matrix of the same pattern; `false` where it has to be prepared again, and is of no use any more.
+    /// Nobody else may have what [`for_columns`](Self::for_columns) shares.
+    fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool;
+    /// As [`Product::does_not_pay`].
+    fn does_not_pay(&self) -> Option<&str>;
+    /// Bytes that preparing has made of A; 0 where A is used as it is.
+    fn bytes(&self) -> u64;
+}
+
+/// A prepared product as the library's plan keeps it: any thread may ask for it.
+#[doc(hidden)]
+#[expect(private_interfaces, reason = "what is inside stays in this crate")]
+pub enum Shared<S: Scalar> {
+    /// On the CPU.
+    OnHost(Box<dyn HostProduct<S>>),
+    /// A device has room for one X and one Y: callers wait for each other.
+    OnDevice(Mutex<Box<dyn Product<S>>>),
 }
 
 /// Do X and Y fit A?

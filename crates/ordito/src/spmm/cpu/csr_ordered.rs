@@ -3,40 +3,42 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{DenseView, DenseViewMut};
+use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::OrderedCsr;
-use crate::spmm::cpu::host::{HostKernel, OnHost};
+use crate::spmm::cpu::host::HostKernel;
 use crate::spmm::cpu::kernels::row_kernel::{Operands, RowList, Rows};
 use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
-use crate::spmm::product::{Product, Subject};
+use crate::spmm::cpu::prefetch as ahead;
+use crate::spmm::product::Subject;
 use std::sync::Arc;
 
 pub(crate) struct Kernel<S> {
-    a: OrderedCsr<S>,
+    a: Arc<OrderedCsr<S>>,
     machine: Arc<Machine>,
     borders: Vec<usize>,
     ahead: usize,
+    judge: Judge<S>,
     does_not_pay: Option<String>,
 }
 
+/// Why rows in that order would not be worth it for a number of columns; `None` where they are.
+pub(crate) type Judge<S> = fn(&Machine, &Subject<S>, order: &[u32]) -> Option<String>;
+
 impl<S: Scalar> Kernel<S> {
-    /// X is asked for `ahead` entries before it is needed.
-    pub(crate) fn new(machine: &Arc<Machine>, a: OrderedCsr<S>, k: usize, ahead: usize) -> Self {
+    /// Of the rows of `subject` in another order, which `judge` has an opinion of.
+    pub(crate) fn new(
+        machine: &Arc<Machine>,
+        subject: &Subject<S>,
+        a: Arc<OrderedCsr<S>>,
+        judge: Judge<S>,
+    ) -> Self {
         let (rows, nonzeros) = (a.rows(), a.columns().len());
-        let chunks = chunk_count(machine.threads(), work(nonzeros, rows, k));
+        let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));
         let borders = even_borders(rows, chunks, |row| a.starts()[row] as usize + row);
-        Kernel { a, machine: machine.clone(), borders, ahead, does_not_pay: None }
-    }
-
-    /// It will say so when asked.
-    pub(crate) fn that_does_not_pay(self, why: Option<String>) -> Self {
-        Kernel { does_not_pay: why, ..self }
-    }
-
-    pub(crate) fn boxed(self, subject: &Subject<S>) -> Box<dyn Product<S>> {
-        let machine = self.machine.clone();
-        OnHost::boxed(&machine, self, (subject.a.rows(), subject.a.cols()), subject.k)
+        let ahead = ahead::distance(machine, subject.a.view(), subject.k);
+        let does_not_pay = judge(machine, subject, a.order());
+        Kernel { a, machine: machine.clone(), borders, ahead, judge, does_not_pay }
     }
 }
 
@@ -61,7 +63,7 @@ impl RowList for Reordered {
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, y: DenseViewMut<'_, S>) {
         let Kernel { a, machine, borders, ahead, .. } = self;
         let (ahead, operands) = (*ahead, Operands::new(alpha, x, beta, y));
         let narrow_columns = a.cols() <= NARROW_COLUMNS;
@@ -77,5 +79,19 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
     fn does_not_pay(&self) -> Option<&str> {
         self.does_not_pay.as_deref()
+    }
+
+    fn for_columns(&self, subject: &Subject<S>) -> Option<Box<dyn HostKernel<S>>> {
+        Some(Box::new(Kernel::new(&self.machine, subject, self.a.clone(), self.judge)))
+    }
+
+    fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
+        let Some(own) = Arc::get_mut(&mut self.a) else { return false };
+        self.machine.pool().install(|| own.set_values(a.view()));
+        true
+    }
+
+    fn bytes(&self) -> u64 {
+        OrderedCsr::<S>::bytes_for(self.a.rows(), self.a.columns().len()).unwrap_or(u64::MAX)
     }
 }

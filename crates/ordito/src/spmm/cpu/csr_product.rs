@@ -7,6 +7,7 @@ use crate::matrix::{CsrSlices, DenseView, DenseViewMut};
 use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::cpu::kernels::row_kernel::{FEW, InOrder, Operands, Rows};
 use crate::spmm::cpu::partition::{Part, RowChunks};
+use std::ops::Range;
 
 /// Columns up to here can be gathered: the instruction reads indices as signed.
 pub(crate) const NARROW_COLUMNS: usize = i32::MAX as usize;
@@ -53,6 +54,25 @@ pub(crate) fn multiply_chunks<S: Scalar>(
             update(y, alpha, sum.unwrap_or(S::ZERO), beta);
         }
     }
+}
+
+/// Some rows, for whoever has operands of his own. The same bits as [`multiply_chunks`] where more than one column is multiplied.
+///
+/// # Safety
+/// The operands have the rows of X that these rows read and the rows of Y that they are, which no other thread has.
+pub(crate) unsafe fn multiply_rows<S: Scalar>(
+    machine: &Machine,
+    a: CsrSlices<'_, S>,
+    rows: Range<usize>,
+    ahead: usize,
+    operands: Operands<S>,
+) {
+    let few_in_rows = operands.k == 1 && have_few(a.offsets());
+    let list = InOrder { starts: a.offsets().as_ptr(), few_in_rows };
+    let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
+    let narrow_columns = a.cols() <= NARROW_COLUMNS;
+    let (first, end) = (rows.start, rows.end);
+    machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
 }
 
 /// Rows that are looked at, so few that small matrices do not wait for it, and how many of them have to be short.

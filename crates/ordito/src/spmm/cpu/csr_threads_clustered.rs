@@ -10,13 +10,14 @@ use crate::source_file;
 use crate::spmm::analysis::x_fetches::Cache;
 use crate::spmm::cpu::csr_ordered::Kernel;
 use crate::spmm::cpu::formats::{OrderedCsr, RowClusters};
-use crate::spmm::cpu::prefetch as ahead;
+use crate::spmm::cpu::host::OnHost;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
-/// What a cluster touches of X: a part of the second-level cache, which also holds what goes by of A and Y. Measured at K = 8 to 64
-/// on meshes: with 64 KiB as fast and slower to grow, with 1 MiB up to 0.9 of the speed.
-const CLUSTER_BYTES: usize = 256 << 10;
+/// Rows of X that a cluster touches: whatever K is, so that all numbers of columns read the same clusters, and a part of the
+/// second-level cache, which also holds what goes by of A and Y. Measured at K = 8 to 64 on meshes, in bytes of X: with 64 KiB as fast
+/// as with 256 and slower to grow, with 1 MiB up to 0.9 of the speed.
+const CLUSTER_ROWS: usize = 512;
 
 pub(crate) struct CsrThreadsClustered;
 
@@ -40,13 +41,11 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
         let kept = OrderedCsr::<S>::bytes_for(rows, nonzeros);
         machine
             .check_memory("CSR in clusters of rows", growing.zip(kept).and_then(|(a, b)| a.checked_add(b)))?;
-        let x_row_bytes = k.saturating_mul(size_of::<S>()).max(1);
-        let mut clusters = RowClusters::grow(a, CLUSTER_BYTES / x_row_bytes)?;
+        let mut clusters = RowClusters::grow(a, CLUSTER_ROWS)?;
         clusters.sort_by_length(a);
-        let why_not = does_not_pay(machine, subject, clusters.order());
-        let ahead = ahead::distance(machine, a, k);
         let a = machine.pool().install(|| OrderedCsr::in_clusters(a, clusters))?;
-        Ok(Kernel::new(machine, a, k, ahead).that_does_not_pay(why_not).boxed(subject))
+        let kernel = Kernel::new(machine, subject, Arc::new(a), does_not_pay);
+        Ok(OnHost::boxed(machine, kernel, (rows, cols), k))
     }
 }
 
@@ -99,14 +98,14 @@ mod tests {
     fn auto_puts_the_rows_of_a_shuffled_mesh_together_and_changes_no_bit() {
         let (machine, a) = (machine(), Arc::new(shuffled_mesh()));
         let x = random_dense(a.cols(), K, 1).unwrap();
-        let product = |mut plan: Plan<f64>| {
+        let product = |plan: Plan<f64>| {
             let mut y = Dense::filled(a.rows(), K, 0.5).unwrap();
             plan.apply(2.0, x.view(), -1.0, y.view_mut()).unwrap();
             y
         };
-        let plan = Plan::new(a.clone(), K, &machine).unwrap();
-        assert_eq!(plan.choice().variant, "csr-threads-clustered");
-        let plain = Plan::with_variant("csr-threads-nnz", a.clone(), K, &machine).unwrap();
+        let plan = Plan::new(a.clone(), &machine).unwrap();
+        assert_eq!(plan.prepare(K).unwrap().choice.variant, "csr-threads-clustered");
+        let plain = Plan::with_variant("csr-threads-nnz", a.clone(), &machine).unwrap();
         assert_eq!(product(plan), product(plain));
     }
 
@@ -115,14 +114,12 @@ mod tests {
     fn auto_goes_back_where_no_order_helps_and_says_so() {
         let a = io::load::<f64>("uniform:4000x8", &Default::default()).unwrap().coo;
         let a = Arc::new(Csr::from_coo(&a, Duplicates::Sum));
-        let plan = Plan::new(a.clone(), K, &machine()).unwrap();
-        assert_eq!(plan.choice().variant, "csr-threads-nnz");
-        let reason = &plan.choice().reason;
+        let choice = Plan::new(a.clone(), &machine()).unwrap().prepare(K).unwrap().choice;
+        assert_eq!(choice.variant, "csr-threads-nnz");
+        let reason = choice.reason;
         assert!(reason.contains("csr-threads-clustered would not pay: 0."), "{reason}");
         // Asked for by name it does as it is told.
-        assert_eq!(
-            Plan::with_variant("csr-threads-clustered", a, K, &machine()).unwrap().choice().variant,
-            "csr-threads-clustered"
-        );
+        let by_name = Plan::with_variant("csr-threads-clustered", a, &machine()).unwrap();
+        assert_eq!(by_name.prepare(K).unwrap().choice.variant, "csr-threads-clustered");
     }
 }

@@ -4,47 +4,87 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{DenseView, DenseViewMut};
+use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cpu::formats::SortedCsr;
+use crate::spmm::cpu::formats::{SortedCsr, WINDOW};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::kernels::row_kernel::Operands;
 use crate::spmm::cpu::kernels::stretch_kernel::Stretches;
+use crate::spmm::cpu::panels::InParts;
 use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
 use crate::spmm::product::{Product, Spmm, Subject};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) struct CsrThreadsSorted;
 
 struct Kernel<S> {
-    a: SortedCsr<S>,
+    a: Arc<SortedCsr<S>>,
     machine: Arc<Machine>,
     /// Stretches at which chunks begin and end.
     borders: Vec<usize>,
+    /// Windows of rows at which chunks begin and end for X and Y in columns.
+    windows: Vec<usize>,
+}
+
+impl<S: Scalar> Kernel<S> {
+    fn new(machine: &Arc<Machine>, a: Arc<SortedCsr<S>>, k: usize) -> Self {
+        let chunks = chunk_count(machine.threads(), work(a.columns().len(), a.order().len(), k));
+        let work_before = |i: usize| a.stretches()[i].entry as usize + a.stretches()[i].place as usize;
+        let borders = even_borders(a.stretches().len() - 1, chunks, work_before);
+        let windows = a.order().len().div_ceil(WINDOW);
+        let tasks = chunks.min(windows.max(1));
+        let windows = even_borders(windows, tasks, |window| window);
+        Kernel { a, machine: machine.clone(), borders, windows }
+    }
+
+    /// # Safety
+    /// The operands have the rows of X that these stretches read and their rows of Y, which no other thread has.
+    unsafe fn multiply_stretches(&self, first: usize, end: usize, operands: Operands<S>) {
+        let (a, machine) = (&self.a, &self.machine);
+        // The format keeps what the kernel relies on: stretches cover the entries, columns are rows of X.
+        let stretches = Stretches {
+            stretches: a.stretches().as_ptr(),
+            first,
+            end,
+            order: a.order().as_ptr(),
+            columns: a.columns().as_ptr(),
+            values: a.values().as_ptr(),
+            operands,
+        };
+        if !in_vectors(machine, stretches) {
+            machine.vectorized(stretches);
+        }
+    }
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        let Kernel { a, machine, borders } = self;
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, y: DenseViewMut<'_, S>) {
         let operands = Operands::new(alpha, x, beta, y);
-        // The format keeps what the kernel relies on: stretches cover the entries, columns are rows of X, and every row of Y
-        // stands once in the order, so a chunk has its rows to itself.
-        machine.run_chunks(borders.len() - 1, |chunk| {
-            let stretches = Stretches {
-                stretches: a.stretches().as_ptr(),
-                first: borders[chunk],
-                end: borders[chunk + 1],
-                order: a.order().as_ptr(),
-                columns: a.columns().as_ptr(),
-                values: a.values().as_ptr(),
-                operands,
-            };
-            if !in_vectors(machine, stretches) {
-                machine.vectorized(stretches);
-            }
+        self.machine.run_chunks(self.borders.len() - 1, |chunk| {
+            // SAFETY: every row of Y stands once in the order, so a chunk has its rows to itself; X has a row for every column.
+            unsafe { self.multiply_stretches(self.borders[chunk], self.borders[chunk + 1], operands) };
         });
+    }
+
+    fn for_columns(&self, subject: &Subject<S>) -> Option<Box<dyn HostKernel<S>>> {
+        Some(Box::new(Kernel::new(&self.machine, self.a.clone(), subject.k)))
+    }
+
+    fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
+        let Some(own) = Arc::get_mut(&mut self.a) else { return false };
+        self.machine.pool().install(|| own.set_values(a.view()));
+        true
+    }
+
+    fn in_parts(&self) -> Option<&dyn InParts<S>> {
+        Some(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        SortedCsr::<S>::bytes_for(self.a.order().len(), self.a.columns().len()).unwrap_or(u64::MAX)
     }
 }
 
@@ -57,6 +97,24 @@ fn in_vectors<S: Scalar>(machine: &Machine, stretches: Stretches<S>) -> bool {
         return unsafe { crate::spmm::cpu::kernels::stretches_avx512::multiply(stretches) };
     }
     false
+}
+
+/// A window is a unit: its rows stand together, in whatever order.
+impl<S: Scalar> InParts<S> for Kernel<S> {
+    fn borders(&self) -> &[usize] {
+        &self.windows
+    }
+    fn first_row(&self, window: usize) -> usize {
+        (window * WINDOW).min(self.a.order().len())
+    }
+    unsafe fn multiply_units(&self, windows: Range<usize>, operands: Operands<S>) {
+        let [first, end] = [windows.start, windows.end].map(|window| {
+            let row = self.first_row(window);
+            self.a.stretches().partition_point(|stretch| (stretch.place as usize) < row)
+        });
+        // SAFETY: stretches never reach over windows; the rest is the caller's promise.
+        unsafe { self.multiply_stretches(first, end, operands) };
+    }
 }
 
 pub(crate) const DESCRIPTION: Description = Description::new(
@@ -74,10 +132,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsSorted {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         machine.check_memory("CSR sorted by length", SortedCsr::<S>::bytes_for(rows, nonzeros))?;
         let a = machine.pool().install(|| SortedCsr::from_csr(subject.a.view()))?;
-        let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));
-        let work_before = |i: usize| a.stretches()[i].entry as usize + a.stretches()[i].place as usize;
-        let borders = even_borders(a.stretches().len() - 1, chunks, work_before);
-        let shape = (rows, subject.a.cols());
-        Ok(OnHost::boxed(machine, Kernel { a, machine: machine.clone(), borders }, shape, subject.k))
+        let kernel = Kernel::new(machine, Arc::new(a), subject.k);
+        Ok(OnHost::boxed(machine, kernel, (rows, subject.a.cols()), subject.k))
     }
 }

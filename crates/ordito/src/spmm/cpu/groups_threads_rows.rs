@@ -4,7 +4,7 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{DenseView, DenseViewMut};
+use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
@@ -13,31 +13,89 @@ use crate::spmm::cpu::formats::{Order, RowGroups};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::kernels::group_kernel::Groups;
 use crate::spmm::cpu::kernels::row_kernel::Operands;
+use crate::spmm::cpu::panels::InParts;
 use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
 use crate::spmm::product::{Product, Spmm, Subject};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) struct GroupsThreadsRows;
 
 struct Kernel<S> {
-    a: RowGroups<S>,
+    a: Arc<RowGroups<S>>,
     machine: Arc<Machine>,
     borders: Vec<usize>,
     widest: usize,
 }
 
-impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        let operands = Operands::new(alpha, x, beta, y);
+/// How entries of a group stand for so many columns of X.
+fn order_for(k: usize, cols: usize) -> Order {
+    let gathers = k == 1 && cols <= NARROW_COLUMNS;
+    if gathers { Order::ByRow } else { Order::ByColumn }
+}
+
+impl<S: Scalar> Kernel<S> {
+    fn new(machine: &Arc<Machine>, a: Arc<RowGroups<S>>, k: usize) -> Self {
+        let (groups, rows, nonzeros) = (a.groups(), a.rows(), a.values().len());
+        let chunks = chunk_count(machine.threads(), work(nonzeros, rows, k));
+        let borders =
+            even_borders(groups.len() - 1, chunks, |g| groups[g].value as usize + groups[g].row as usize);
+        // Mostly groups of four: spans that leave room for four sums of each column.
+        let widest = if 2 * rows > 7 * (groups.len() - 1) { 4 } else { 8 };
+        Kernel { a, machine: machine.clone(), borders, widest }
+    }
+
+    /// # Safety
+    /// The operands have the rows of X that these groups read and their rows of Y, which no other thread has.
+    unsafe fn multiply_groups(&self, first: usize, end: usize, operands: Operands<S>) {
         let a = &self.a;
-        // The format keeps what the kernel relies on: positions rise to the lengths of the arrays, columns are rows of X, and
-        // every row of Y is in one group, so a chunk has its rows to itself.
+        // The format keeps what the kernel relies on: positions rise to the lengths of the arrays, columns are rows of X.
+        let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
+        let (groups, by_row, widest) = (a.groups().as_ptr(), a.order() == Order::ByRow, self.widest);
+        self.machine.vectorized(Groups { groups, first, end, columns, values, operands, by_row, widest });
+    }
+}
+
+impl<S: Scalar> HostKernel<S> for Kernel<S> {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, y: DenseViewMut<'_, S>) {
+        let operands = Operands::new(alpha, x, beta, y);
         self.machine.run_chunks(self.borders.len() - 1, |chunk| {
-            let (first, end) = (self.borders[chunk], self.borders[chunk + 1]);
-            let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
-            let (groups, by_row, widest) = (a.groups().as_ptr(), a.order() == Order::ByRow, self.widest);
-            self.machine.vectorized(Groups { groups, first, end, columns, values, operands, by_row, widest });
+            // SAFETY: every row of Y is in one group, so a chunk has its rows to itself; X has a row for every column.
+            unsafe { self.multiply_groups(self.borders[chunk], self.borders[chunk + 1], operands) };
         });
+    }
+
+    fn for_columns(&self, subject: &Subject<S>) -> Option<Box<dyn HostKernel<S>>> {
+        let lies_so = order_for(subject.k, subject.a.cols()) == self.a.order();
+        lies_so.then(|| Box::new(Kernel::new(&self.machine, self.a.clone(), subject.k)) as _)
+    }
+
+    fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
+        let Some(own) = Arc::get_mut(&mut self.a) else { return false };
+        self.machine.pool().install(|| own.set_values(a.view()));
+        true
+    }
+
+    fn in_parts(&self) -> Option<&dyn InParts<S>> {
+        Some(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        RowGroups::<S>::bytes_for(self.a.rows(), self.a.values().len()).unwrap_or(u64::MAX)
+    }
+}
+
+/// A group is a unit.
+impl<S: Scalar> InParts<S> for Kernel<S> {
+    fn borders(&self) -> &[usize] {
+        &self.borders
+    }
+    fn first_row(&self, group: usize) -> usize {
+        self.a.groups()[group].row as usize
+    }
+    unsafe fn multiply_units(&self, groups: Range<usize>, operands: Operands<S>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.multiply_groups(groups.start, groups.end, operands) };
     }
 }
 
@@ -55,16 +113,9 @@ impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         machine.check_memory("row groups", RowGroups::<S>::bytes_for(rows, nonzeros))?;
-        let gathers = subject.k == 1 && subject.a.cols() <= NARROW_COLUMNS;
-        let order = if gathers { Order::ByRow } else { Order::ByColumn };
+        let order = order_for(subject.k, subject.a.cols());
         let a = machine.pool().install(|| RowGroups::from_csr(subject.a.view(), order))?;
-        let groups = a.groups();
-        let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));
-        let borders =
-            even_borders(groups.len() - 1, chunks, |g| groups[g].value as usize + groups[g].row as usize);
-        // Mostly groups of four: spans that leave room for four sums of each column.
-        let widest = if 2 * rows > 7 * (groups.len() - 1) { 4 } else { 8 };
-        let shape = (rows, subject.a.cols());
-        Ok(OnHost::boxed(machine, Kernel { a, machine: machine.clone(), borders, widest }, shape, subject.k))
+        let kernel = Kernel::new(machine, Arc::new(a), subject.k);
+        Ok(OnHost::boxed(machine, kernel, (rows, subject.a.cols()), subject.k))
     }
 }

@@ -19,6 +19,8 @@
 //!
 //! **Prefetch.** `prefetch` decides from the shape whether X is asked for before it is needed.
 //!
+//! **Columns of X and Y** that stand one after the other (Fortran order) are packed around the kernels, panel by panel (`panels`).
+//!
 //! `csr_product` is the product without a plan: it converts nothing.
 
 pub(crate) mod csr_ordered;
@@ -32,6 +34,7 @@ pub(crate) mod groups_threads_rows;
 pub(crate) mod host;
 pub(crate) mod kernels;
 pub(crate) mod ladder;
+pub(crate) mod panels;
 pub(crate) mod partition;
 pub(crate) mod prefetch;
 pub(crate) mod sell;

@@ -7,7 +7,8 @@ use crate::op::RunError;
 use crate::op::on_device::{self, DeviceOp};
 use crate::op::scale_rows::ScaleRows;
 use crate::spmm::operands::shapes;
-use crate::spmm::product::{Product, Spmm};
+use crate::spmm::product::{Product, Shared, Spmm};
+use std::sync::Mutex;
 
 /// The heart of a CUDA variant. Shapes have been checked, and operands begin at multiples of 16 bytes.
 pub(crate) trait DeviceKernel<S: Scalar>: Send {
@@ -99,6 +100,10 @@ impl<S: Scalar> Product<S> for OnDevice<S> {
         y: DenseViewMut<'_, S>,
     ) -> Result<(), RunError> {
         self.apply((alpha, beta), [x], y)
+    }
+
+    fn into_shared(self: Box<Self>) -> Shared<S> {
+        Shared::OnDevice(Mutex::new(self))
     }
 
     fn get_ready(&mut self, alpha: S, x: DeviceView<'_, S>, y: DeviceView<'_, S>) -> Result<(), RunError> {

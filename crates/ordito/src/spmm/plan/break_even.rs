@@ -7,7 +7,7 @@ use crate::op::{Op, Products, RunError};
 use crate::refusal::Refusal;
 use crate::spmm::plan::stopwatch::{batch, runs_of_batch};
 use crate::spmm::plan::{Plan, is_plain, plain_variant};
-use crate::spmm::product::{Inputs, Product, Spmm};
+use crate::spmm::product::{Inputs, Product, Spmm, Subject};
 use crate::units;
 use std::fmt;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl fmt::Display for BreakEven {
 }
 
 impl<S: Scalar> Plan<S> {
-    /// Times products of this plan and of one that multiplies plain CSR, in turn, and says after how many of them the time
+    /// Times products with `k` columns of this plan and of one that multiplies plain CSR, in turn, and says after how many of them the time
     /// for preparing has been won back. `None` where the plan multiplies plain CSR itself: there is nothing to win back.
     ///
     /// Takes as long as preparing both, some milliseconds, and the plan's memory once more for that time.
@@ -69,32 +69,30 @@ impl<S: Scalar> Plan<S> {
     /// use ordito::{Csr, Duplicates, Machine};
     /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
     /// let a = Csr::from_coo(&a, Duplicates::Sum);
-    /// let plan = Plan::with_variant("ell-padded-threads-elements", a, 8, &Machine::all_cores()?)?;
-    /// let found = plan.measure_break_even()?.unwrap();
+    /// let plan = Plan::with_variant("ell-padded-threads-elements", a, &Machine::all_cores()?)?;
+    /// let found = plan.measure_break_even(8)?.unwrap();
     /// println!("{found}"); // "ahead of csr-threads-nnz after …", or never
     /// # assert!(found.product_ns > 0.0 && found.plain_product_ns > 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn measure_break_even(&self) -> Result<Option<BreakEven>, RunError> {
-        let variant = self.choice().variant;
+    pub fn measure_break_even(&self, k: usize) -> Result<Option<BreakEven>, RunError> {
+        let prepared = self.ready(k)?;
+        let (variant, prepare_ns) = (prepared.choice.variant, prepared.prepare_ns);
         if is_plain::<S>(&self.machine, variant) {
             return Ok(None);
         }
         let plain = plain_variant(&self.machine).name;
-        let x = random_dense(self.subject.a.cols(), self.subject.k, SEED)?;
-        let inputs = Inputs::product(Arc::new(x));
-        let (mut own, _) = self.ready(variant, &inputs)?;
-        let (mut other, plain_prepare_ns) = self.ready(plain, &inputs)?;
+        let subject = self.subject(k);
+        let inputs = Inputs::product(Arc::new(random_dense(subject.a.cols(), k, SEED)?));
+        let (mut own, _) = self.loaded(variant, &subject, &inputs)?;
+        let (mut other, plain_prepare_ns) = self.loaded(plain, &subject, &inputs)?;
         let [own_ns, other_ns] = in_turn([&mut *own, &mut *other])?;
         let (product_ns, plain_product_ns) = (median(&own_ns), median(&other_ns));
         let faster = own_ns.iter().zip(&other_ns).filter(|(own, other)| own < other).count();
         let products = match faster {
-            0 | ROUNDS => {
-                Products::until_ahead(self.prepare_ns - plain_prepare_ns, plain_product_ns - product_ns)
-            }
+            0 | ROUNDS => Products::until_ahead(prepare_ns - plain_prepare_ns, plain_product_ns - product_ns),
             _ => Products::NoDifference,
         };
-        let prepare_ns = self.prepare_ns;
         Ok(Some(BreakEven {
             variant,
             plain,
@@ -107,10 +105,15 @@ impl<S: Scalar> Plan<S> {
     }
 
     /// A variant that is ready to run, and how long that took.
-    fn ready(&self, variant: &str, inputs: &Inputs<S>) -> Result<(Box<dyn Product<S>>, f64), RunError> {
+    fn loaded(
+        &self,
+        variant: &str,
+        subject: &Subject<S>,
+        inputs: &Inputs<S>,
+    ) -> Result<(Box<dyn Product<S>>, f64), RunError> {
         let name = variant.to_owned();
         let variant = Spmm::<S>::variant(variant).ok_or(Refusal::UnknownVariant { name })?;
-        let (ready, ns) = timed(|| variant.prepare(&self.machine, &self.subject));
+        let (ready, ns) = timed(|| variant.prepare(&self.machine, subject));
         let mut ready = ready?;
         ready.load(inputs)?;
         Ok((ready, ns))
@@ -163,18 +166,18 @@ mod tests {
         let values = vec![1.0; rows.len()];
         let coo = Coo::new(n as usize, n as usize, rows, columns, values).unwrap();
         let a = Csr::from_coo(&coo, Duplicates::Sum);
-        Plan::with_variant(variant, a, 4, &Machine::with_threads(1).unwrap()).unwrap()
+        Plan::with_variant(variant, a, &Machine::with_threads(1).unwrap()).unwrap()
     }
 
     #[test]
     fn what_multiplies_plain_csr_has_nothing_to_win_back() {
-        assert_eq!(plan("csr-threads-nnz").measure_break_even(), Ok(None));
+        assert_eq!(plan("csr-threads-nnz").measure_break_even(4), Ok(None));
     }
 
     #[test]
     fn a_variant_that_is_far_slower_never_is_ahead() {
         // 500 times as many places as nonzeros.
-        let found = plan("ell-padded-threads-elements").measure_break_even().unwrap().unwrap();
+        let found = plan("ell-padded-threads-elements").measure_break_even(4).unwrap().unwrap();
         assert_eq!(found.products, Products::Never, "{found}");
         assert!(found.prepare_ns > 0.0 && found.plain_prepare_ns > 0.0);
         assert!(found.to_string().starts_with("never ahead of csr-threads-nnz: "), "{found}");

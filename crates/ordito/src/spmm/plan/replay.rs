@@ -7,6 +7,8 @@ use crate::device::{DeviceView, DeviceViewMut, KeptMatrix};
 use crate::op::RunError;
 use crate::refusal::Refusal;
 use crate::spmm::plan::Plan;
+use crate::spmm::plan::kept::Ready;
+use std::sync::Arc;
 
 /// One product Y = αAX + βY on a device, to be recorded. Keeps the memory of the buffers; the numbers in there may be
 /// read and written between launches.
@@ -25,10 +27,12 @@ impl<S: Scalar> Step<S> {
     }
 }
 
-/// Recorded products. Holds the plan, whose matrix they read: the plan is free again when this is dropped.
+/// Recorded products. Borrows the plan, whose matrix they read.
 pub struct Replay<'plan, S: Scalar> {
-    plan: &'plan mut Plan<S>,
+    plan: &'plan Plan<S>,
     steps: Vec<Step<S>>,
+    /// Of every step: a recording reads A where it lay when it was made, whatever the plan prepares later.
+    _ready: Vec<Arc<Ready<S>>>,
     /// `None` in the emulator, which takes the steps one by one.
     #[cfg(feature = "cuda")]
     graph: Option<Graph>,
@@ -46,7 +50,7 @@ impl<S: Scalar> Plan<S> {
     /// let machine = Machine::all_cores()?.with_accelerator(Accelerator::Emulator); // or Accelerator::Cuda(0)
     /// # if machine.device().is_err() { return Ok(()); }
     /// let a = Coo::new(2, 2, vec![0, 1], vec![1, 0], vec![2.0, 3.0])?;
-    /// let mut plan = Plan::new(Csr::from_coo(&a, Duplicates::Sum), 1, &machine)?;
+    /// let plan = Plan::new(Csr::from_coo(&a, Duplicates::Sum), &machine)?;
     /// let mut x = DeviceDense::new(&machine.device()?, "X", 2, 1)?;
     /// let mut y = DeviceDense::new(&machine.device()?, "Y", 2, 1)?;
     /// let there = Step::new(1.0, x.view(), 0.0, y.view_mut());
@@ -61,11 +65,14 @@ impl<S: Scalar> Plan<S> {
     /// assert_eq!(found.data(), &[36.0, 360.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn record(&mut self, steps: Vec<Step<S>>) -> Result<Replay<'_, S>, RunError> {
+    pub fn record(&self, mut steps: Vec<Step<S>>) -> Result<Replay<'_, S>, RunError> {
         let device = self.device().cloned().ok_or(Refusal::NoDevice)?;
+        let ready = |step: &mut Step<S>| self.ready(step.x.view().cols());
+        let ready = steps.iter_mut().map(ready).collect::<Result<_, Refusal>>()?;
         let replay = Replay {
             plan: self,
             steps,
+            _ready: ready,
             #[cfg(feature = "cuda")]
             graph: None,
         };
@@ -74,7 +81,9 @@ impl<S: Scalar> Plan<S> {
             let mut replay = replay;
             // What is compiled for these operands is compiled now: a recording cannot load code.
             for Step { alpha, x, y, .. } in &mut replay.steps {
-                replay.plan.product.get_ready(*alpha, x.view(), y.view_mut().as_view())?;
+                let ready = self.ready(x.view().cols())?;
+                let mut product = ready.on_device().ok_or(Refusal::NoDevice)?;
+                product.get_ready(*alpha, x.view(), y.view_mut().as_view())?;
             }
             replay.graph = Some(gpu.capture(&mut || replay.run_steps())?);
             return Ok(replay);
@@ -97,7 +106,7 @@ impl<S: Scalar> Replay<'_, S> {
     }
 
     fn run_steps(&mut self) -> Result<(), RunError> {
-        let plan = &mut *self.plan;
+        let plan = self.plan;
         self.steps.iter_mut().try_for_each(|Step { alpha, x, beta, y }| {
             plan.apply_on_device(*alpha, x.view(), *beta, y.view_mut())
         })

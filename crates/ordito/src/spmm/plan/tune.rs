@@ -7,9 +7,9 @@ use crate::matrix::random_dense;
 use crate::op::{Description, Op, Place, RunError, Variant};
 use crate::precision::compiled_here;
 use crate::refusal::Refusal;
-use crate::spmm::plan::Plan;
 use crate::spmm::plan::remembered::{Winner, remember};
 use crate::spmm::plan::stopwatch::{BATCH, batch, runs_of_batch};
+use crate::spmm::plan::{Plan, build};
 use crate::spmm::product::{Inputs, Product, Spmm, Subject};
 use crate::spmm::select::choose;
 use std::sync::Arc;
@@ -26,16 +26,17 @@ fn measured<S: Scalar>(a: Arc<Csr<S>>, k: usize, machine: &Arc<Machine>) -> Resu
 }
 
 impl<S: Scalar> Plan<S> {
-    /// Measures every variant that could be chosen for this matrix on this machine (no rung of the CPU's ladder), takes the fastest, and remembers it in the cache
-    /// folder (`$ORDITO_CACHE_DIR`): [`Plan::new`] then takes it for matrices of the same pattern, the same K and precision
-    /// on the same device. Takes as long as preparing all of them, and some milliseconds each.
+    /// Measures every variant that could be chosen for this matrix with `k` columns on this machine (no rung of the CPU's ladder), takes
+    /// the fastest, and remembers it in the cache folder (`$ORDITO_CACHE_DIR`): [`Plan::new`] then takes it for matrices of the same
+    /// pattern, the same K and precision on the same device. Takes as long as preparing all of them, and some milliseconds each. Other
+    /// numbers of columns are served as [`Plan::new`] would.
     ///
     /// ```
     /// use ordito::spmm::Plan;
     /// use ordito::{Csr, Duplicates, Machine};
     /// let a = ordito::io::load::<f64>("stencil5:21", &Default::default())?.coo;
     /// let plan = Plan::tuned(Csr::from_coo(&a, Duplicates::Sum), 8, &Machine::all_cores()?)?;
-    /// assert!(plan.choice().reason.starts_with("tuned: the fastest of "));
+    /// assert!(plan.prepare(8)?.choice.reason.starts_with("tuned: the fastest of "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tuned(a: impl Into<Arc<Csr<S>>>, k: usize, machine: &Arc<Machine>) -> Result<Self, Refusal> {
@@ -72,10 +73,15 @@ impl<S: Scalar> Plan<S> {
                 best = Some((variant.name(), ns));
             }
         }
-        let Some(best) = best else { return Plan::build(subject, unmeasured, machine) };
-        let winner = Winner::new(best, measured, (unmeasured.variant, instead_of_ns));
-        remember(machine, &subject, &winner);
-        Plan::build(subject, winner.choice::<S>().unwrap_or(unmeasured), machine)
+        let choice = best.and_then(|best| {
+            let winner = Winner::new(best, measured, (unmeasured.variant, instead_of_ns));
+            remember(machine, &subject, &winner);
+            winner.choice::<S>()
+        });
+        let ready = build(machine, &subject, choice.unwrap_or(unmeasured), &[])?;
+        let plan = Plan::new(subject.a, machine)?;
+        plan.kept.replace(ready);
+        Ok(plan)
     }
 }
 
@@ -117,8 +123,9 @@ mod tests {
         let diagonal: Vec<u32> = (0..50).collect();
         let coo = Coo::new(50, 50, diagonal.clone(), diagonal, vec![2.0; 50]).unwrap();
         let machine = Machine::with_threads(1).unwrap();
-        let mut plan = Plan::tuned(Csr::from_coo(&coo, Duplicates::Keep), 3, &machine).unwrap();
-        assert!(plan.choice().reason.starts_with("tuned: the fastest of "), "{}", plan.choice().reason);
+        let plan = Plan::tuned(Csr::from_coo(&coo, Duplicates::Keep), 3, &machine).unwrap();
+        let reason = plan.prepare(3).unwrap().choice.reason;
+        assert!(reason.starts_with("tuned: the fastest of "), "{reason}");
         let (x, mut y) = (random_dense(50, 3, 1).unwrap(), Dense::filled(50, 3, 0.0).unwrap());
         plan.apply(0.5, x.view(), 0.0, y.view_mut()).unwrap();
         assert_eq!(y, x);

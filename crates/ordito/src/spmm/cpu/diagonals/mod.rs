@@ -20,23 +20,30 @@ use crate::source_file;
 use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::{Chunks, DiagonalChunks};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
-use crate::spmm::cpu::kernels::compact_x::CompactX;
+use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::target::Target;
-use crate::spmm::cpu::partition::{chunk_count, even_borders};
+use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
 pub(crate) struct DiagonalsThreadsChunks;
 
 struct Kernel<S> {
-    a: DiagonalChunks<S>,
+    a: Arc<DiagonalChunks<S>>,
     machine: Arc<Machine>,
     /// Stretches at which what a thread takes at a time begins and ends.
     borders: Vec<usize>,
-    compact_x: CompactX<S>,
 }
 
 impl<S: Scalar> Kernel<S> {
+    fn new(machine: &Arc<Machine>, a: Arc<DiagonalChunks<S>>, k: usize) -> Self {
+        // A row counts as two nonzeros: writing its part of Y is work too.
+        let before = |stretch: usize| a.nonzeros_before(stretch) + 2 * a.first_row(stretch);
+        let chunks = chunk_count(machine.threads(), work(before(a.stretches()), 0, k));
+        let borders = even_borders(a.stretches(), chunks, before);
+        Kernel { a, machine: machine.clone(), borders }
+    }
+
     /// With few columns vectors hold several rows of X, which must follow each other without gaps.
     fn wants_compact_x(&self, k: usize) -> bool {
         self.machine.cpu().simd == SimdLevel::Avx512 && self.a.cols() <= NARROW_COLUMNS && is_few::<S>(k)
@@ -58,15 +65,15 @@ struct Part<'a, S> {
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn repack(&mut self, x: DenseView<'_, S>) -> bool {
-        self.wants_compact_x(x.cols()) && self.compact_x.fill(&self.machine, x)
+    fn repack(&self, x: DenseView<'_, S>, room: &mut Vec<S>) -> bool {
+        self.wants_compact_x(x.cols()) && compact(&self.machine, x, room)
     }
 
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, repacked: &[S], beta: S, y: DenseViewMut<'_, S>) {
         if x.cols() == 0 {
             return;
         }
-        let x = if self.wants_compact_x(x.cols()) { self.compact_x.or(x) } else { x };
+        let x = if self.wants_compact_x(x.cols()) { compacted(x, repacked) } else { x };
         let (a, simd) = (&self.a, self.machine.cpu().simd);
         let y = Target::new(alpha, beta, y);
         self.machine.run_chunks(self.borders.len() - 1, |share| {
@@ -76,6 +83,21 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             // Shares are disjoint ranges of rows: nobody else writes to those of this one.
             multiply_part(simd, a.cols(), part, x, y);
         });
+    }
+
+    fn for_columns(&self, subject: &Subject<S>) -> Option<Box<dyn HostKernel<S>>> {
+        Some(Box::new(Kernel::new(&self.machine, self.a.clone(), subject.k)))
+    }
+
+    fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
+        let Some(own) = Arc::get_mut(&mut self.a) else { return false };
+        self.machine.pool().install(|| own.set_values(a.view()));
+        true
+    }
+
+    fn bytes(&self) -> u64 {
+        // Never more than CSR.
+        Csr::<S>::bytes_for(self.a.rows(), self.a.nonzeros_before(self.a.stretches())).unwrap_or(u64::MAX)
     }
 }
 
@@ -129,16 +151,7 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
         let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
         machine.check_memory("diagonal chunks", needed)?;
         let a = machine.pool().install(|| DiagonalChunks::from_csr(&subject.a))?;
-        // A row counts as two nonzeros: writing its part of Y is work too.
-        let work = |stretch: usize| a.nonzeros_before(stretch) + 2 * a.first_row(stretch);
-        let chunks = chunk_count(machine.threads(), work(a.stretches()).saturating_mul(subject.k));
-        let borders = even_borders(a.stretches(), chunks, work);
         let shape = (a.rows(), a.cols());
-        Ok(OnHost::boxed(
-            machine,
-            Kernel { a, machine: machine.clone(), borders, compact_x: CompactX::default() },
-            shape,
-            subject.k,
-        ))
+        Ok(OnHost::boxed(machine, Kernel::new(machine, Arc::new(a), subject.k), shape, subject.k))
     }
 }

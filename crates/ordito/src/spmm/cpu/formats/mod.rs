@@ -15,4 +15,4 @@ pub(crate) use ordered_csr::OrderedCsr;
 pub(crate) use row_clusters::RowClusters;
 pub(crate) use row_groups::{Group, Order, RowGroups};
 pub(crate) use sell::{Border, Sell, Window};
-pub(crate) use sorted_csr::{SIDE_BY_SIDE, SortedCsr, Stretch};
+pub(crate) use sorted_csr::{SIDE_BY_SIDE, SortedCsr, Stretch, WINDOW};

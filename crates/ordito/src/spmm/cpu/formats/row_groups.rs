@@ -93,7 +93,6 @@ impl<S: Scalar> RowGroups<S> {
     }
 
     /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no plan asks for it yet"))]
     pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
         let (order, groups) = (self.order, &self.groups);
         if order == Order::ByRow {
@@ -134,7 +133,6 @@ impl<S: Scalar> RowGroups<S> {
     }
 
     /// Number of rows.
-    #[cfg(test)]
     pub(crate) fn rows(&self) -> usize {
         self.groups.last().map_or(0, |end| end.row as usize)
     }

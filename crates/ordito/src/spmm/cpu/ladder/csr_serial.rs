@@ -21,7 +21,7 @@ struct Kernel<S> {
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, y: DenseViewMut<'_, S>) {
         element_by_element(self.a.view(), 0, alpha, x, beta, y, &self.interrupt);
     }
 }

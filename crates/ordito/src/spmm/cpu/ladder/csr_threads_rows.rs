@@ -30,7 +30,7 @@ pub(crate) fn rows_per_chunk(rows: usize, threads: usize) -> usize {
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, y: DenseViewMut<'_, S>) {
         let threads = self.machine.threads();
         let chunk = rows_per_chunk(y.rows(), threads);
         // Chunk c belongs to thread c mod threads; rounding down leaves a short one, which thread 0 takes.

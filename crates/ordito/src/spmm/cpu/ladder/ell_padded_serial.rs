@@ -22,7 +22,7 @@ struct Kernel<S> {
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, mut y: DenseViewMut<'_, S>) {
         let (width, x_data, distance) = (self.a.width(), x.data(), x.leading_dimension());
         for row in self.interrupt.until_set(0..y.rows()) {
             let places = row * width..(row + 1) * width;

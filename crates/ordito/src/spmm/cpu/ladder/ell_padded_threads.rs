@@ -25,16 +25,15 @@ struct Kernel<S> {
     a: EllPadded<S>,
     machine: Arc<Machine>,
     schedule: Schedule,
-    x_columns: Vec<S>,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn repack(&mut self, x: DenseView<'_, S>) -> bool {
-        transpose(x, &mut self.x_columns)
+    fn repack(&self, x: DenseView<'_, S>, room: &mut Vec<S>) -> bool {
+        transpose(x, room)
     }
 
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        let (a, x_rows, x_columns) = (&self.a, x.rows(), &self.x_columns);
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, x_columns: &[S], beta: S, y: DenseViewMut<'_, S>) {
+        let (a, x_rows) = (&self.a, x.rows());
         collapsed(&self.machine, self.schedule, y, |row, k, y| {
             let places = row * a.width()..(row + 1) * a.width();
             let x_column = &x_columns[k * x_rows..(k + 1) * x_rows];
@@ -81,7 +80,6 @@ impl<S: Scalar> Variant<Spmm<S>> for EllPaddedThreads {
             a: pad_for(machine, &subject.a, subject.k)?,
             machine: machine.clone(),
             schedule: self.schedule,
-            x_columns: Vec::new(),
         };
         Ok(OnHost::boxed(machine, kernel, shape, subject.k))
     }

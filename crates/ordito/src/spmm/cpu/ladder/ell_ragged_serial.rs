@@ -21,7 +21,7 @@ struct Kernel<S> {
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, mut y: DenseViewMut<'_, S>) {
         let (x_data, distance) = (x.data(), x.leading_dimension());
         for (row, entries) in self.interrupt.until_set(self.a.rows().iter().enumerate()) {
             for (k, y) in y.row_mut(row).iter_mut().enumerate() {

@@ -25,16 +25,15 @@ struct Kernel<S> {
     a: EllRagged<S>,
     machine: Arc<Machine>,
     schedule: Schedule,
-    x_columns: Vec<S>,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn repack(&mut self, x: DenseView<'_, S>) -> bool {
-        transpose(x, &mut self.x_columns)
+    fn repack(&self, x: DenseView<'_, S>, room: &mut Vec<S>) -> bool {
+        transpose(x, room)
     }
 
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) {
-        let (rows, x_rows, x_columns) = (self.a.rows(), x.rows(), &self.x_columns);
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, x_columns: &[S], beta: S, y: DenseViewMut<'_, S>) {
+        let (rows, x_rows) = (self.a.rows(), x.rows());
         collapsed(&self.machine, self.schedule, y, |row, k, y| {
             let x_column = &x_columns[k * x_rows..(k + 1) * x_rows];
             let mut sum = S::ZERO;
@@ -76,12 +75,8 @@ impl<S: Scalar> Variant<Spmm<S>> for EllRaggedThreads {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let shape = (subject.a.rows(), subject.a.cols());
-        let kernel = Kernel {
-            a: rag(machine, &subject.a)?,
-            machine: machine.clone(),
-            schedule: self.schedule,
-            x_columns: Vec::new(),
-        };
+        let kernel =
+            Kernel { a: rag(machine, &subject.a)?, machine: machine.clone(), schedule: self.schedule };
         Ok(OnHost::boxed(machine, kernel, shape, subject.k))
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct CsrSerialWrong;
 struct Kernel<S>(Arc<Csr<S>>);
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, mut y: DenseViewMut<'_, S>) {
         for row in 0..y.rows() {
             let kept = self.0.view().range(row).len().saturating_sub(1);
             for (k, y) in y.row_mut(row).iter_mut().enumerate() {

@@ -14,13 +14,14 @@ use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
-use crate::spmm::cpu::csr_threads_nnz::CsrThreadsNnz;
+use crate::spmm::cpu::csr_threads_nnz;
 use crate::spmm::cpu::formats::{Border, Sell, Window};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
-use crate::spmm::cpu::kernels::compact_x::CompactX;
+use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::cpu::kernels::target::Target;
-use crate::spmm::cpu::partition::{chunk_count, even_borders};
+use crate::spmm::cpu::panels::InParts;
+use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
@@ -31,26 +32,22 @@ struct Kernel<S> {
     machine: Arc<Machine>,
     /// Where what a thread takes at a time begins and ends.
     borders: Vec<Border>,
-    /// The sum of every piece of a long row.
-    piece_sums: Vec<S>,
-    /// What stood in Y where long rows go.
-    long_rows_before: Vec<S>,
-    compact_x: CompactX<S>,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
-    fn repack(&mut self, x: DenseView<'_, S>) -> bool {
-        gathers(self.machine.cpu().simd, &self.a) && self.compact_x.fill(&self.machine, x)
+    fn repack(&self, x: DenseView<'_, S>, room: &mut Vec<S>) -> bool {
+        gathers(self.machine.cpu().simd, &self.a) && compact(&self.machine, x, room)
     }
 
-    fn multiply(&mut self, alpha: S, x: DenseView<'_, S>, beta: S, mut y: DenseViewMut<'_, S>) {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, repacked: &[S], beta: S, mut y: DenseViewMut<'_, S>) {
         let (a, simd, pieces) = (&self.a, self.machine.cpu().simd, self.a.pieces().len());
-        let x = if gathers(simd, a) { self.compact_x.or(x) } else { x };
+        let x = if gathers(simd, a) { compacted(x, repacked) } else { x };
         let long_rows = || a.pieces().chunk_by(|one, next| one.row == next.row);
-        self.long_rows_before.clear();
-        self.long_rows_before.extend(long_rows().map(|row| y.row_mut(row[0].row)[0]));
+        // What stands in Y where long rows go, and the sum of every piece of one. Nearly always there are none.
+        let long_rows_before: Vec<S> = long_rows().map(|row| y.row_mut(row[0].row)[0]).collect();
+        let mut piece_sums = vec![S::ZERO; pieces];
         {
-            let sums = Target::new(S::ONE, S::ZERO, DenseViewMut::compact(&mut self.piece_sums, pieces, 1));
+            let sums = Target::new(S::ONE, S::ZERO, DenseViewMut::compact(&mut piece_sums, pieces, 1));
             let y = Target::new(alpha, beta, y.reborrow());
             let borders = &self.borders;
             self.machine.run_chunks(pieces + borders.len() - 1, |task| {
@@ -66,14 +63,35 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         }
         // Long rows have no entries in their windows, which have written them all the same. Pieces are added in their order, by
         // one thread, whoever summed them up.
-        for (row, &before) in long_rows().zip(&self.long_rows_before) {
+        for (row, &before) in long_rows().zip(&long_rows_before) {
             let first = row[0].index;
-            let sum =
-                self.piece_sums[first..first + row.len()].iter().fold(S::ZERO, |sum, &piece| sum + piece);
+            let sum = piece_sums[first..first + row.len()].iter().fold(S::ZERO, |sum, &piece| sum + piece);
             let y = &mut y.row_mut(row[0].row)[0];
             *y = before;
             update(y, alpha, sum, beta);
         }
+    }
+
+    fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
+        self.machine.pool().install(|| self.a.set_values(a.view()));
+        true
+    }
+
+    fn bytes(&self) -> u64 {
+        let (nonzeros, rows) = self.a.before(self.a.slices());
+        Csr::<S>::bytes_for(rows, nonzeros).unwrap_or(u64::MAX) // never more than CSR
+    }
+}
+
+/// CSR, for any number of columns but one.
+struct ManyColumns<S>(csr_threads_nnz::Kernel<S>);
+
+impl<S: Scalar> HostKernel<S> for ManyColumns<S> {
+    fn multiply(&self, alpha: S, x: DenseView<'_, S>, repacked: &[S], beta: S, y: DenseViewMut<'_, S>) {
+        self.0.multiply(alpha, x, repacked, beta, y);
+    }
+    fn in_parts(&self) -> Option<&dyn InParts<S>> {
+        self.0.in_parts()
     }
 }
 
@@ -128,7 +146,8 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         if subject.k != 1 {
-            return Variant::<Spmm<S>>::prepare(&CsrThreadsNnz, machine, subject);
+            let kernel = ManyColumns(csr_threads_nnz::Kernel::new(machine, subject.a.clone(), subject.k));
+            return Ok(OnHost::boxed(machine, kernel, subject.a.shape(), subject.k));
         }
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
@@ -136,17 +155,15 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
         machine.check_memory("SELL-C-σ", needed)?;
         let a = machine.pool().install(|| Sell::from_csr(&subject.a));
         // A row counts as two nonzeros: writing it is work too.
-        let work = |slice: usize| {
+        let before = |slice: usize| {
             let (nonzeros, rows) = a.before(slice);
             nonzeros + 2 * rows
         };
-        let chunks = chunk_count(machine.threads(), work(a.slices()));
+        let chunks = chunk_count(machine.threads(), work(before(a.slices()), 0, 1));
         let borders =
-            even_borders(a.slices(), chunks, work).into_iter().map(|slice| a.border(slice)).collect();
-        let piece_sums = vec![S::ZERO; a.pieces().len()];
+            even_borders(a.slices(), chunks, before).into_iter().map(|slice| a.border(slice)).collect();
         let shape = (rows, a.cols());
-        let (long_rows_before, compact_x) = (Vec::new(), CompactX::default());
-        let kernel = Kernel { a, machine: machine.clone(), borders, piece_sums, long_rows_before, compact_x };
+        let kernel = Kernel { a, machine: machine.clone(), borders };
         Ok(OnHost::boxed(machine, kernel, shape, 1))
     }
 }

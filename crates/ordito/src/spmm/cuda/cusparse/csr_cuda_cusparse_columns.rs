@@ -15,9 +15,9 @@ use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::cuda::cusparse::csr_cuda_cusparse::{available, open, operand_of};
 use crate::spmm::cuda::device_csr::DeviceCsr;
-use crate::spmm::product::{Inputs, Product, Spmm, Subject, check_shapes};
+use crate::spmm::product::{Inputs, Product, Shared, Spmm, Subject, check_shapes};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub(crate) struct CsrCudaCusparseColumns {
@@ -294,6 +294,10 @@ impl<S: Scalar> Product<S> for ByColumns<S> {
         self.phases.download_ns = elapsed_ns(start);
         self.room = Some(room);
         Ok(())
+    }
+
+    fn into_shared(self: Box<Self>) -> Shared<S> {
+        Shared::OnDevice(Mutex::new(self))
     }
 }
 
