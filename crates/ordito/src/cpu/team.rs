@@ -8,6 +8,9 @@
 //! for threads that have entered it: one that was slow to wake is never waited for. (A fixed share for every thread, waited
 //! for, was measured too: 0.18 of the speed whenever a thread is not running just then.)
 //!
+//! Where there are fewer chunks than threads, the last threads stay out. What costs time between cores is to touch memory that another
+//! has written: the caller resets nothing that belongs to others, and looks for chunks that nobody takes only if there are any.
+//!
 //! One call has the team at a time. Calls from other threads meanwhile, and calls from inside the work, do their chunks on
 //! the thread that they are made from: nobody waits for somebody else's product, and nothing can lock up.
 //!
@@ -45,8 +48,8 @@ type Work = *const (dyn Fn(usize) + Sync);
 /// What a worker has to itself.
 #[derive(Debug, Default)]
 struct Seat {
-    /// Chunks taken of this thread's range.
-    taken: AtomicUsize,
+    /// Chunks taken of this thread's range, see [`Taken`].
+    taken: AtomicU64,
     /// It sleeps, or is about to.
     asleep: AtomicBool,
 }
@@ -58,9 +61,15 @@ struct Shared {
     inside: Apart<AtomicUsize>,
     /// A call has the team.
     busy: AtomicBool,
+    /// Workers that sleep, or are about to.
+    sleepers: AtomicUsize,
     /// Of the open region. Written by the call that has the team while nobody is inside.
     work: UnsafeCell<Option<Work>>,
     chunks: AtomicUsize,
+    /// Threads that share them: the first ones. Whoever reads it too late stays out of a region, or enters one with nothing to do.
+    active: AtomicUsize,
+    /// Chunks of the open region that somebody has taken.
+    claimed: Apart<AtomicUsize>,
     /// The first panic of the work in this region.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     seats: Vec<Apart<Seat>>,
@@ -89,8 +98,11 @@ impl Team {
             region: Apart::default(),
             inside: Apart::default(),
             busy: AtomicBool::new(false),
+            sleepers: AtomicUsize::new(0),
             work: UnsafeCell::new(None),
             chunks: AtomicUsize::new(0),
+            active: AtomicUsize::new(0),
+            claimed: Apart::default(),
             panic: Mutex::new(None),
             seats: (0..threads.max(1)).map(|_| Apart::default()).collect(),
             spin,
@@ -115,7 +127,17 @@ impl Team {
     /// Does `work` once for every number below `chunks`, and returns when all is done. Which thread does which is left
     /// open. A panic of the work is passed on to the caller, once nobody works any more.
     pub fn run(&self, chunks: usize, work: impl Fn(usize) + Sync) {
-        let alone = || (0..chunks).for_each(&work);
+        self.share(chunks, &work);
+    }
+
+    fn share(&self, chunks: usize, work: &(dyn Fn(usize) + Sync)) {
+        if chunks > Taken::MOST {
+            // More than are counted: several at a time.
+            let at_once = chunks.div_ceil(Taken::MOST);
+            let block = |block: usize| (block * at_once..chunks.min((block + 1) * at_once)).for_each(work);
+            return self.share(chunks.div_ceil(at_once), &block);
+        }
+        let alone = || (0..chunks).for_each(work);
         if chunks <= 1 || self.workers.is_empty() {
             return alone();
         }
@@ -124,7 +146,7 @@ impl Team {
             return alone();
         }
         let turn = Turn(shared);
-        self.fork_and_join(chunks, &work);
+        self.fork_and_join(chunks, work);
         let panicked = shared.first_panic().take();
         drop(turn);
         if let Some(payload) = panicked {
@@ -134,22 +156,28 @@ impl Team {
 
     fn fork_and_join(&self, chunks: usize, work: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
-        for Apart(seat) in &shared.seats {
-            seat.taken.store(0, Relaxed);
+        // Nobody but this call opens regions: the next one has the next odd number.
+        if Taken::is_first(shared.region.0.load(Relaxed) + 1) {
+            shared.seats.iter().for_each(|Apart(seat)| seat.taken.store(0, Relaxed));
         }
         shared.chunks.store(chunks, Relaxed);
+        shared.active.store(chunks.min(self.threads()), Relaxed);
+        shared.claimed.0.store(0, Relaxed);
         // SAFETY: only the lifetime is changed. Workers follow the pointer only while they are inside this region, and this
         // function neither returns nor unwinds before it is closed and they have left: dropping `open` sees to both.
         let work = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync), Work>(work) };
         // SAFETY: this call has the team, no region is open and nobody is inside, so nobody else looks at the cell.
         unsafe { *shared.work.get() = Some(work) };
         let open = OpenRegion::new(shared); // publishes what was written above
-        for (worker, Apart(seat)) in self.workers.iter().zip(&shared.seats[1..]) {
-            if seat.asleep.load(SeqCst) {
-                worker.thread().unpark();
+        if shared.sleepers.load(SeqCst) > 0 {
+            let active = self.workers.iter().zip(&shared.seats[1..]).take(chunks - 1);
+            for (worker, Apart(seat)) in active {
+                if seat.asleep.load(SeqCst) {
+                    worker.thread().unpark();
+                }
             }
         }
-        shared.take_chunks(0, work);
+        shared.take_chunks(0, open.number, work);
         drop(open);
     }
 }
@@ -164,20 +192,23 @@ impl Drop for Turn<'_> {
 }
 
 /// A region that workers may enter. Dropped, it is closed and nobody is inside any more, whatever happened meanwhile.
-struct OpenRegion<'a>(&'a Shared);
+struct OpenRegion<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
 
 impl<'a> OpenRegion<'a> {
     fn new(shared: &'a Shared) -> Self {
-        shared.region.0.fetch_add(1, SeqCst);
-        OpenRegion(shared)
+        let number = shared.region.0.fetch_add(1, SeqCst) + 1;
+        OpenRegion { shared, number }
     }
 }
 
 impl Drop for OpenRegion<'_> {
     fn drop(&mut self) {
-        self.0.region.0.fetch_add(1, SeqCst); // whoever looks from now on does not enter
+        self.shared.region.0.fetch_add(1, SeqCst); // whoever looks from now on does not enter
         let mut pauses = 0;
-        while self.0.inside.0.load(SeqCst) != 0 {
+        while self.shared.inside.0.load(SeqCst) != 0 {
             pauses += 1;
             if pauses < PATIENCE { std::hint::spin_loop() } else { thread::yield_now() }
         }
@@ -200,11 +231,48 @@ impl Drop for Inside<'_> {
     }
 }
 
+/// How many chunks of a seat's range are taken in which region, in one number: nobody has to reset it. The upper bits are the lower
+/// ones of the region's number, which is odd; when they come round again, all seats are reset.
+struct Taken;
+
+impl Taken {
+    const COUNT_BITS: u32 = 24;
+    const MOST: usize = (1 << Self::COUNT_BITS) - 1;
+
+    fn tag(region: u64) -> u64 {
+        region << Self::COUNT_BITS
+    }
+
+    fn is_first(region: u64) -> bool {
+        Self::tag(region) == Self::tag(1)
+    }
+
+    /// The next chunk of `length`, if there is one that nobody has.
+    fn take(taken: &AtomicU64, region: u64, length: usize) -> Option<usize> {
+        let mut now = taken.load(Relaxed);
+        loop {
+            let of_region = now >> Self::COUNT_BITS == Self::tag(region) >> Self::COUNT_BITS;
+            let count = if of_region { now & Self::MOST as u64 } else { 0 };
+            if count >= length as u64 {
+                return None;
+            }
+            match taken.compare_exchange_weak(now, Self::tag(region) | (count + 1), Relaxed, Relaxed) {
+                Ok(_) => return Some(count as usize),
+                Err(other) => now = other,
+            }
+        }
+    }
+}
+
 impl Shared {
     /// The life of a worker.
     fn serve(&self, seat: usize) {
         let mut last = 0;
         while let Some(region) = self.next_region(seat, last) {
+            last = region;
+            if seat >= self.active.load(Relaxed) {
+                continue; // so few chunks that others have them all
+            }
             // Says that it enters, then looks whether the region is still open; the caller closes it, then looks whether
             // somebody is inside. All four in one order (SeqCst): one of the two sees the other.
             let inside = Inside::new(self);
@@ -212,11 +280,10 @@ impl Shared {
                 // SAFETY: inside an open region: the cell was written before it opened and is not written while
                 // anybody is inside.
                 if let Some(work) = unsafe { *self.work.get() } {
-                    self.take_chunks(seat, work);
+                    self.take_chunks(seat, region, work);
                 }
             }
             drop(inside);
-            last = region;
         }
     }
 
@@ -238,28 +305,30 @@ impl Shared {
             }
             let asleep = &self.seats[seat].0.asleep;
             asleep.store(true, SeqCst); // then looks once more: the caller opens, then looks who sleeps
+            self.sleepers.fetch_add(1, SeqCst);
             if !fresh(self.region.0.load(SeqCst)) {
                 thread::park();
             }
+            self.sleepers.fetch_sub(1, SeqCst);
             asleep.store(false, SeqCst);
             start = Instant::now(); // woken, perhaps too late for this call: somebody is at work, and may call again
         }
     }
 
     /// Chunks of this seat's range until none is left, then those of the next seats. A panic ends it.
-    fn take_chunks(&self, seat: usize, work: Work) {
+    fn take_chunks(&self, seat: usize, region: u64, work: Work) {
         // SAFETY: called inside the region that `work` belongs to, see `fork_and_join`.
         let work = unsafe { &*work };
-        let (seats, chunks) = (self.seats.len(), self.chunks.load(Relaxed));
+        let (active, chunks) = (self.active.load(Relaxed), self.chunks.load(Relaxed));
         let take_all = || {
-            for owner in (seat..seats).chain(0..seat) {
-                let (first, end) = (chunks * owner / seats, chunks * (owner + 1) / seats);
-                loop {
-                    let chunk = first + self.seats[owner].0.taken.fetch_add(1, Relaxed);
-                    if chunk >= end {
-                        break;
-                    }
-                    work(chunk);
+            for owner in (seat..active).chain(0..seat.min(active)) {
+                if self.claimed.0.load(Relaxed) >= chunks {
+                    return; // all are somebody's
+                }
+                let (first, end) = (chunks * owner / active, chunks * (owner + 1) / active);
+                while let Some(taken) = Taken::take(&self.seats[owner].0.taken, region, end - first) {
+                    self.claimed.0.fetch_add(1, Relaxed);
+                    work(first + taken);
                 }
             }
         };
@@ -326,6 +395,29 @@ mod tests {
                 assert!(counts(&team, chunks).iter().all(|&count| count == 1), "{threads} threads, {chunks}");
             }
         }
+    }
+
+    #[test]
+    fn counts_come_round_again() {
+        let taken = AtomicU64::new(0);
+        let take = |region, length| Taken::take(&taken, region, length);
+        assert_eq!((take(1, 2), take(1, 2), take(1, 2)), (Some(0), Some(1), None));
+        assert_eq!((take(3, 1), take(3, 1)), (Some(0), None), "the next region begins anew");
+        // All numbers of regions that fit have been used: the first one is told, and everything reset.
+        let round = 1 + (1_u64 << (u64::BITS - Taken::COUNT_BITS));
+        assert!(Taken::is_first(1) && Taken::is_first(round) && !Taken::is_first(3));
+        assert_eq!((take(round - 2, 1), take(round - 2, 1)), (Some(0), None));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn more_chunks_than_are_counted_are_done_too() {
+        let team = Team::new(2, |_| ());
+        let (chunks, sum) = (3 * Taken::MOST + 5, AtomicUsize::new(0));
+        team.run(chunks, |chunk| {
+            sum.fetch_add(chunk % 7 + 1, Relaxed);
+        });
+        assert_eq!(sum.into_inner(), (0..chunks).map(|chunk| chunk % 7 + 1).sum::<usize>());
     }
 
     #[test]

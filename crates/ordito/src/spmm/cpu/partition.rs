@@ -7,22 +7,35 @@ use std::ops::Range;
 pub(crate) const PIECE: usize = 16 * 1024;
 /// Chunks for every thread: enough that one which was held up can be helped, few enough that taking them costs nothing.
 const CHUNKS_PER_THREAD: usize = 8;
-/// Multiply-adds of a chunk where every thread has more than one: rows of Y that another thread takes over have to come from
-/// its cache. CSR sorted by length on two threads, K = 8 to 32, over MKL with 4 K and with 64 K: ash958 0.99–1.47 and 1.11–1.54,
+/// Steps of a chunk where every thread has more than one: rows of Y that another thread takes over have to come from its cache.
+/// CSR sorted by length on two threads, K = 8 to 32, over MKL with a sixteenth of it and with half: ash958 0.99–1.47 and 1.11–1.54,
 /// west2021 0.89–1.55 and 1.01–1.53, lp_e226 1.01–1.28 and 1.01–1.32.
-const LEAST_WORK: usize = 64 * 1024;
-/// Below this many multiply-adds a call runs on the calling thread alone: two take longer for 23 K and less for 46 K (ash958 in
-/// f64 at K = 8: 1.9 µs on one thread, 3.1 on two; at K = 16: 4.1 and 3.1).
-pub(crate) const SERIAL_BELOW: usize = 24 * 1024;
+const LEAST_WORK: usize = 128 * 1024;
+/// What a nonzero costs beside its columns, as so many of them: one column takes 0.35 to 0.7 ns for a nonzero, 16 take 0.8 to 1.3
+/// (generated matrices of 4000 to 80 000 nonzeros that fit the caches, on a Xeon with AVX-512).
+const OF_A_NONZERO: usize = 6;
+/// What it costs that another thread takes part at all, and every one of them, in steps of about 0.055 ns: 1 µs and 0.15 µs. Two
+/// threads take longer than one for 1.9 µs of work and less for 4.1 (two cores), sixteen need 2 µs more than four (sixteen cores).
+const SHARING: usize = 18_000;
+const OF_A_THREAD: usize = 2_700;
 
-/// Multiply-adds of a product, a row counting as one more nonzero: writing its part of Y is work too.
+/// How much work a product is, in steps: columns of a nonzero, and what it takes beside them. A row counts as one more nonzero: writing
+/// its part of Y is work too.
 pub(crate) fn work(nonzeros: usize, rows: usize, k: usize) -> usize {
-    nonzeros.saturating_add(rows).saturating_mul(k)
+    nonzeros.saturating_add(rows).saturating_mul(k.saturating_add(OF_A_NONZERO))
 }
 
-/// How many chunks `work` multiply-adds are worth.
+/// With how many threads so many steps are done soonest.
+pub(crate) fn threads_for(threads: usize, work: usize) -> usize {
+    let most = threads.min(work.div_ceil(OF_A_THREAD).isqrt()).max(1);
+    let shared = work / most + SHARING + most * OF_A_THREAD;
+    if shared < work { most } else { 1 }
+}
+
+/// How many chunks so many steps are worth.
 pub(crate) fn chunk_count(threads: usize, work: usize) -> usize {
-    if threads == 1 || work < SERIAL_BELOW {
+    let threads = threads_for(threads, work);
+    if threads == 1 {
         return 1;
     }
     // As many for each, or one thread would have to take from another even if nobody is held up.
@@ -121,6 +134,12 @@ impl RowChunks {
         self.borders.len() - 1
     }
 
+    /// Rows at which chunks begin and end; empty where a row is shared between chunks.
+    pub(crate) fn of_whole_rows(&self) -> Vec<usize> {
+        let is_shared = !self.cut_rows.is_empty();
+        self.borders.iter().filter(|_| !is_shared).map(|border| border.row).collect()
+    }
+
     /// Rows that are put together from their pieces when all chunks are done. Nearly always there are none.
     pub(crate) fn cut_rows(&self) -> &[CutRow] {
         &self.cut_rows
@@ -216,6 +235,18 @@ mod tests {
         let chunks = covers(&[1, 100 * PIECE, 1], 1, 2);
         assert_eq!((chunks.count(), chunks.cut_rows().len(), chunks.slots()), (16, 1, 100));
         assert_eq!(covers(&[10; 100], 8, 2).count(), 1);
+    }
+
+    #[test]
+    fn small_products_take_few_threads() {
+        // 1000 rows of 3 nonzeros: 4 to 90 thousand steps.
+        let threads = |k: usize| threads_for(16, work(3000, 1000, k));
+        assert_eq!([1, 4, 16].map(threads), [1, 3, 5]);
+        assert_eq!(threads_for(16, work(100_000, 20_000, 8)), 16);
+        assert_eq!((threads_for(1, usize::MAX), threads_for(usize::MAX, 0)), (1, 1));
+        // Never more than there are, and more where there is more to do.
+        let all: Vec<usize> = (0..40).map(|power| threads_for(64, 1 << power)).collect();
+        assert!(all.is_sorted() && all.last() == Some(&64), "{all:?}");
     }
 
     #[test]
