@@ -4,13 +4,19 @@ use crate::Scalar;
 use crate::matrix::DenseView;
 use std::ops::Range;
 
+/// Columns of a stripe: pivot, sums and extremes of so many, 24 KiB in f64, stay in a first-level cache. Fewer would read
+/// memory in pieces that are too short to be fetched ahead.
+pub(crate) const COLS_PER_STRIPE: usize = 512;
+
 /// Some rows of some columns. Where columns are few, several rows lie abreast in one line, and each of them has a place of its
 /// own for every column: `abreast` times the columns.
 pub(crate) struct Cell<S> {
     pub(crate) rows: Range<usize>,
     pub(crate) cols: Range<usize>,
-    /// Rows of a line, a power of two; 1 where the stripe is not all of a row.
+    /// Rows of a line, a power of two; more than 1 only with strands.
     pub(crate) abreast: usize,
+    /// Are lines that are added at once taken from all over the cell?
+    pub(crate) strands: bool,
     /// Of the lines of the present run.
     pub(crate) run: Vec<f64>,
     pub(crate) sum: Vec<f64>,
@@ -31,12 +37,14 @@ struct Places<'a, S> {
 }
 
 impl<S: Scalar> Cell<S> {
-    pub(crate) fn new(rows: Range<usize>, cols: Range<usize>, abreast: usize) -> Self {
+    pub(crate) fn new(rows: Range<usize>, cols: Range<usize>, abreast: usize, strands: bool) -> Self {
+        debug_assert!(strands || abreast == 1);
         let (sums, extremes) = (vec![0.0; abreast * cols.len()], vec![S::ZERO; abreast * cols.len()]);
         Cell {
             rows,
             cols,
             abreast,
+            strands,
             run: sums.clone(),
             sum: sums.clone(),
             rest: sums.clone(),

@@ -2,17 +2,17 @@
 //!
 //! Few columns are no hindrance so: registers are as full as those of a wide matrix. Lines that are added at once come from strands
 //! that are far apart in the cell. Each of them is read on and on, and memory serves eight such streams faster than one. In
-//! wide matrices, of which a stripe is a part of every row, they follow each other: that was a tenth faster with 2000 columns.
+//! wide matrices, of which a stripe is a part of every row, they follow each other: strands gained nothing there from 1024
+//! columns on.
 
 use crate::Scalar;
-use crate::column_stats::cpu::cell::{Cell, add_exactly, pivot};
-use crate::column_stats::cpu::row_blocks::COLS_PER_STRIPE;
+use crate::column_stats::cpu::cell::{COLS_PER_STRIPE, Cell, add_exactly, pivot};
 use crate::cpu::SimdLevel;
 use crate::matrix::DenseView;
 use std::ops::Range;
 
-/// Lines that are added at once: what is kept of a place is loaded and stored once for all of them. Of 16 the addresses alone
-/// would fill the registers.
+/// Lines that are added at once: what is kept of a place is loaded and stored once for all of them. With 4 or 16
+/// fewer bytes were read in a second.
 const STRANDS: usize = 8;
 /// Lines whose sum is added to what is kept exactly. So few that their own rounding is that of pairwise sums, so many that the
 /// exact addition does not count.
@@ -21,34 +21,41 @@ const LINES_PER_RUN: usize = 64;
 /// The same loop compiled for what the processor has. Multiplications and additions are not fused: the results are
 /// the same everywhere.
 pub(crate) fn fill<S: Scalar>(simd: SimdLevel, cell: &mut Cell<S>, data: DenseView<'_, S>) {
+    if cell.strands { fill_at::<S, true>(simd, cell, data) } else { fill_at::<S, false>(simd, cell, data) }
+}
+
+fn fill_at<S: Scalar, const FAR: bool>(simd: SimdLevel, cell: &mut Cell<S>, data: DenseView<'_, S>) {
     match simd {
         // SAFETY: a machine's level never exceeds `SimdLevel::supported`, which asks the processor for each of
         // these instruction sets.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => unsafe { fill_avx512(cell, data) },
+        SimdLevel::Avx512 => unsafe { fill_avx512::<S, FAR>(cell, data) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx2 => unsafe { fill_avx2(cell, data) },
-        _ => fill_portable(cell, data),
+        SimdLevel::Avx2 => unsafe { fill_avx2::<S, FAR>(cell, data) },
+        _ => fill_portable::<S, FAR>(cell, data),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,bmi1,bmi2")]
-fn fill_avx512<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
-    fill_portable(cell, data);
+fn fill_avx512<S: Scalar, const FAR: bool>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
+    fill_portable::<S, FAR>(cell, data);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-fn fill_avx2<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
-    fill_portable(cell, data);
+fn fill_avx2<S: Scalar, const FAR: bool>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
+    fill_portable::<S, FAR>(cell, data);
 }
 
 /// Adds up the rows of the cell. Extremes start from the column's first element, which is one of its elements in any case.
+///
+/// `FAR`: from strands that are far apart, and of rows that may lie abreast. The other kind is compiled apart: where the
+/// two shared a loop, wide matrices took up to an eighth longer.
 #[inline(always)]
-fn fill_portable<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
-    let (cols, abreast) = (cell.cols.clone(), cell.abreast);
+fn fill_portable<S: Scalar, const FAR: bool>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
+    let (cols, abreast) = (cell.cols.clone(), if FAR { cell.abreast } else { 1 });
     let width = abreast * cols.len();
     let first = &data.row(0)[cols.clone()];
     let mut pivots = [0.0; COLS_PER_STRIPE];
@@ -72,14 +79,12 @@ fn fill_portable<S: Scalar>(cell: &mut Cell<S>, data: DenseView<'_, S>) {
         most: &mut cell.most[..width],
     };
 
-    // Rows of which the stripe is a part are far apart anyway.
-    let far_apart = cols.len() == data.cols();
     let lines = Lines { data, cols, abreast };
     let mut together = vec![S::ZERO; if lines.apart() { STRANDS * width } else { 0 }];
     let lines_per_strand = cell.rows.len() / abreast / STRANDS;
     for step in 0..lines_per_strand {
         let rows = |strand: usize| {
-            let line = if far_apart { strand * lines_per_strand + step } else { step * STRANDS + strand };
+            let line = if FAR { strand * lines_per_strand + step } else { step * STRANDS + strand };
             let first = cell.rows.start + line * abreast;
             first..first + abreast
         };

@@ -5,16 +5,13 @@
 //! number of rows. Where a sum overflows and the statistics need not, the column is read once more, in larger units.
 
 use crate::Scalar;
-use crate::column_stats::cpu::cell::Cell;
+use crate::column_stats::cpu::cell::{COLS_PER_STRIPE, Cell};
 use crate::column_stats::cpu::fill::fill;
 use crate::column_stats::reduction::Shape;
 use crate::cpu::SimdLevel;
 use crate::machine::Machine;
 use crate::matrix::DenseView;
 
-/// Columns of a stripe: pivot, sums and extremes of so many, 24 KiB in f64, stay in a first-level cache. Fewer would read
-/// memory in pieces that are too short to be fetched ahead.
-pub(crate) const COLS_PER_STRIPE: usize = 512;
 /// Numbers of a line in which rows lie abreast, at most. With so many, 16 rows or more of up to 16 columns are a line: whole
 /// registers, whatever the number of columns. More would gain nothing.
 const MOST_ABREAST: usize = 256;
@@ -37,13 +34,16 @@ impl<S: Scalar> RowBlocks<S> {
     pub(crate) fn new(shape: Shape) -> Self {
         let Shape { rows, cols } = shape;
         let abreast = rows_abreast(shape);
+        // Fewer rows have no strands worth the name.
+        let strands = cols <= COLS_PER_STRIPE && rows >= 2 * LEAST_LINES_ABREAST;
         let lines_per_block = rows.div_ceil(abreast).div_ceil(MOST_BLOCKS).max(LEAST_LINES);
         let rows_per_block = lines_per_block * abreast;
         let mut cells = Vec::new();
         for first_row in (0..rows).step_by(rows_per_block) {
             for first_col in (0..cols).step_by(COLS_PER_STRIPE) {
                 let cols = first_col..cols.min(first_col + COLS_PER_STRIPE);
-                cells.push(Cell::new(first_row..rows.min(first_row + rows_per_block), cols, abreast));
+                let rows = first_row..rows.min(first_row + rows_per_block);
+                cells.push(Cell::new(rows, cols, abreast, strands));
             }
         }
         RowBlocks { cells, stripes: cols.div_ceil(COLS_PER_STRIPE) }
