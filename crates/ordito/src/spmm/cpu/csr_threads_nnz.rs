@@ -59,7 +59,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
 /// A row is a unit.
 impl<S: Scalar> InParts<S> for Kernel<S> {
-    fn borders(&self) -> &[usize] {
+    fn chunks(&self) -> &[usize] {
         &self.whole_rows
     }
     fn first_row(&self, row: usize) -> usize {

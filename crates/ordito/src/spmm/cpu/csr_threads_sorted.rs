@@ -101,7 +101,7 @@ fn in_vectors<S: Scalar>(machine: &Machine, stretches: Stretches<S>) -> bool {
 
 /// A window is a unit: its rows stand together, in whatever order.
 impl<S: Scalar> InParts<S> for Kernel<S> {
-    fn borders(&self) -> &[usize] {
+    fn chunks(&self) -> &[usize] {
         &self.windows
     }
     fn first_row(&self, window: usize) -> usize {

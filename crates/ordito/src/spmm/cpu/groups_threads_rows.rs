@@ -87,7 +87,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
 /// A group is a unit.
 impl<S: Scalar> InParts<S> for Kernel<S> {
-    fn borders(&self) -> &[usize] {
+    fn chunks(&self) -> &[usize] {
         &self.borders
     }
     fn first_row(&self, group: usize) -> usize {

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 /// A kernel that multiplies any part of its rows: they stand in units, each of which has rows beside each other.
 pub(crate) trait InParts<S: Scalar>: Sync {
     /// Units at which chunks for the threads begin and end.
-    fn borders(&self) -> &[usize];
+    fn chunks(&self) -> &[usize];
     /// The row at which a unit begins; at the number of units that of rows.
     fn first_row(&self, unit: usize) -> usize;
     /// Y = αAX + βY for the rows of these units.
@@ -65,7 +65,7 @@ impl Panels {
         k: usize,
     ) -> Self {
         let rows_of_panel = (PANEL_BYTES / (k * size_of::<S>()).max(1)).max(LEAST_ROWS);
-        let borders = kernel.borders();
+        let borders = kernel.chunks();
         let chunks: Vec<Mutex<Chunk>> =
             (1..borders.len()).map(|_| Mutex::new(Chunk { panels: Vec::new(), x: 0..0 })).collect();
         machine.team().run(chunks.len(), |index| {
