@@ -34,7 +34,7 @@ faults moments="200":
 # By tree borrows, since rayon's crossbeam breaks the rules of stacked ones. Threads of a pool outlive the program: no leak.
 # formats, sorts, threads and readers in Miri (needs a nightly with it)
 miri:
-    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test -p ordito --features emulator,serde --lib -- matrix:: cpu:: io:: spmm::cpu::formats scalar:: text::
+    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test -p ordito --features emulator,serde --lib -- matrix:: cpu:: io:: spmm::cpu::formats spmm::plan scalar:: text::
 
 # kernels for NEON under an emulator of the instruction set (the script says what it needs)
 arm64:

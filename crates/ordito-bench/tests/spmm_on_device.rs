@@ -156,6 +156,21 @@ fn recorded(accelerator: Accelerator) {
     replay.launch().unwrap();
     let ones = &*a * &Dense::filled(36, 2, 1.0).unwrap();
     assert_eq!(read(&y), ones);
+    drop(replay);
+
+    // More numbers of columns than a plan keeps, and used otherwise meanwhile.
+    let starts = [1, 3, 4].map(|k| dense::<f64>(36, k, 0, Values::Integers, 5));
+    let xs = [0, 1, 2].map(|i| on_device(&machine, "X", &starts[i]));
+    let mut ys = [0, 1, 2].map(|i| on_device(&machine, "Y", &starts[i]));
+    let steps = xs.iter().zip(&mut ys).map(|(x, y)| Step::new(1.0, x.view(), 0.0, y.view_mut()));
+    let mut replay = plan.record(steps.collect()).unwrap();
+    for k in [5, 6, 7] {
+        plan.prepare(k).unwrap();
+    }
+    replay.launch().unwrap();
+    for (y, start) in ys.iter().zip(&starts) {
+        assert_eq!(read(y), &*a * start);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! let y = &a * &x; // one product: nothing is converted
 //!
 //! let mut z = Dense::zeros(a.rows(), 8)?;
-//! let plan = Plan::new(a, &Machine::all_cores()?)?; // many products: chooses a kernel, converts once
+//! let plan = Plan::new(a, &Machine::all_cores()?)?; // many products: chooses a kernel, and converts once
 //! plan.apply(2.0, x.view(), 0.0, z.view_mut())?; // Z = 2·A·X + 0·Z
 //! // The same but for rounding: a plan may add in another order.
 //! assert!(y.data().iter().zip(z.data()).all(|(y, z)| (2.0 * y - z).abs() < 1e-12));

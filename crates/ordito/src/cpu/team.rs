@@ -9,7 +9,7 @@
 //! for, was measured too: 0.18 of the speed whenever a thread is not running just then.)
 //!
 //! Where there are fewer chunks than threads, the last threads stay out. What costs time between cores is to touch memory that another
-//! has written: the caller resets nothing that belongs to others, and looks for chunks that nobody takes only if there are any.
+//! has written, and most of all if all write to it: every thread counts on a seat of its own, which others read and seldom write.
 //!
 //! One call has the team at a time. Calls from other threads meanwhile, and calls from inside the work, do their chunks on
 //! the thread that they are made from: nobody waits for somebody else's product, and nothing can lock up.
@@ -50,6 +50,8 @@ type Work = *const (dyn Fn(usize) + Sync);
 struct Seat {
     /// Chunks taken of this thread's range, see [`Taken`].
     taken: AtomicU64,
+    /// It is inside a region, or looking whether it may enter.
+    inside: AtomicBool,
     /// It sleeps, or is about to.
     asleep: AtomicBool,
 }
@@ -57,8 +59,6 @@ struct Seat {
 struct Shared {
     /// Odd: a region is open. Even: none is. Rises by one each time; [`ENDED`] at last.
     region: Apart<AtomicU64>,
-    /// Workers that are inside a region, or looking whether they may enter.
-    inside: Apart<AtomicUsize>,
     /// A call has the team.
     busy: AtomicBool,
     /// Workers that sleep, or are about to.
@@ -68,8 +68,6 @@ struct Shared {
     chunks: AtomicUsize,
     /// Threads that share them: the first ones. Whoever reads it too late stays out of a region, or enters one with nothing to do.
     active: AtomicUsize,
-    /// Chunks of the open region that somebody has taken.
-    claimed: Apart<AtomicUsize>,
     /// The first panic of the work in this region.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     seats: Vec<Apart<Seat>>,
@@ -96,13 +94,11 @@ impl Team {
         let spin = if threads <= logical_cores() { SPIN } else { Duration::ZERO };
         let shared = Arc::new(Shared {
             region: Apart::default(),
-            inside: Apart::default(),
             busy: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
             work: UnsafeCell::new(None),
             chunks: AtomicUsize::new(0),
             active: AtomicUsize::new(0),
-            claimed: Apart::default(),
             panic: Mutex::new(None),
             seats: (0..threads.max(1)).map(|_| Apart::default()).collect(),
             spin,
@@ -162,7 +158,6 @@ impl Team {
         }
         shared.chunks.store(chunks, Relaxed);
         shared.active.store(chunks.min(self.threads()), Relaxed);
-        shared.claimed.0.store(0, Relaxed);
         // SAFETY: only the lifetime is changed. Workers follow the pointer only while they are inside this region, and this
         // function neither returns nor unwinds before it is closed and they have left: dropping `open` sees to both.
         let work = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync), Work>(work) };
@@ -208,26 +203,28 @@ impl Drop for OpenRegion<'_> {
     fn drop(&mut self) {
         self.shared.region.0.fetch_add(1, SeqCst); // whoever looks from now on does not enter
         let mut pauses = 0;
-        while self.shared.inside.0.load(SeqCst) != 0 {
-            pauses += 1;
-            if pauses < PATIENCE { std::hint::spin_loop() } else { thread::yield_now() }
+        for Apart(seat) in &self.shared.seats {
+            while seat.inside.load(SeqCst) {
+                pauses += 1;
+                if pauses < PATIENCE { std::hint::spin_loop() } else { thread::yield_now() }
+            }
         }
     }
 }
 
 /// A worker that looks whether it may enter, or is inside. Dropped, it has left.
-struct Inside<'a>(&'a Shared);
+struct Inside<'a>(&'a Seat);
 
 impl<'a> Inside<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        shared.inside.0.fetch_add(1, SeqCst);
-        Inside(shared)
+    fn new(seat: &'a Seat) -> Self {
+        seat.inside.store(true, SeqCst);
+        Inside(seat)
     }
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.0.inside.0.fetch_sub(1, SeqCst);
+        self.0.inside.store(false, SeqCst);
     }
 }
 
@@ -267,15 +264,15 @@ impl Taken {
 impl Shared {
     /// The life of a worker.
     fn serve(&self, seat: usize) {
-        let mut last = 0;
-        while let Some(region) = self.next_region(seat, last) {
+        let (mut last, mut since) = (0, Instant::now());
+        while let Some(region) = self.next_region(seat, last, &mut since) {
             last = region;
             if seat >= self.active.load(Relaxed) {
-                continue; // so few chunks that others have them all
+                continue; // so few chunks that others have them all; it does not stay awake for that
             }
             // Says that it enters, then looks whether the region is still open; the caller closes it, then looks whether
             // somebody is inside. All four in one order (SeqCst): one of the two sees the other.
-            let inside = Inside::new(self);
+            let inside = Inside::new(&self.seats[seat].0);
             if self.region.0.load(SeqCst) == region {
                 // SAFETY: inside an open region: the cell was written before it opened and is not written while
                 // anybody is inside.
@@ -284,14 +281,15 @@ impl Shared {
                 }
             }
             drop(inside);
+            since = Instant::now();
         }
     }
 
-    /// Waits for an open region other than the last; `None` when the team has ended.
-    fn next_region(&self, seat: usize, last: u64) -> Option<u64> {
+    /// Waits for an open region other than the last, asleep once it has had nothing to do `since` long ago; `None` when the team has
+    /// ended.
+    fn next_region(&self, seat: usize, last: u64, since: &mut Instant) -> Option<u64> {
         let fresh = |region: u64| region % 2 == 1 && region != last; // `ENDED` is odd
         let found = |region: u64| (region != ENDED).then_some(region);
-        let mut start = Instant::now();
         loop {
             for _ in 0..PAUSES {
                 let region = self.region.0.load(Acquire);
@@ -300,7 +298,7 @@ impl Shared {
                 }
                 std::hint::spin_loop();
             }
-            if start.elapsed() < self.spin {
+            if since.elapsed() < self.spin {
                 continue;
             }
             let asleep = &self.seats[seat].0.asleep;
@@ -311,7 +309,7 @@ impl Shared {
             }
             self.sleepers.fetch_sub(1, SeqCst);
             asleep.store(false, SeqCst);
-            start = Instant::now(); // woken, perhaps too late for this call: somebody is at work, and may call again
+            *since = Instant::now(); // woken, perhaps too late for this call: somebody is at work, and may call again
         }
     }
 
@@ -322,12 +320,8 @@ impl Shared {
         let (active, chunks) = (self.active.load(Relaxed), self.chunks.load(Relaxed));
         let take_all = || {
             for owner in (seat..active).chain(0..seat.min(active)) {
-                if self.claimed.0.load(Relaxed) >= chunks {
-                    return; // all are somebody's
-                }
                 let (first, end) = (chunks * owner / active, chunks * (owner + 1) / active);
                 while let Some(taken) = Taken::take(&self.seats[owner].0.taken, region, end - first) {
-                    self.claimed.0.fetch_add(1, Relaxed);
                     work(first + taken);
                 }
             }
@@ -486,7 +480,8 @@ mod tests {
                 assert!(first.is::<Bomb>());
                 std::mem::forget(first);
                 assert!(!team.shared.busy.load(SeqCst), "the team is nobody's");
-                assert_eq!(team.shared.inside.0.load(SeqCst), 0, "nobody is inside");
+                let is_inside = |Apart(seat): &Apart<Seat>| seat.inside.load(SeqCst);
+                assert!(!team.shared.seats.iter().any(is_inside), "nobody is inside");
                 assert_eq!(team.shared.region.0.load(SeqCst) % 2, 0, "no region is open");
                 assert_eq!(counts(&team, 12), [1; 12]);
                 both_work()

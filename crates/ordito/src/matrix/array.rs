@@ -1,10 +1,10 @@
 //! An array of a matrix: its own, or lent for as long as whoever holds the matrix vouches for it.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Deref;
 
 /// An array that is read.
-#[derive(Debug)]
 pub(super) enum Array<T> {
     Own(Vec<T>),
     /// Whoever called [`lent`](Self::lent) has promised that it is there. Copies own what they hold, so that it cannot leak out.
@@ -65,6 +65,12 @@ impl<T> Deref for Array<T> {
             // SAFETY: the promise of whoever lent it.
             Array::Lent { start, length } => unsafe { std::slice::from_raw_parts(*start, *length) },
         }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K, both row-major with leading dimensions.
+//! Y = αAX + βY: A sparse M×N, X dense N×K and Y dense M×K with leading dimensions: row-major for kernels, in either order for plans.
 //!
 //! | room | holds |
 //! |---|---|

@@ -55,7 +55,8 @@ fn multiply_slices<S: Scalar>(
 /// `&a * &x`.
 ///
 /// # Panics
-/// When `x` does not have as many rows as `a` has columns; [`multiply`] returns an error instead.
+/// When `x` does not have as many rows as `a` has columns, or `ORDITO_THREADS` asks for what cannot be; [`multiply`] returns an error
+/// instead.
 impl<S: Scalar> Mul<&Dense<S>> for &Csr<S> {
     type Output = Dense<S>;
 

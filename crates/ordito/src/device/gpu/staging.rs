@@ -100,8 +100,10 @@ impl Staging {
     }
 }
 
-/// By as many threads as there is work for.
+/// By as many threads as there is work for. A thread of somebody's rayon pool does it alone: while it waited for ours it would take up
+/// other work of its own, which may want the very product whose X is copied here.
 fn copy(pool: Option<&Pool>, from: &[u8], into: &mut [u8]) {
+    let pool = pool.filter(|_| rayon::current_thread_index().is_none());
     let Some(pool) = pool else { return into.copy_from_slice(from) };
     let threads = pool.threads().min(from.len().div_ceil(BYTES_PER_THREAD)).max(1);
     let share = from.len().div_ceil(threads).max(1);

@@ -8,7 +8,7 @@ use crate::op::on_host::{self, HostOp};
 use crate::spmm::cpu::panels::{self, InParts, Panels};
 use crate::spmm::operands::shapes;
 use crate::spmm::product::{HostProduct, Product, Shared, Spmm, Subject};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 
 /// The heart of a CPU variant: many threads may use it at once. Shapes have been checked.
 pub(crate) trait HostKernel<S: Scalar>: Send + Sync {
@@ -58,7 +58,9 @@ impl<S: Scalar> WithRoom<S> {
     fn with_room<R>(&self, use_it: impl FnOnce(&mut Vec<S>) -> R) -> R {
         match self.room.try_lock() {
             Ok(mut room) => use_it(&mut room),
-            Err(_) => use_it(&mut Vec::new()),
+            // Whoever panicked has left numbers there that nobody reads.
+            Err(TryLockError::Poisoned(room)) => use_it(&mut room.into_inner()),
+            Err(TryLockError::WouldBlock) => use_it(&mut Vec::new()),
         }
     }
 

@@ -77,8 +77,11 @@ impl Panels {
             .map(|chunk| chunk.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
         let packed: usize = chunks.iter().map(|chunk| chunk.x.len()).sum();
-        let own = packed as f64 <= MOST_PACKED * a.cols() as f64;
-        let window = own.then(|| chunks.iter().map(|chunk| chunk.x.len()).max().unwrap_or(0));
+        let widest = chunks.iter().map(|chunk| chunk.x.len()).max().unwrap_or(0);
+        // And every thread has room for the widest of them.
+        let most = MOST_PACKED * a.cols() as f64;
+        let own = packed as f64 <= most && (machine.threads() * widest) as f64 <= most;
+        let window = own.then_some(widest);
         let rows = chunks.iter().flat_map(|chunk| &chunk.panels).map(|panel| panel.rows.len());
         let most_rows = rows.max().unwrap_or(0);
         Panels { chunks, most_rows, window }

@@ -28,7 +28,7 @@ pub(crate) fn work(nonzeros: usize, rows: usize, k: usize) -> usize {
 /// With how many threads so many steps are done soonest.
 pub(crate) fn threads_for(threads: usize, work: usize) -> usize {
     let most = threads.min(work.div_ceil(OF_A_THREAD).isqrt()).max(1);
-    let shared = work / most + SHARING + most * OF_A_THREAD;
+    let shared = (work / most).saturating_add(SHARING + most * OF_A_THREAD);
     if shared < work { most } else { 1 }
 }
 

@@ -4,9 +4,11 @@
 //! asked for before: so a product has the same bits however many others a plan has served.
 
 use crate::Scalar;
+use crate::cpu::PerProcess;
 use crate::op::Choice;
 use crate::spmm::plan::overlapped::Overlapped;
 use crate::spmm::product::{Product, Shared};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -83,13 +85,18 @@ pub(crate) struct Kept<S: Scalar> {
     ready: Mutex<Vec<Arc<Ready<S>>>>,
     /// Rises with every product that is asked for.
     clock: AtomicU64,
-    /// Whoever prepares has it, so that nobody prepares the same at the same time.
-    preparing: Mutex<()>,
+    /// What was chosen for which number of columns. Stays when products go: what was tuned, or tried in vain, is not tried again, and
+    /// the bits are the same.
+    choices: Mutex<BTreeMap<usize, Choice>>,
+    /// Whoever prepares has it, so that nobody prepares the same at the same time. A child that `fork` made has one of its own: that of
+    /// its parent may be somebody's for ever.
+    preparing: PerProcess<Mutex<()>>,
 }
 
 impl<S: Scalar> Default for Kept<S> {
     fn default() -> Self {
-        Kept { ready: Mutex::default(), clock: AtomicU64::new(0), preparing: Mutex::new(()) }
+        let (clock, preparing) = (AtomicU64::new(0), PerProcess::new());
+        Kept { ready: Mutex::default(), clock, choices: Mutex::default(), preparing }
     }
 }
 
@@ -106,7 +113,8 @@ impl<S: Scalar> Kept<S> {
         // A thread of a rayon pool that waits for another pool takes up other work of its own meanwhile, which may ask for this very
         // product: it must not find the door locked by itself. Such threads prepare side by side, and the first one's is kept.
         let alone = rayon::current_thread_index().is_none();
-        let _preparing = alone.then(|| unpoisoned(&self.preparing));
+        let preparing = self.preparing.get_or_make(|_| Mutex::new(()));
+        let _preparing = alone.then(|| unpoisoned(preparing));
         if let Some(ready) = self.get(k) {
             return Ok(ready);
         }
@@ -127,7 +135,13 @@ impl<S: Scalar> Kept<S> {
         ready.last_used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
+    /// What was chosen for so many columns before.
+    pub(crate) fn choice(&self, k: usize) -> Option<Choice> {
+        unpoisoned(&self.choices).get(&k).cloned()
+    }
+
     fn keep(&self, made: Ready<S>) -> Arc<Ready<S>> {
+        unpoisoned(&self.choices).insert(made.k, made.choice.clone());
         let mut ready = unpoisoned(&self.ready);
         if let Some(found) = ready.iter().find(|ready| ready.k == made.k) {
             return found.clone(); // somebody was faster
@@ -135,13 +149,17 @@ impl<S: Scalar> Kept<S> {
         self.touch(&made);
         let made = Arc::new(made);
         ready.push(made.clone());
-        make_room(&mut ready);
+        let forgotten = make_room(&mut ready);
+        // Not before others can go on: to give back memory of a device may take its lock.
+        drop(ready);
+        drop(forgotten);
         made
     }
 
     /// In place of what there is for so many columns.
     pub(crate) fn replace(&self, made: Ready<S>) -> Arc<Ready<S>> {
-        unpoisoned(&self.ready).retain(|ready| ready.k != made.k);
+        let before = taken_out(&mut unpoisoned(&self.ready), |ready| ready.k == made.k);
+        drop(before);
         self.keep(made)
     }
 
@@ -174,18 +192,28 @@ fn forms<S: Scalar>(ready: &[Arc<Ready<S>>]) -> Vec<(Arc<Form>, u64)> {
     forms
 }
 
-/// Forgets what was not used for longest, until there is not too much.
-fn make_room<S: Scalar>(ready: &mut Vec<Arc<Ready<S>>>) {
+/// Those for which `is_one` holds.
+fn taken_out<S: Scalar>(
+    ready: &mut Vec<Arc<Ready<S>>>,
+    is_one: impl Fn(&Ready<S>) -> bool,
+) -> Vec<Arc<Ready<S>>> {
+    ready.extract_if(.., |ready| is_one(ready)).collect()
+}
+
+/// Hands out what was not used for longest, until there is not too much.
+fn make_room<S: Scalar>(ready: &mut Vec<Arc<Ready<S>>>) -> Vec<Arc<Ready<S>>> {
+    let mut forgotten = Vec::new();
     while let forms = forms(ready)
         && forms.len() > MOST_FORMS
         && let Some((oldest, _)) = forms.iter().min_by_key(|(_, used)| *used)
     {
-        ready.retain(|ready| !Arc::ptr_eq(&ready.form, oldest));
+        forgotten.extend(taken_out(ready, |ready| Arc::ptr_eq(&ready.form, oldest)));
     }
     while ready.len() > MOST_PRODUCTS
         && let Some(oldest) =
             (0..ready.len()).min_by_key(|&index| ready[index].last_used.load(Ordering::Relaxed))
     {
-        ready.swap_remove(oldest);
+        forgotten.push(ready.swap_remove(oldest));
     }
+    forgotten
 }

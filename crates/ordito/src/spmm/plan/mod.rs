@@ -46,8 +46,9 @@ use std::time::{Duration, Instant};
 /// yours, and be used by many threads at once.
 ///
 /// The first product with K columns chooses a kernel for K and prepares what it needs; [`prepare`](Self::prepare) does that early
-/// and tells what it took. Numbers of columns share what is prepared where their kernels read A alike. Beside A at most two other
-/// forms of it are kept ([`bytes`](Self::bytes)): a third takes the place of the one that was not used for longest.
+/// and tells what it took. Numbers of columns share what is prepared where their kernels read A alike; on a device every number of
+/// columns has an A of its own. Beside A at most two other forms of it are kept ([`bytes`](Self::bytes)): a third takes the place of the
+/// one that was not used for longest.
 ///
 /// A product has the same bits on any number of threads, and whatever else the plan was used for.
 ///
@@ -93,7 +94,7 @@ pub struct Preparation {
     /// How long preparing took, without the compilation of kernels and without choosing; next to nothing where A was there in
     /// the form that is wanted. See [`Plan::measure_break_even`] for whether it has paid.
     pub time: Duration,
-    /// Bytes on the host that hold A in that form, beside A itself; 0 where A is used as it is.
+    /// Bytes on the host that hold A in that form at most, beside A itself; 0 where A is used as it is.
     pub bytes: u64,
 }
 
@@ -288,7 +289,7 @@ impl<S: Scalar> Plan<S> {
         self.a
     }
 
-    /// Bytes on the host that hold A in other forms, beside A itself; the transposed matrix and its forms among them.
+    /// Bytes on the host that hold A in other forms at most, beside A itself; the transposed matrix and its forms among them.
     pub fn bytes(&self) -> u64 {
         let of_transposed = |plan: &Plan<S>| {
             let a = Csr::<S>::bytes_for(plan.a.rows(), plan.a.nnz()).unwrap_or(u64::MAX);
@@ -321,11 +322,16 @@ impl<S: Scalar> Plan<S> {
     /// ```
     pub fn overlap_copies(&self, k: usize) -> Result<bool, Refusal> {
         let ready = self.ready(k)?;
+        if self.device.is_none() || unpoisoned(&ready.overlapped).is_some() {
+            return Ok(self.device.is_some());
+        }
+        let name = ready.choice.variant.to_string();
+        let variant = Spmm::<S>::variant(ready.choice.variant).ok_or(Refusal::UnknownVariant { name })?;
+        // Made before the lock is taken: making it waits for threads, which may wait for the lock.
+        let made = Overlapped::new(&self.machine, variant, &self.subject(k))?;
         let mut overlapped = unpoisoned(&ready.overlapped);
-        if overlapped.is_none() && self.device.is_some() {
-            let name = ready.choice.variant.to_string();
-            let variant = Spmm::<S>::variant(ready.choice.variant).ok_or(Refusal::UnknownVariant { name })?;
-            *overlapped = Overlapped::new(&self.machine, variant, &self.subject(k))?;
+        if overlapped.is_none() {
+            *overlapped = made;
         }
         Ok(overlapped.is_some())
     }
@@ -334,8 +340,9 @@ impl<S: Scalar> Plan<S> {
     /// never touched.
     ///
     /// X and Y may lie row after row ([`DenseView`]) or column after column ([`ColumnsView`](crate::ColumnsView)), each as it likes:
-    /// the result has the same bits. Columns are packed around the kernel in small panels; on a device, and where rows of A that
-    /// belong together do not stand together, in a copy.
+    /// the result has the same bits. Columns are packed around the kernel in small panels. X is copied as a whole where rows of A read
+    /// from all over it, and X and Y both on a device and where the kernel takes rows in another order. That memory is kept for the
+    /// next product.
     ///
     /// Many threads may call it at once: one of them has the threads of the machine, each of the others computes alone. On a
     /// device they wait for each other.
@@ -417,7 +424,7 @@ impl<S: Scalar> Plan<S> {
     }
 
     /// Y = αXA + βY: a block of row vectors, in either order, from the left. The [transposed](Self::transposed) plan computes
-    /// Yᵀ = αAᵀXᵀ + βYᵀ, where rows of X and Y are columns: nothing is copied for that.
+    /// Yᵀ = αAᵀXᵀ + βYᵀ, where rows of X and Y are columns, packed as [`apply`](Self::apply) says.
     ///
     /// ```
     /// use ordito::spmm::Plan;
@@ -575,6 +582,9 @@ fn by_rows<S: Scalar>(
 
 fn make<S: Scalar>(plan: &Plan<S>, k: usize, there: There<'_, S>) -> Result<Ready<S>, Refusal> {
     let (machine, subject) = (&plan.machine, plan.subject(k));
+    if let Some(before) = plan.kept.choice(k) {
+        return build(machine, &subject, before, there);
+    }
     match plan.asked_for {
         Some(asked_for) => build(machine, &subject, Choice::new(asked_for, "asked for by name"), there),
         None => chosen(machine, &subject, there),

@@ -8,7 +8,8 @@ use crate::op::RunError;
 use crate::refusal::Refusal;
 use crate::spmm::plan::Plan;
 use crate::spmm::plan::kept::Ready;
-use std::sync::Arc;
+use crate::spmm::product::Product;
+use std::sync::{Arc, MutexGuard};
 
 /// One product Y = αAX + βY on a device, to be recorded. Keeps the memory of the buffers; the numbers in there may be
 /// read and written between launches.
@@ -27,12 +28,12 @@ impl<S: Scalar> Step<S> {
     }
 }
 
-/// Recorded products. Borrows the plan, whose matrix they read.
+/// Recorded products. Borrows the plan, and holds what it has prepared for them, whatever it prepares later.
 pub struct Replay<'plan, S: Scalar> {
-    plan: &'plan Plan<S>,
+    _plan: &'plan Plan<S>,
     steps: Vec<Step<S>>,
-    /// Of every step: a recording reads A where it lay when it was made, whatever the plan prepares later.
-    _ready: Vec<Arc<Ready<S>>>,
+    /// Of every step.
+    ready: Vec<Arc<Ready<S>>>,
     /// `None` in the emulator, which takes the steps one by one.
     #[cfg(feature = "cuda")]
     graph: Option<Graph>,
@@ -68,29 +69,60 @@ impl<S: Scalar> Plan<S> {
     pub fn record(&self, mut steps: Vec<Step<S>>) -> Result<Replay<'_, S>, RunError> {
         let device = self.device().cloned().ok_or(Refusal::NoDevice)?;
         let ready = |step: &mut Step<S>| self.ready(step.x.view().cols());
-        let ready = steps.iter_mut().map(ready).collect::<Result<_, Refusal>>()?;
-        let replay = Replay {
-            plan: self,
-            steps,
-            _ready: ready,
-            #[cfg(feature = "cuda")]
-            graph: None,
-        };
+        let ready: Vec<Arc<Ready<S>>> = steps.iter_mut().map(ready).collect::<Result<_, Refusal>>()?;
         #[cfg(feature = "cuda")]
         if let Some(gpu) = device.gpu() {
-            let mut replay = replay;
-            // What is compiled for these operands is compiled now: a recording cannot load code.
-            for Step { alpha, x, y, .. } in &mut replay.steps {
-                let ready = self.ready(x.view().cols())?;
-                let mut product = ready.on_device().ok_or(Refusal::NoDevice)?;
-                product.get_ready(*alpha, x.view(), y.view_mut().as_view())?;
-            }
-            replay.graph = Some(gpu.capture(&mut || replay.run_steps())?);
-            return Ok(replay);
+            let graph = {
+                // Before recording begins, which has the device to itself: whoever has a product may be waiting for the device.
+                let mut products = Products::lock(&ready)?;
+                // What is compiled for these operands is compiled now: a recording cannot load code.
+                for (Step { alpha, x, y, .. }, ready) in steps.iter_mut().zip(&ready) {
+                    products.of(ready)?.get_ready(*alpha, x.view(), y.view_mut().as_view())?;
+                }
+                gpu.capture(&mut || run_steps(&mut steps, &ready, &mut products))?
+            };
+            return Ok(Replay { _plan: self, steps, ready, graph: Some(graph) });
         }
         let _ = device; // the emulator records nothing
-        Ok(replay)
+        Ok(Replay {
+            _plan: self,
+            steps,
+            ready,
+            #[cfg(feature = "cuda")]
+            graph: None,
+        })
     }
+}
+
+/// The products of some steps, each locked once.
+struct Products<'a, S: Scalar>(Vec<Locked<'a, S>>);
+
+type Locked<'a, S> = (&'a Arc<Ready<S>>, MutexGuard<'a, Box<dyn Product<S>>>);
+
+impl<'a, S: Scalar> Products<'a, S> {
+    fn lock(ready: &'a [Arc<Ready<S>>]) -> Result<Self, Refusal> {
+        // In one order, whoever locks several.
+        let mut distinct: Vec<&Arc<Ready<S>>> = ready.iter().collect();
+        distinct.sort_by_key(|ready| Arc::as_ptr(ready));
+        distinct.dedup_by_key(|ready| Arc::as_ptr(ready));
+        let lock = |ready: &'a Arc<Ready<S>>| Ok((ready, ready.on_device().ok_or(Refusal::NoDevice)?));
+        Ok(Products(distinct.into_iter().map(lock).collect::<Result<_, Refusal>>()?))
+    }
+
+    fn of(&mut self, ready: &Arc<Ready<S>>) -> Result<&mut Box<dyn Product<S>>, Refusal> {
+        let found = self.0.iter_mut().find(|(other, _)| Arc::ptr_eq(other, ready));
+        found.map(|(_, product)| &mut **product).ok_or(Refusal::NoDevice)
+    }
+}
+
+fn run_steps<S: Scalar>(
+    steps: &mut [Step<S>],
+    ready: &[Arc<Ready<S>>],
+    products: &mut Products<'_, S>,
+) -> Result<(), RunError> {
+    steps.iter_mut().zip(ready).try_for_each(|(Step { alpha, x, beta, y }, ready)| {
+        products.of(ready)?.apply_on_device(*alpha, x.view(), *beta, y.view_mut())
+    })
 }
 
 impl<S: Scalar> Replay<'_, S> {
@@ -98,17 +130,11 @@ impl<S: Scalar> Replay<'_, S> {
     pub fn launch(&mut self) -> Result<(), RunError> {
         #[cfg(feature = "cuda")]
         if let Some(graph) = &mut self.graph {
-            // SAFETY: the steps keep the memory of X and Y, the plan that of A, and both live as long as this. Waiting for another
+            // SAFETY: the steps keep the memory of X and Y, the products that of A, and both live as long as this. Waiting for another
             // stream cannot be recorded, so that all of it belongs to this one.
             return Ok(unsafe { graph.launch() }?);
         }
-        self.run_steps()
-    }
-
-    fn run_steps(&mut self) -> Result<(), RunError> {
-        let plan = self.plan;
-        self.steps.iter_mut().try_for_each(|Step { alpha, x, beta, y }| {
-            plan.apply_on_device(*alpha, x.view(), *beta, y.view_mut())
-        })
+        let Replay { steps, ready, .. } = self;
+        run_steps(steps, ready, &mut Products::lock(ready)?)
     }
 }

@@ -278,6 +278,47 @@ fn either_order<S: Scalar>(plan: &Plan<S>, k: usize, what: &str) {
     }
 }
 
+/// Small enough for Miri: addresses of rows that are not there must not be computed as if they were.
+#[test]
+fn columns_of_a_small_matrix() {
+    let machine = small_caches(SimdLevel::Portable, 1);
+    for variant in Spmm::<f64>::variants().iter().map(|variant| variant.describe()) {
+        if variant.place != Place::Cuda && variant.can_be_chosen {
+            let a = Csr::from_parts(40, 50, (0..=40).collect(), (5..45).collect(), vec![2.0; 40]).unwrap();
+            either_order(&Plan::with_variant(variant.name, a, &machine).unwrap(), 2, variant.name);
+        }
+    }
+}
+
+/// What was chosen stays chosen, whatever was kept meanwhile.
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
+fn choices_outlive_their_products() {
+    let machine = small_caches(SimdLevel::supported(), 2);
+    let mut plan = Plan::new(named::<f64>("blocks:100x4x3"), &machine).unwrap();
+    let subject = plan.subject(8);
+    let odd = Choice::new(&crate::spmm::cpu::diagonals::DESCRIPTION, "because");
+    plan.kept.replace(build(&machine, &subject, odd.clone(), &[]).unwrap());
+    drop(subject);
+    for k in [1, 2, 64, 1000] {
+        plan.prepare(k).unwrap();
+    }
+    assert_eq!(plan.prepare(8).unwrap().choice, odd);
+    plan.update_values(vec![1.0; plan.matrix().nnz()]).unwrap();
+    assert_eq!(plan.prepare(8).unwrap().choice, odd);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
+fn forms_of_a_are_counted_and_few() {
+    let machine = small_caches(SimdLevel::Portable, 1);
+    let plan = Plan::with_variant("ell-ragged-serial", named::<f64>("blocks:20x4x3"), &machine).unwrap();
+    let one = plan.prepare(1).unwrap().bytes;
+    (2..10).for_each(|k| drop(plan.prepare(k).unwrap()));
+    assert!(one > 0);
+    assert_eq!(plan.bytes(), 2 * one);
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "takes minutes")]
 fn rows_and_columns_give_the_same_bits_with_every_variant() {

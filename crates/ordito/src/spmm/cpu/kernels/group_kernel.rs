@@ -121,7 +121,7 @@ impl<S: Scalar> Groups<S> {
             let mut sums = [[P::zero(); ROWS]; CHAINS];
             macro_rules! add {
                 ($entry:expr, $chain:expr) => {
-                    let x = span.load(x.add(*columns.add($entry) as usize * x_distance));
+                    let x = span.load(x.wrapping_add(*columns.add($entry) as usize * x_distance));
                     for row in 0..ROWS {
                         let value = *values.add($entry * rows + row);
                         sums[$chain][row] = P::mul_add(value, x, sums[$chain][row]);
@@ -206,7 +206,7 @@ impl<S: Scalar> Groups<S> {
                 }
             }
             for row in 0..ROWS {
-                let y = y.add((group.row as usize + row) * y_distance);
+                let y = y.wrapping_add((group.row as usize + row) * y_distance);
                 update(&mut *y, alpha, sums[row].sum(), beta);
             }
         }

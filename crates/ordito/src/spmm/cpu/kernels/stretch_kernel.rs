@@ -105,7 +105,7 @@ impl<S: Scalar> Stretches<S> {
                 let mut sums = [P::zero(); ROWS];
                 for _ in 0..n {
                     for row in 0..ROWS {
-                        let x = span.load(x.add(*columns.add(row) as usize * x_distance));
+                        let x = span.load(x.wrapping_add(*columns.add(row) as usize * x_distance));
                         sums[row] = P::mul_add(*values.add(row), x, sums[row]);
                     }
                     (columns, values) =

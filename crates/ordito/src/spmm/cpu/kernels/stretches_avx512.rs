@@ -62,7 +62,8 @@ unsafe fn in_vectors<S: Scalar, const ROWS: usize, const FULL: bool>(stretches: 
                         for i in 0..SIDE_BY_SIDE / ROWS {
                             let mut from = [x; ROWS];
                             for row in 0..ROWS {
-                                from[row] = x.add(*columns.add(i * ROWS + row) as usize * x_distance);
+                                from[row] =
+                                    x.wrapping_add(*columns.add(i * ROWS + row) as usize * x_distance);
                             }
                             let x = side_by_side.load(from);
                             sums[i] = eight.permute(places[i]).mul_add(x, sums[i]);
@@ -73,7 +74,7 @@ unsafe fn in_vectors<S: Scalar, const ROWS: usize, const FULL: bool>(stretches: 
                         let mut y = [operands.y; ROWS];
                         for row in 0..ROWS {
                             let target = *order.add(place + i * ROWS + row) as usize;
-                            y[row] = operands.y.add(target * operands.y_distance);
+                            y[row] = operands.y.wrapping_add(target * operands.y_distance);
                         }
                         operands.epilogue.write(RowsOfY { side_by_side, y }, sums[i]);
                     }

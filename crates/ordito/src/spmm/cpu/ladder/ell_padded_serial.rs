@@ -37,6 +37,10 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             }
         }
     }
+
+    fn bytes(&self) -> u64 {
+        EllPadded::<S>::bytes_for(self.a.rows(), self.a.width()).unwrap_or(u64::MAX)
+    }
 }
 
 /// Some seconds of one core.

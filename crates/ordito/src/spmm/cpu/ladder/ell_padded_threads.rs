@@ -44,6 +44,10 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             update(y, alpha, sum, beta);
         });
     }
+
+    fn bytes(&self) -> u64 {
+        EllPadded::<S>::bytes_for(self.a.rows(), self.a.width()).unwrap_or(u64::MAX)
+    }
 }
 
 pub(crate) const EVEN: EllPaddedThreads = EllPaddedThreads {

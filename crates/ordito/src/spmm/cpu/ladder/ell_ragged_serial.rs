@@ -33,6 +33,11 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             }
         }
     }
+
+    fn bytes(&self) -> u64 {
+        let nonzeros = self.a.rows().iter().map(|row| row.values.len()).sum();
+        EllRagged::<S>::bytes_for(self.a.rows().len(), nonzeros).unwrap_or(u64::MAX)
+    }
 }
 
 /// Ragged ELLPACK, or a refusal that says how large it would be.

@@ -43,6 +43,11 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             update(y, alpha, sum, beta);
         });
     }
+
+    fn bytes(&self) -> u64 {
+        let nonzeros = self.a.rows().iter().map(|row| row.values.len()).sum();
+        EllRagged::<S>::bytes_for(self.a.rows().len(), nonzeros).unwrap_or(u64::MAX)
+    }
 }
 
 pub(crate) const EVEN: EllRaggedThreads = EllRaggedThreads {
