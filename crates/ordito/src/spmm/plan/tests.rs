@@ -3,10 +3,12 @@
 use super::*;
 use crate::cpu::{CpuInfo, SimdLevel};
 use crate::io;
-use crate::machine::Limits;
+use crate::machine::{Accelerator, Limits};
 use crate::matrix::{ColumnsView, ColumnsViewMut, Coo, CsrView, Dense, Duplicates, random_dense};
 use crate::op::{Role, Storage};
 use crate::spmm::cpu::formats::SortedCsr;
+use crate::spmm::plan::making::is_plain;
+use crate::spmm::select::choose;
 
 fn identity(n: usize) -> Csr<f64> {
     let diagonal: Vec<u32> = (0..n as u32).collect();

@@ -1,0 +1,118 @@
+//! Which kernel serves a number of columns, made ready: what `auto` chooses, what does in its place, and in which form A is read.
+
+use crate::Scalar;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::machine::Accelerator;
+use crate::machine::Machine;
+use crate::op::{Choice, Description, Op};
+use crate::refusal::Refusal;
+use crate::spmm::cpu::csr_threads_nnz;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::spmm::cuda::fast::csr_cuda_rows;
+use crate::spmm::plan::break_even::timed;
+use crate::spmm::plan::kept::{Form, Ready};
+#[cfg(feature = "files")]
+pub(crate) use crate::spmm::plan::remembered::or_remembered;
+use crate::spmm::product::{Shared, Spmm, Subject};
+use crate::spmm::select::choose;
+use crate::spmm::select::on_cpu::with_rows_as_they_stand;
+use std::sync::Arc;
+
+/// Without files nothing is remembered.
+#[cfg(not(feature = "files"))]
+pub(crate) fn or_remembered<S: Scalar>(
+    _: &Machine,
+    _: &Subject<S>,
+    choose: impl FnOnce() -> Choice,
+) -> Choice {
+    choose()
+}
+
+/// What multiplies CSR as it comes: on a device with a list of its rows.
+pub(crate) fn plain_variant(machine: &Machine) -> &'static Description {
+    match machine.accelerator() {
+        #[cfg(any(feature = "cuda", feature = "emulator"))]
+        Accelerator::Cuda(_) | Accelerator::Emulator => &csr_cuda_rows::ROWS_8.description,
+        _ => &csr_threads_nnz::DESCRIPTION,
+    }
+}
+
+/// Is the variant of that name what multiplies CSR as it comes, where this machine computes?
+pub(crate) fn is_plain<S: Scalar>(machine: &Machine, name: &str) -> bool {
+    let place = plain_variant(machine).place;
+    let described = Spmm::<S>::variant(name).map(|variant| variant.describe());
+    described.is_some_and(|description| description.is_plain && description.place == place)
+}
+
+/// Products that are there already, whose forms of A others may read.
+pub(super) type There<'a, S> = &'a [Arc<Ready<S>>];
+
+/// The variant that `auto` chooses, or that was tuned. Should it refuse, the plain one is taken; should it find, being prepared,
+/// that it does not pay, the next best.
+pub(super) fn chosen<S: Scalar>(
+    machine: &Arc<Machine>,
+    subject: &Subject<S>,
+    there: There<'_, S>,
+) -> Result<Ready<S>, Refusal> {
+    let mut measured = true;
+    let choice = or_remembered(machine, subject, || {
+        measured = false;
+        choose(machine, subject)
+    });
+    let name = choice.variant;
+    match build(machine, subject, choice, there) {
+        Ok(ready) if !measured => unless_it_does_not_pay(machine, subject, ready, there),
+        Err(refusal) if !is_plain::<S>(machine, name) => {
+            let reason = format!("{name} refuses: {refusal}");
+            let plain = Choice::new(plain_variant(machine), reason);
+            // If this refuses too, the first refusal says more.
+            build(machine, subject, plain, there).map_err(|_| refusal)
+        }
+        ready => ready,
+    }
+}
+
+/// The next best product, where preparing this one has shown that it would be as good.
+fn unless_it_does_not_pay<S: Scalar>(
+    machine: &Arc<Machine>,
+    subject: &Subject<S>,
+    ready: Ready<S>,
+    there: There<'_, S>,
+) -> Result<Ready<S>, Refusal> {
+    let Some(why) = ready.does_not_pay() else { return Ok(ready) };
+    let Choice { variant, reason } = with_rows_as_they_stand(machine, subject);
+    let reason = format!("{reason} ({} would not pay: {why})", ready.choice.variant);
+    let prepare_ns = ready.prepare_ns;
+    drop(ready); // before another copy of A is made
+    let plain = Choice::new(plain_variant(machine), reason.as_str());
+    let mut next = build(machine, subject, Choice { variant, reason }, there)
+        .or_else(|_| build(machine, subject, plain, there))?;
+    next.prepare_ns += prepare_ns; // what was prepared in vain was spent, too
+    Ok(next)
+}
+
+/// This variant, with A in a form that is there if it is one that it reads.
+pub(super) fn build<S: Scalar>(
+    machine: &Arc<Machine>,
+    subject: &Subject<S>,
+    choice: Choice,
+    there: There<'_, S>,
+) -> Result<Ready<S>, Refusal> {
+    let alike = there.iter().filter(|ready| ready.choice.variant == choice.variant);
+    let (shared, ns) = timed(|| alike.filter_map(|ready| with_form_of(ready, subject)).next());
+    if let Some((product, form)) = shared {
+        return Ok(Ready::of(subject.k, choice, ns, product, form));
+    }
+    let name = choice.variant.to_string();
+    let variant = Spmm::<S>::variant(choice.variant).ok_or(Refusal::UnknownVariant { name })?;
+    let (product, prepare_ns) = timed(|| variant.prepare(machine, subject));
+    Ok(Ready::new(subject.k, choice, prepare_ns, product?))
+}
+
+/// Another number of columns of the same A in the same form.
+fn with_form_of<S: Scalar>(ready: &Ready<S>, subject: &Subject<S>) -> Option<(Shared<S>, Arc<Form>)> {
+    match &ready.product {
+        Shared::OnHost(product) => Some((Shared::OnHost(product.for_columns(subject)?), ready.form.clone())),
+        Shared::OnDevice(_) => None,
+    }
+}
