@@ -1,18 +1,16 @@
 //! After how many products a plan is ahead of one that converts nothing.
 
 use crate::Scalar;
-use crate::device::Spent;
 use crate::matrix::random_dense;
 use crate::op::{Op, Products, RunError};
 use crate::refusal::Refusal;
 use crate::spmm::plan::Plan;
 use crate::spmm::plan::making::{is_plain, plain_variant};
-use crate::spmm::plan::stopwatch::{batch, runs_of_batch};
+use crate::spmm::plan::stopwatch::{batch, runs_of_batch, timed};
 use crate::spmm::product::{Inputs, Product, Spmm, Subject};
 use crate::units;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Batches of either, in turn. Should one be the faster in all of them by chance, a coin would have to fall on the same side
 /// seven times: once in 64 trials.
@@ -119,14 +117,6 @@ impl<S: Scalar> Plan<S> {
         ready.load(inputs)?;
         Ok((ready, ns))
     }
-}
-
-/// What preparing takes, without the compilation of kernels: that is kept on disk and done once for all matrices.
-pub(crate) fn timed<T>(prepare: impl FnOnce() -> T) -> (T, f64) {
-    let (start, before) = (Instant::now(), Spent::now());
-    let prepared = prepare();
-    let elapsed = start.elapsed().saturating_sub(Spent::since(before).compiling);
-    (prepared, elapsed.as_nanos() as f64)
 }
 
 /// Nanoseconds of a product in every round.

@@ -9,10 +9,10 @@ use crate::refusal::Refusal;
 use crate::spmm::cpu::csr_threads_nnz;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::spmm::cuda::fast::csr_cuda_rows;
-use crate::spmm::plan::break_even::timed;
 use crate::spmm::plan::kept::{Form, Ready};
 #[cfg(feature = "files")]
 pub(crate) use crate::spmm::plan::remembered::or_remembered;
+use crate::spmm::plan::stopwatch::timed;
 use crate::spmm::product::{Shared, Spmm, Subject};
 use crate::spmm::select::choose;
 use crate::spmm::select::on_cpu::with_rows_as_they_stand;

@@ -1,6 +1,7 @@
 //! How long a product takes, for plans that measure themselves. The workbench has better ways, and more time.
 
 use crate::Scalar;
+use crate::device::Spent;
 use crate::op::RunError;
 use crate::spmm::product::Product;
 use std::time::{Duration, Instant};
@@ -26,4 +27,12 @@ pub(crate) fn batch<S: Scalar>(ready: &mut dyn Product<S>, runs: u32) -> Result<
     }
     wait()?;
     Ok(start.elapsed().as_nanos() as f64 / f64::from(runs))
+}
+
+/// What preparing takes, without the compilation of kernels: that is kept on disk and done once for all matrices.
+pub(crate) fn timed<T>(prepare: impl FnOnce() -> T) -> (T, f64) {
+    let (start, before) = (Instant::now(), Spent::now());
+    let prepared = prepare();
+    let elapsed = start.elapsed().saturating_sub(Spent::since(before).compiling);
+    (prepared, elapsed.as_nanos() as f64)
 }
