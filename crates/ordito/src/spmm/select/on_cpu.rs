@@ -120,7 +120,7 @@ fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Descript
         (1, _) => "one thread".to_owned(),
         (_, 1) => "too little work to wake a second thread".to_owned(),
         (all, threads) if threads < all => {
-            format!("{threads} of {all} threads: more would wait for each other")
+            format!("at most {threads} of {all} threads: more would wait for each other")
         }
         (all, _) => format!("{all} threads"),
     };

@@ -22,7 +22,7 @@ use crate::spmm::cpu::formats::{Chunks, DiagonalChunks};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::target::Target;
-use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
+use crate::spmm::cpu::partition::{chunk_count, even_borders};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
@@ -39,7 +39,9 @@ impl<S: Scalar> Kernel<S> {
     fn new(machine: &Arc<Machine>, a: Arc<DiagonalChunks<S>>, k: usize) -> Self {
         // A row counts as two nonzeros: writing its part of Y is work too.
         let before = |stretch: usize| a.nonzeros_before(stretch) + 2 * a.first_row(stretch);
-        let chunks = chunk_count(machine.threads(), work(before(a.stretches()), 0, k));
+        // X is read in order: a nonzero costs as much as one column beside its columns, no more. (3000 rows of 3 nonzeros, one column,
+        // f32: 1.3 µs on one thread, 2.2 on two.)
+        let chunks = chunk_count(machine.threads(), before(a.stretches()).saturating_mul(k + 1));
         let borders = even_borders(a.stretches(), chunks, before);
         Kernel { a, machine: machine.clone(), borders }
     }
