@@ -7,6 +7,7 @@ pub(crate) mod parallel;
 mod per_process;
 mod pin;
 mod pool;
+mod taken;
 mod team;
 mod thread_error;
 mod threads;

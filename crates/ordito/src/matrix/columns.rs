@@ -78,8 +78,8 @@ impl<'a, S: Scalar> ColumnsView<'a, S> {
             return;
         }
         // Some rows at a time, so that what is written stays in the cache until all columns are there.
-        for (block, rows) in rows.chunks_mut(TOGETHER * cols).enumerate() {
-            let from = first + block * TOGETHER;
+        for (block, rows) in rows.chunks_mut(PACKED_TOGETHER * cols).enumerate() {
+            let from = first + block * PACKED_TOGETHER;
             let count = rows.len() / cols;
             for column in 0..cols {
                 let numbers = &self.column(column)[from..from + count];
@@ -101,8 +101,8 @@ fn of_columns(error: FormatError) -> FormatError {
     }
 }
 
-/// Rows that are packed at a time.
-const TOGETHER: usize = 32;
+/// Rows that are packed, or brought into columns, at a time: 128 were no faster, and neither were squares of eight.
+pub(crate) const PACKED_TOGETHER: usize = 32;
 
 impl<'a, S: Scalar> ColumnsViewMut<'a, S> {
     /// Writes `cols` columns of `rows` numbers that lie `leading_dimension` apart; the gaps are never touched.

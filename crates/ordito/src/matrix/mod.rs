@@ -27,6 +27,7 @@ mod spy;
 mod statistics;
 mod symmetry;
 
+pub(crate) use columns::PACKED_TOGETHER;
 pub use columns::{BlockView, BlockViewMut, ColumnsView, ColumnsViewMut};
 pub use coo::{Coo, Duplicates};
 pub use coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};

@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::OrderedCsr;
-use crate::spmm::cpu::host::HostKernel;
+use crate::spmm::cpu::host::{HostKernel, refill};
 use crate::spmm::cpu::kernels::row_kernel::{Operands, RowList, Rows};
 use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
 use crate::spmm::cpu::prefetch as ahead;
@@ -86,9 +86,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 
     fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
-        let Some(own) = Arc::get_mut(&mut self.a) else { return false };
-        self.machine.pool().install(|| own.set_values(a.view()));
-        true
+        refill(&self.machine, &mut self.a, |own| own.set_values(a.view()))
     }
 
     fn bytes(&self) -> u64 {

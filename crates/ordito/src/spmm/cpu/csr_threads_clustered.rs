@@ -71,7 +71,8 @@ mod tests {
     use crate::io;
     use crate::machine::Limits;
     use crate::matrix::random_dense;
-    use crate::matrix::{Coo, Csr, Dense, Duplicates};
+    use crate::matrix::{Csr, Dense, Duplicates};
+    use crate::spmm::cpu::tests::shuffled_mesh;
     use crate::spmm::plan::Plan;
 
     const K: usize = 64;
@@ -82,21 +83,10 @@ mod tests {
         Machine::new(cpu.clone(), 2, Limits::of(&cpu)).unwrap()
     }
 
-    /// A mesh whose points have lost their order.
-    fn shuffled_mesh() -> Csr<f64> {
-        let mesh = io::load::<f64>("stencil5:61", &Default::default()).unwrap().coo;
-        let mut points: Vec<u64> = (0..mesh.rows() as u64).collect();
-        points.sort_by_key(|&point| (point * point * 7919 + point * 104_729) % 65_537);
-        let renumbered = |old: &[u32]| old.iter().map(|&point| points[point as usize] as u32).collect();
-        let (rows, cols) = (renumbered(mesh.row_indices()), renumbered(mesh.col_indices()));
-        let shuffled = Coo::new(mesh.rows(), mesh.cols(), rows, cols, mesh.values().to_vec()).unwrap();
-        Csr::from_coo(&shuffled, Duplicates::Sum)
-    }
-
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes")]
     fn auto_puts_the_rows_of_a_shuffled_mesh_together_and_changes_no_bit() {
-        let (machine, a) = (machine(), Arc::new(shuffled_mesh()));
+        let (machine, a) = (machine(), Arc::new(shuffled_mesh::<f64>()));
         let x = random_dense(a.cols(), K, 1).unwrap();
         let product = |plan: Plan<f64>| {
             let mut y = Dense::filled(a.rows(), K, 0.5).unwrap();

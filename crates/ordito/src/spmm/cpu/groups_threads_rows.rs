@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::{Order, RowGroups};
-use crate::spmm::cpu::host::{HostKernel, OnHost};
+use crate::spmm::cpu::host::{HostKernel, OnHost, refill};
 use crate::spmm::cpu::kernels::group_kernel::Groups;
 use crate::spmm::cpu::kernels::row_kernel::Operands;
 use crate::spmm::cpu::panels::InParts;
@@ -71,9 +71,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 
     fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
-        let Some(own) = Arc::get_mut(&mut self.a) else { return false };
-        self.machine.pool().install(|| own.set_values(a.view()));
-        true
+        refill(&self.machine, &mut self.a, |own| own.set_values(a.view()))
     }
 
     fn in_parts(&self) -> Option<&dyn InParts<S>> {

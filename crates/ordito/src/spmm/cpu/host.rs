@@ -77,9 +77,7 @@ impl<S: Scalar> WithRoom<S> {
             self.kernel.multiply(alpha, x, room, beta, y);
         });
     }
-}
 
-impl<S: Scalar> WithRoom<S> {
     /// X or Y or both column after column.
     fn run_by_columns(
         &self,
@@ -206,6 +204,17 @@ impl<S: Scalar> Product<S> for OnHost<S> {
     fn does_not_pay(&self) -> Option<&str> {
         HostProduct::does_not_pay(self)
     }
+}
+
+/// New numbers in a form of A that nobody else reads, on the threads of the machine; `false`: others read it.
+pub(crate) fn refill<F: Send + Sync>(
+    machine: &Machine,
+    form: &mut Arc<F>,
+    set_values: impl FnOnce(&mut F) + Send,
+) -> bool {
+    let Some(own) = Arc::get_mut(form) else { return false };
+    machine.pool().install(|| set_values(own));
+    true
 }
 
 /// X column after column. Always `true`: something was repacked.

@@ -40,4 +40,4 @@ pub(crate) mod prefetch;
 pub(crate) mod sell;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,7 +4,9 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{BlockView, BlockViewMut, ColumnsView, CsrSlices, DenseView, DenseViewMut};
+use crate::matrix::{
+    BlockView, BlockViewMut, ColumnsView, CsrSlices, DenseView, DenseViewMut, PACKED_TOGETHER as TOGETHER,
+};
 use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
 use crate::spmm::cpu::kernels::row_kernel::Operands;
 use std::ops::Range;
@@ -157,7 +159,6 @@ impl<S: Scalar> Columns<S> {
     /// # Safety
     /// Y has these rows and as many columns as `sums` has in a row, and no other thread has the rows.
     unsafe fn write(&self, first: usize, sums: &[S], cols: usize) {
-        const TOGETHER: usize = 32;
         let is_plain = self.alpha == S::ONE && self.beta == S::ZERO;
         // Some rows at a time, so that the sums are fetched once.
         for (block, sums) in sums.chunks(TOGETHER * cols).enumerate() {
@@ -215,17 +216,13 @@ pub(crate) fn multiply<S: Scalar>(
             let chunk = &panels.chunks[index];
             let mut operands = operands;
             let mut packed = chunk.x.start;
-            if own_window.is_some() {
-                // Where row 0 of X would be; only rows of the window are read.
-                operands.x = window.as_ptr().wrapping_sub(chunk.x.start * k);
-            }
             for Panel { units, rows, x_end } in &chunk.panels {
-                if let (Some(x), Some(_)) = (x_columns, own_window)
-                    && *x_end > packed
-                {
-                    let places = (packed - chunk.x.start) * k..(x_end - chunk.x.start) * k;
-                    x.pack_rows(packed, &mut window[places]);
-                    packed = *x_end;
+                if let (Some(x), Some(_)) = (x_columns, own_window) {
+                    let end = packed.max(*x_end);
+                    x.pack_rows(packed, &mut window[(packed - chunk.x.start) * k..(end - chunk.x.start) * k]);
+                    packed = end;
+                    // Where row 0 of X would be; only rows of the window are read. Asked for again after every writing.
+                    operands.x = window.as_ptr().wrapping_sub(chunk.x.start * k);
                 }
                 let Some(columns) = &columns else {
                     // SAFETY: rows of X are there or have been packed; chunks have rows of Y of their own.

@@ -7,6 +7,7 @@ use crate::machine::{Accelerator, Limits};
 use crate::matrix::{ColumnsView, ColumnsViewMut, Coo, CsrView, Dense, Duplicates, random_dense};
 use crate::op::{Role, Storage};
 use crate::spmm::cpu::formats::SortedCsr;
+use crate::spmm::cpu::tests::shuffled_mesh;
 use crate::spmm::plan::making::is_plain;
 use crate::spmm::select::choose;
 
@@ -67,17 +68,6 @@ fn small_caches(simd: SimdLevel, threads: usize) -> Arc<Machine> {
 
 fn named<S: Scalar>(name: &str) -> Csr<S> {
     Csr::from_coo(&io::load::<S>(name, &Default::default()).unwrap().coo, Duplicates::Sum)
-}
-
-/// A mesh whose points have lost their order: rows in clusters pay.
-fn shuffled_mesh<S: Scalar>() -> Csr<S> {
-    let mesh = io::load::<S>("stencil5:61", &Default::default()).unwrap().coo;
-    let mut points: Vec<u64> = (0..mesh.rows() as u64).collect();
-    points.sort_by_key(|&point| (point * point * 7919 + point * 104_729) % 65_537);
-    let renumbered = |old: &[u32]| old.iter().map(|&point| points[point as usize] as u32).collect();
-    let (rows, cols) = (renumbered(mesh.row_indices()), renumbered(mesh.col_indices()));
-    let shuffled = Coo::new(mesh.rows(), mesh.cols(), rows, cols, mesh.values().to_vec()).unwrap();
-    Csr::from_coo(&shuffled, Duplicates::Sum)
 }
 
 fn product<S: Scalar>(plan: &Plan<S>, k: usize) -> Vec<S> {

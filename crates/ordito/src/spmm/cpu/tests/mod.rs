@@ -7,7 +7,7 @@ use crate::Scalar;
 use crate::cpu::{CpuInfo, SimdLevel};
 use crate::io::{ReadOptions, synthetic};
 use crate::machine::{Limits, Machine};
-use crate::matrix::{Csr, DenseView, DenseViewMut, Duplicates};
+use crate::matrix::{Coo, Csr, DenseView, DenseViewMut, Duplicates};
 use crate::op::{Op, Place, Role, Variant};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
@@ -24,6 +24,17 @@ fn cpu_variants<S: Scalar>() -> impl Iterator<Item = &'static dyn Variant<Spmm<S
 fn named<S: Scalar>(name: &str) -> Arc<Csr<S>> {
     let coo = synthetic::generate::<S>(name, &ReadOptions::default()).unwrap().unwrap();
     Arc::new(Csr::from_coo(&coo, Duplicates::Sum))
+}
+
+/// A mesh whose points have lost their order: rows in clusters pay.
+pub(crate) fn shuffled_mesh<S: Scalar>() -> Csr<S> {
+    let mesh = synthetic::generate::<S>("stencil5:61", &ReadOptions::default()).unwrap().unwrap();
+    let mut points: Vec<u64> = (0..mesh.rows() as u64).collect();
+    points.sort_by_key(|&point| (point * point * 7919 + point * 104_729) % 65_537);
+    let renumbered = |old: &[u32]| old.iter().map(|&point| points[point as usize] as u32).collect();
+    let (rows, cols) = (renumbered(mesh.row_indices()), renumbered(mesh.col_indices()));
+    let shuffled = Coo::new(mesh.rows(), mesh.cols(), rows, cols, mesh.values().to_vec()).unwrap();
+    Csr::from_coo(&shuffled, Duplicates::Sum)
 }
 
 /// Two threads, and caches of a size that is the same everywhere: nothing here may depend on the computer.
