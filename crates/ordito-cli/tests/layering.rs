@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ordito-bench", &["ordito", "ordito-chart"]),
     ("ordito-eeg", &["ordito", "ordito-chart"]),
     ("ordito-cli", &["ordito", "ordito-chart", "ordito-bench", "ordito-eeg"]),
+    ("ordito-python", &["ordito"]),
 ];
 
 /// A folder, and its rooms: each uses only those before it.

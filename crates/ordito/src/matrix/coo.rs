@@ -113,6 +113,10 @@ impl<S: Scalar> Coo<S> {
     pub fn values(&self) -> &[S] {
         &self.values
     }
+    /// Row indices, column indices and values: the arrays themselves.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<u32>, Vec<S>) {
+        (self.row_indices, self.column_indices, self.values)
+    }
 
     /// The triplets in the order in which they are stored.
     pub fn entries(&self) -> impl Iterator<Item = (u32, u32, S)> + '_ {

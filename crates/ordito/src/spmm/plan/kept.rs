@@ -140,6 +140,11 @@ impl<S: Scalar> Kept<S> {
         unpoisoned(&self.choices).get(&k).cloned()
     }
 
+    /// What was chosen, for every number of columns that was asked for.
+    pub(crate) fn choices(&self) -> Vec<(usize, Choice)> {
+        unpoisoned(&self.choices).iter().map(|(k, choice)| (*k, choice.clone())).collect()
+    }
+
     fn keep(&self, made: Ready<S>) -> Arc<Ready<S>> {
         unpoisoned(&self.choices).insert(made.k, made.choice.clone());
         let mut ready = unpoisoned(&self.ready);

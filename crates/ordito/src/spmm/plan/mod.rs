@@ -249,6 +249,11 @@ impl<S: Scalar> Plan<S> {
         check_shape("Y", y, (self.a.rows(), x.1))
     }
 
+    /// Which variant serves each number of columns that there was a product with, and why; fewest columns first.
+    pub fn choices(&self) -> Vec<(usize, Choice)> {
+        self.kept.choices()
+    }
+
     /// The device it runs on, with its stream; `None` on the CPU.
     pub fn device(&self) -> Option<&Device> {
         self.device.as_ref()

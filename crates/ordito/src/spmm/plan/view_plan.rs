@@ -4,7 +4,7 @@ use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, CsrView};
 use crate::refusal::Refusal;
-use crate::spmm::plan::Plan;
+use crate::spmm::plan::{Plan, UpdateError};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -53,6 +53,11 @@ impl<'a, S: Scalar> ViewPlan<'a, S> {
         machine: &Arc<Machine>,
     ) -> Result<Self, Refusal> {
         ViewPlan::of(a.into(), |a| Plan::with_variant(name, a, machine))
+    }
+
+    /// As [`Plan::update_values`]: from then on the numbers are its own, and the pattern is borrowed as before.
+    pub fn update_values(&mut self, values: Vec<S>) -> Result<(), UpdateError> {
+        self.plan.update_values(values)
     }
 
     fn of(a: CsrView<'a, S>, plan: impl FnOnce(Csr<S>) -> Result<Plan<S>, Refusal>) -> Result<Self, Refusal> {

@@ -1,0 +1,36 @@
+"""Sparse matrix times a block of vectors, on every core of a CPU and on NVIDIA GPUs.
+
+>>> import numpy as np, scipy.sparse, ordito
+>>> A = ordito.csr(scipy.sparse.csr_array([[0.0, 2.0], [3.0, 0.0]]))
+>>> A @ np.array([[1.0, 10.0], [2.0, 20.0]])
+array([[ 4., 40.],
+       [ 3., 30.]])
+
+``csr`` wraps a matrix of SciPy, CuPy or torch; ``read`` takes a Matrix Market file. The result multiplies, and is a
+``scipy.sparse.linalg.LinearOperator``: ``lobpcg``, ``svds``, ``cg`` and others take it. Beside them there are ``gemm`` (dense
+products), ``column_stats`` and ``erp`` (averages of EEG epochs), ``ordito.io`` (files), ``ordito.sparse`` (a matrix for
+scikit-learn) and ``ordito.torch`` (an operator with gradients).
+"""
+
+from ordito import io, sparse
+from ordito._dense import ColumnStats, column_stats, gemm
+from ordito._doctor import doctor
+from ordito._matrix import Choice, Matrix, csr, read
+from ordito._ordito import __version__
+from ordito.eeg import Erp, erp
+
+__all__ = [
+    "Choice",
+    "ColumnStats",
+    "Erp",
+    "Matrix",
+    "__version__",
+    "column_stats",
+    "csr",
+    "doctor",
+    "erp",
+    "gemm",
+    "io",
+    "read",
+    "sparse",
+]

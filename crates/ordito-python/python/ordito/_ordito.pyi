@@ -1,0 +1,57 @@
+"""What is written in Rust. Arrays are as the kernels take them; the modules beside this one convert what is not."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+Array = NDArray[Any]
+Block = tuple[int, int, int, int]
+
+class Matrix:
+    def __new__(
+        cls,
+        shape: tuple[int, int],
+        indptr: Array,
+        indices: Array,
+        data: Array,
+        threads: int | None = ...,
+        gpu: int | None = ...,
+        variant: str | None = ...,
+    ) -> Matrix: ...
+    def product(
+        self,
+        x: object,
+        out: object = ...,
+        alpha: float = ...,
+        beta: float = ...,
+        transposed: bool = ...,
+        from_left: bool = ...,
+    ) -> Array | None: ...
+    def prepare(self, columns: int, transposed: bool) -> tuple[str, str, float, int]: ...
+    def choices(self, transposed: bool) -> list[tuple[int, str, str]]: ...
+    def update_values(self, data: Array) -> None: ...
+    def bytes(self) -> int: ...
+    @property
+    def converted_bytes(self) -> int: ...
+
+def product_on_device(
+    matrix: Matrix, x: Block, y: Block, alpha: float, beta: float, transposed: bool, stream: int
+) -> None: ...
+def rows_of_columns(
+    shape: tuple[int, int], indptr: Array, indices: Array, data: Array
+) -> list[Array]: ...
+def gemm(a: Array, b: Array, c: Array, alpha: float, beta: float) -> bool: ...
+def column_stats(
+    data: Array, threads: int | None = ..., gpu: int | None = ...
+) -> tuple[int, list[NDArray[np.float64]]] | None: ...
+def read_csr(name: str, single: bool) -> tuple[tuple[int, int], list[Array]]: ...
+def read_coo(path: str | os.PathLike[str]) -> tuple[tuple[int, int], list[Array], str, str]: ...
+def write_coo(
+    path: str | os.PathLike[str], shape: tuple[int, int], arrays: list[Array], comment: str
+) -> None: ...
+def read_text(path: str | os.PathLike[str], single: bool) -> tuple[Array, list[str] | None]: ...
+def doctor() -> list[tuple[str, bool, str]]: ...

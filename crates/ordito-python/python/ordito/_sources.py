@@ -1,0 +1,146 @@
+"""What can become a matrix: CSR arrays, and a word on what had to be copied for them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ordito import _ordito
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass
+class Parts:
+    """Arrays as SciPy has them: indices of 32 or 64 bits, data in float32 or float64, all without gaps."""
+
+    shape: tuple[int, int]
+    indptr: Array
+    indices: Array
+    data: Array
+    copied: list[str] = field(default_factory=list)
+    #: The GPU that the matrix lay on.
+    gpu: int | None = None
+
+
+def parts_of(a: object, shape: tuple[int, int] | None, dtype: Any, copy: bool) -> Parts:
+    parts = _found(a, shape)
+    _settle(parts, dtype, copy)
+    return parts
+
+
+def _found(a: object, shape: tuple[int, int] | None) -> Parts:
+    if isinstance(a, tuple):
+        return _of_tuple(a, shape)
+    if shape is not None:
+        raise TypeError("shape goes with (data, indices, indptr); a matrix has one")
+    if sp.issparse(a):
+        return _of_scipy(a)
+    torch, cupy_sparse = sys.modules.get("torch"), sys.modules.get("cupyx.scipy.sparse")
+    if torch is not None and isinstance(a, torch.Tensor):
+        return _of_torch(torch, a)
+    if cupy_sparse is not None and cupy_sparse.issparse(a):
+        parts = _of_scipy(a.get())  # type: ignore[attr-defined]
+        parts.copied.insert(0, "brought from the GPU")
+        parts.gpu = int(a.data.device.id)  # type: ignore[attr-defined]
+        return parts
+    if isinstance(a, str):
+        raise TypeError(f"{a!r} is text: ordito.read(…) reads files and synthetic matrices")
+    if isinstance(a, np.ndarray):
+        raise TypeError("A is a dense array: make it sparse (scipy.sparse.csr_array(A)), or use ordito.gemm")
+    raise TypeError(
+        f"a {type(a).__name__} is no sparse matrix: SciPy's, CuPy's and torch's are taken, and (data, indices, indptr)"
+    )
+
+
+def _of_tuple(a: tuple[object, ...], shape: tuple[int, int] | None) -> Parts:
+    if len(a) != 3:
+        raise TypeError(f"(data, indices, indptr) expected, as SciPy takes them; the tuple has {len(a)}")
+    data, indices, indptr = (np.asarray(array) for array in a)
+    for name, array in (("data", data), ("indices", indices), ("indptr", indptr)):
+        if array.ndim != 1:
+            raise ValueError(f"{name} has {array.ndim} dimensions; one expected")
+    if indptr.size == 0:
+        raise ValueError("indptr is empty; it has one element more than there are rows")
+    if shape is None:
+        shape = (indptr.size - 1, int(indices.max()) + 1 if indices.size else 0)
+    rows, cols = (int(length) for length in shape)
+    if rows != indptr.size - 1:
+        raise ValueError(f"indptr has {indptr.size} elements; {rows + 1} expected for {rows} rows")
+    return Parts((rows, cols), indptr, indices, data)
+
+
+def _of_scipy(a: Any) -> Parts:
+    if a.ndim != 2:
+        raise ValueError(f"A has {a.ndim} dimension{'s' if a.ndim != 1 else ''}; two expected")
+    if a.format == "csr":
+        return Parts(a.shape, a.indptr, a.indices, a.data)
+    if a.format == "csc":
+        parts = Parts(a.shape, a.indptr, a.indices, a.data)
+        _settle(parts, None, copy=False)
+        arrays = _ordito.rows_of_columns(parts.shape, parts.indptr, parts.indices, parts.data)
+        offsets, columns, values = arrays
+        return Parts(a.shape, offsets, _signed(columns, a.shape[1]), values, ["sorted from columns to rows"])
+    by_rows = a.tocsr()
+    return Parts(a.shape, by_rows.indptr, by_rows.indices, by_rows.data, [f"converted from {a.format.upper()}"])
+
+
+def _of_torch(torch: Any, a: Any) -> Parts:
+    copied = []
+    if a.layout == torch.strided:
+        raise TypeError("A is a dense tensor: make it sparse (A.to_sparse_csr()), or use ordito.gemm")
+    if a.dim() != 2 or a.dense_dim() > 0:
+        raise ValueError(f"A has the shape {tuple(a.shape)}; two sparse dimensions expected")
+    if a.layout != torch.sparse_csr:
+        copied.append(f"converted from {str(a.layout).removeprefix('torch.sparse_').upper()}")
+        a = a.detach().to_sparse_csr()
+    gpu = None
+    if a.is_cuda:
+        gpu = a.get_device()
+        copied.append("brought from the GPU")
+    arrays = [part.detach().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
+    return Parts(tuple(a.shape), *arrays, copied=copied, gpu=gpu)
+
+
+def _settle(parts: Parts, dtype: Any, copy: bool) -> None:
+    """Makes of the arrays what the kernels take, and says so."""
+    parts.shape = (int(parts.shape[0]), int(parts.shape[1]))
+    wanted = precision(parts.data.dtype if dtype is None else np.dtype(dtype), "A")
+    if np.issubdtype(parts.data.dtype, np.complexfloating):
+        raise TypeError(f"A is {parts.data.dtype}: complex matrices are not supported; wrap A.real and A.imag")
+    if parts.data.dtype != wanted or not parts.data.dtype.isnative:
+        parts.copied.append(f"data converted from {parts.data.dtype}")
+    parts.data = _in_line(parts.data, wanted, copy)
+    for name in ("indptr", "indices"):
+        array = getattr(parts, name)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"{name} is {array.dtype}; int32 or int64 expected")
+        kept = array.dtype in (np.int32, np.int64) and array.dtype.isnative
+        setattr(parts, name, _in_line(array, array.dtype if kept else np.dtype(np.int64), copy))
+        if not kept:
+            parts.copied.append(f"{name} converted from {array.dtype}")
+    if copy:
+        parts.copied.append("copied as asked")
+
+
+def _in_line(array: Array, dtype: np.dtype[Any], copy: bool) -> Array:
+    """Without gaps, in this type; as it is where it is so."""
+    if copy:
+        return np.array(array, dtype=dtype, order="C", copy=True, subok=False)
+    return np.require(array, dtype=dtype, requirements=["C", "A"])
+
+
+def _signed(indices: Array, bound: int) -> Array:
+    """Indices of 32 bits as SciPy has them: signed, in 64 where 31 do not hold them."""
+    return indices.view(np.int32) if bound <= 2**31 else indices.astype(np.int64)
+
+
+def precision(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:
+    """What numbers of a type are computed in: float32 stays, other real numbers become float64."""
+    if dtype.kind == "c" or dtype.kind not in "fiub" or (dtype.kind == "f" and dtype.itemsize > 8):
+        raise TypeError(f"{what} is {dtype}; float32 or float64 expected, or what can become float64")
+    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)

@@ -1,0 +1,169 @@
+//! How an array of NumPy's lies, and views of it.
+
+use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use ordito::{
+    BlockView, BlockViewMut, ColumnsView, ColumnsViewMut, DenseView, DenseViewMut, FormatError, Scalar,
+};
+use pyo3::prelude::*;
+use std::ops::Range;
+
+/// A block of vectors, one or two dimensions of an array: element (r, c) lies `r · distance + c` elements from the start, or with
+/// `by_columns` `c · distance + r`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block<S> {
+    start: *mut S,
+    place: Place,
+    /// Of the array: a vector is a block of one column.
+    pub(crate) dimensions: usize,
+}
+
+/// Shape and distances, in elements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    distance: usize,
+    by_columns: bool,
+}
+
+// SAFETY: only an address; those who make views of it promise what it points to.
+unsafe impl<S: Send> Send for Block<S> {}
+// SAFETY: the same.
+unsafe impl<S: Sync> Sync for Block<S> {}
+
+impl<S: Scalar + Element> Block<S> {
+    /// Of an array of exactly this element type that lies by rows or by columns; `None` for everything else, which can be copied
+    /// to one that does.
+    pub(crate) fn of(array: &Bound<'_, PyAny>) -> Option<Self> {
+        let array = array.cast::<PyArrayDyn<S>>().ok()?;
+        if !array.is_aligned() {
+            return None;
+        }
+        let place = Place::of(array.shape(), array.strides(), size_of::<S>())?;
+        Some(Block { start: array.data(), place, dimensions: array.ndim() })
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Rows for columns.
+    pub(crate) fn transposed(self) -> Self {
+        let Place { rows, cols, distance, by_columns } = self.place;
+        Block { place: Place { rows: cols, cols: rows, distance, by_columns: !by_columns }, ..self }
+    }
+
+    /// Addresses between its first and its last byte, gaps included.
+    fn span(&self) -> Range<usize> {
+        let begin = self.start.addr();
+        begin..begin + self.place.elements() * size_of::<S>()
+    }
+
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.span(), other.span());
+        ours.start < theirs.end && theirs.start < ours.end
+    }
+
+    /// # Safety
+    /// The array is there for `'a`, and nobody writes its elements.
+    pub(crate) unsafe fn view<'a>(&self) -> Result<BlockView<'a, S>, FormatError> {
+        let Place { rows, cols, distance, by_columns } = self.place;
+        // SAFETY: shape and distances are the array's, so that it reaches that far; the rest is the caller's promise.
+        let data = unsafe { std::slice::from_raw_parts(self.start, self.place.elements()) };
+        Ok(if by_columns {
+            ColumnsView::new(data, rows, cols, distance)?.into()
+        } else {
+            DenseView::new(data, rows, cols, distance)?.into()
+        })
+    }
+
+    /// As [`view`](Self::view), of what lies by rows.
+    ///
+    /// # Safety
+    /// The same.
+    pub(crate) unsafe fn by_rows<'a>(&self) -> Option<DenseView<'a, S>> {
+        // SAFETY: the caller's promise.
+        match unsafe { self.view() } {
+            Ok(BlockView::Rows(view)) => Some(view),
+            _ => None,
+        }
+    }
+
+    /// # Safety
+    /// The array is there for `'a`, and nobody else reads or writes anything between its first and last element.
+    pub(crate) unsafe fn view_mut<'a>(&self) -> Result<BlockViewMut<'a, S>, FormatError> {
+        let Place { rows, cols, distance, by_columns } = self.place;
+        // SAFETY: as in `view`.
+        let data = unsafe { std::slice::from_raw_parts_mut(self.start, self.place.elements()) };
+        Ok(if by_columns {
+            ColumnsViewMut::new(data, rows, cols, distance)?.into()
+        } else {
+            DenseViewMut::new(data, rows, cols, distance)?.into()
+        })
+    }
+}
+
+impl Place {
+    fn of(shape: &[usize], strides: &[isize], size: usize) -> Option<Self> {
+        match (shape, strides) {
+            (&[rows], &[stride]) => Place::of_matrix([rows, 1], [stride, size as isize], size),
+            (&[rows, cols], &[by_row, by_col]) => Place::of_matrix([rows, cols], [by_row, by_col], size),
+            _ => None,
+        }
+    }
+
+    fn of_matrix([rows, cols]: [usize; 2], [by_row, by_col]: [isize; 2], size: usize) -> Option<Self> {
+        let by_columns = |by_columns| move |distance| Place { rows, cols, distance, by_columns };
+        apart(rows, by_row, cols, by_col, size)
+            .map(by_columns(false))
+            .or_else(|| apart(cols, by_col, rows, by_row, size).map(by_columns(true)))
+    }
+
+    /// Elements from the first to the last one.
+    fn elements(&self) -> usize {
+        let (lines, length) = if self.by_columns { (self.cols, self.rows) } else { (self.rows, self.cols) };
+        if lines == 0 || length == 0 { 0 } else { (lines - 1) * self.distance + length }
+    }
+}
+
+/// How many elements apart lines begin, where elements lie side by side in them and lines do not overlap.
+fn apart(lines: usize, by_line: isize, length: usize, by_element: isize, size: usize) -> Option<usize> {
+    if length > 1 && by_element != size as isize {
+        return None;
+    }
+    if lines <= 1 || length == 0 {
+        return Some(length.max(1));
+    }
+    let by_line = usize::try_from(by_line).ok()?;
+    (by_line.is_multiple_of(size) && by_line / size >= length).then_some(by_line / size)
+}
+
+/// May it be written?
+pub(crate) fn is_writeable(array: &Bound<'_, PyAny>) -> bool {
+    let Ok(array) = array.cast::<numpy::PyUntypedArray>() else { return false };
+    let flag = array.getattr("flags").and_then(|flags| flags.getattr("writeable"));
+    flag.and_then(|flag| flag.is_truthy()).unwrap_or(false)
+}
+
+/// A new array in rows, of any content.
+///
+/// # Safety
+/// Every element is written before anybody reads one.
+pub(crate) unsafe fn unwritten<'py, S: Element>(
+    py: Python<'py>,
+    shape: &[usize],
+) -> Bound<'py, PyArrayDyn<S>> {
+    // SAFETY: the caller's promise; elements are plain numbers.
+    unsafe { PyArrayDyn::new(py, shape, false) }
+}
+
+/// An array of one dimension without gaps, to read.
+///
+/// # Safety
+/// The array is there for `'a`, and nobody writes its elements.
+pub(crate) unsafe fn line<'a, T: Element>(array: &Bound<'_, PyAny>) -> Option<&'a [T]> {
+    let array = array.cast::<PyArrayDyn<T>>().ok()?;
+    let in_place = array.ndim() == 1 && array.is_c_contiguous() && array.is_aligned();
+    // SAFETY: that many elements lie there side by side; the rest is the caller's promise.
+    in_place.then(|| unsafe { std::slice::from_raw_parts(array.data(), array.len()) })
+}

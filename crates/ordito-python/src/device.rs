@@ -1,0 +1,117 @@
+//! Products with memory of CuPy and torch: nothing travels, nothing waits.
+
+use crate::errors::exception;
+use crate::matrix::{Held, Matrix, Precision, Side};
+use numpy::Element;
+use ordito::device::{Device, DeviceView, DeviceViewMut};
+use ordito::spmm::Plan;
+use ordito::{Error, Scalar};
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// The legacy stream, as the driver and as the runtime name it: that of the plans ([`crate::machines`]).
+const LEGACY: [usize; 2] = [0, 1];
+/// Streams of the caller's that are kept at most, for each thread.
+const KEPT_STREAMS: usize = 16;
+
+thread_local! {
+    /// Streams that were seen, so that their events need not be made anew: number of the GPU, handle, and what orders with it.
+    static STREAMS: RefCell<Vec<(usize, usize, Device)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A matrix in memory of the device, by rows.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    address: u64,
+    rows: usize,
+    cols: usize,
+    distance: usize,
+}
+
+/// A block as Python tells it: address, rows, columns, and how many elements apart rows begin.
+type Told = (u64, usize, usize, usize);
+
+impl Block {
+    fn told((address, rows, cols, distance): Told) -> Self {
+        Block { address, rows, cols, distance }
+    }
+}
+
+/// Y = alpha A X + beta Y, or with the transposed of A, in the order of `stream`. Only enqueues.
+///
+/// The Python side has asked the arrays where they lie, and that they are of the matrix's GPU and element type.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // of one call, all plain; Python builds no object for them
+pub(crate) fn product_on_device(
+    py: Python<'_>,
+    matrix: &Bound<'_, Matrix>,
+    x: Told,
+    y: Told,
+    alpha: f64,
+    beta: f64,
+    transposed: bool,
+    stream: usize,
+) -> PyResult<()> {
+    let (x, y, side) = (Block::told(x), Block::told(y), Side { transposed, from_left: false });
+    let held = &matrix.get().held;
+    py.detach(|| match held {
+        Precision::F32(held) => product(held, x, y, (alpha as f32, beta as f32), side, stream),
+        Precision::F64(held) => product(held, x, y, (alpha, beta), side, stream),
+    })
+    .map_err(exception)
+}
+
+fn product<S: Scalar + Element>(
+    held: &Held<S>,
+    x: Block,
+    y: Block,
+    (alpha, beta): (S, S),
+    side: Side,
+    stream: usize,
+) -> Result<(), Error> {
+    held.with_plan(side, |plan| {
+        // SAFETY: the arrays that the Python side holds lie there. They are used in the order of `stream`, in which their owner
+        // frees them and uses them again.
+        let (x, y) = unsafe {
+            let x = DeviceView::from_raw(x.address, x.rows, x.cols, x.distance)?;
+            (x, DeviceViewMut::from_raw(y.address, y.rows, y.cols, y.distance)?)
+        };
+        in_order_of(stream, plan, |plan| Ok(plan.apply_on_device(alpha, x, beta, y)?))
+    })
+}
+
+/// After all that is in the stream, before all that is put into it later.
+fn in_order_of<S: Scalar>(
+    stream: usize,
+    plan: &Plan<S>,
+    work: impl FnOnce(&Plan<S>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let ours = match plan.device() {
+        Some(ours) if !LEGACY.contains(&stream) => ours,
+        _ => return work(plan),
+    };
+    let theirs = their_device(ours, stream)?;
+    ours.wait_for(&theirs)?;
+    work(plan)?;
+    Ok(theirs.wait_for(ours)?)
+}
+
+fn their_device(ours: &Device, stream: usize) -> Result<Device, Error> {
+    let Some(gpu) = ours.gpu() else { return Ok(ours.clone()) };
+    let number = gpu.info().number;
+    STREAMS.with_borrow_mut(|streams| {
+        if let Some((.., device)) = streams.iter().find(|(of, handle, _)| (*of, *handle) == (number, stream))
+        {
+            return Ok(device.clone());
+        }
+        // SAFETY: a stream of the caller's, current while it calls. Later it is used only when a caller names it again.
+        let device = Device::Cuda(unsafe { Arc::clone(gpu).with_raw_stream(stream as *mut c_void) }?);
+        if streams.len() == KEPT_STREAMS {
+            streams.remove(0);
+        }
+        streams.push((number, stream, device.clone()));
+        Ok(device)
+    })
+}

@@ -1,0 +1,32 @@
+//! Ordito for Python: what touches memory of NumPy or of a GPU. What Python says better (types, conversions, errors about
+//! arguments) stands in `python/ordito`.
+//!
+//! `errors` (one exception for each error) · `machines` (threads and GPUs, made once) · `arrays` (how an array lies) ·
+//! `matrix` (products) with `device` (memory of CuPy and torch) · `dense` · `files` · `doctor`.
+
+mod arrays;
+mod dense;
+mod device;
+mod doctor;
+mod errors;
+mod files;
+mod machines;
+mod matrix;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<matrix::Matrix>()?;
+    module.add_function(wrap_pyfunction!(matrix::rows_of_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(device::product_on_device, module)?)?;
+    module.add_function(wrap_pyfunction!(dense::gemm, module)?)?;
+    module.add_function(wrap_pyfunction!(dense::column_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(files::read_csr, module)?)?;
+    module.add_function(wrap_pyfunction!(files::read_coo, module)?)?;
+    module.add_function(wrap_pyfunction!(files::write_coo, module)?)?;
+    module.add_function(wrap_pyfunction!(files::read_text, module)?)?;
+    module.add_function(wrap_pyfunction!(doctor::doctor, module)?)?;
+    Ok(())
+}

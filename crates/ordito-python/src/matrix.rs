@@ -1,0 +1,353 @@
+//! A matrix in arrays of NumPy's, made ready for products.
+
+use crate::arrays::{Block, is_writeable, line, unwritten};
+use crate::errors::exception;
+use crate::machines::machine;
+use numpy::{Element, PyArray1};
+use ordito::spmm::{Plan, ViewPlan};
+use ordito::{Choice, Csr, CsrView, Error, FormatError, Index, Scalar};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+/// Arrays of a CSR matrix and what is prepared of them. The arrays are borrowed: whoever made it does not change them.
+#[pyclass(frozen, module = "ordito._ordito")]
+pub(crate) struct Matrix {
+    pub(crate) held: Precision,
+}
+
+/// What a matrix holds, in either precision.
+pub(crate) enum Precision {
+    F32(Held<f32>),
+    F64(Held<f64>),
+}
+
+/// Does the same in either precision.
+macro_rules! in_either {
+    ($matrix:expr, $held:ident => $work:expr) => {
+        match &$matrix.held {
+            $crate::matrix::Precision::F32($held) => $work,
+            $crate::matrix::Precision::F64($held) => $work,
+        }
+    };
+}
+
+pub(crate) struct Held<S: Scalar> {
+    /// Reads what `_arrays` hold, and is dropped before them.
+    plan: RwLock<ViewPlan<'static, S>>,
+    shape: (usize, usize),
+    converted_bytes: usize,
+    _arrays: [Py<PyAny>; 3],
+}
+
+/// Which product: of A or of its transposed, with vectors as columns on its right or as rows on its left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side {
+    pub(crate) transposed: bool,
+    pub(crate) from_left: bool,
+}
+
+impl Side {
+    /// Does it take a plan of Aᵀ? Rows on the left are columns on the right of the transposed.
+    pub(crate) fn of_transposed(self) -> bool {
+        self.transposed != self.from_left
+    }
+}
+
+/// Index arrays that Python knows, borrowed.
+///
+/// # Safety
+/// As for [`line`].
+unsafe fn csr_view<'a, S: Scalar>(
+    shape: (usize, usize),
+    indptr: &Bound<'_, PyAny>,
+    indices: &Bound<'_, PyAny>,
+    values: &'a [S],
+) -> PyResult<CsrView<'a, S>> {
+    fn of<'a, S: Scalar, O: Index, C: Index>(
+        shape: (usize, usize),
+        offsets: &'a [O],
+        columns: &'a [C],
+        values: &'a [S],
+    ) -> PyResult<CsrView<'a, S>> {
+        CsrView::from_parts(shape.0, shape.1, offsets, columns, values).map_err(exception)
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (line::<i32>(indptr), line::<i64>(indptr), line::<i32>(indices), line::<i64>(indices)) {
+            (Some(offsets), _, Some(columns), _) => of(shape, offsets, columns, values),
+            (Some(offsets), _, _, Some(columns)) => of(shape, offsets, columns, values),
+            (_, Some(offsets), Some(columns), _) => of(shape, offsets, columns, values),
+            (_, Some(offsets), _, Some(columns)) => of(shape, offsets, columns, values),
+            _ => Err(PyTypeError::new_err(
+                "indptr and indices must be int32 or int64, of one dimension, without gaps",
+            )),
+        }
+    }
+}
+
+impl<S: Scalar + Element> Held<S> {
+    fn new(
+        shape: (usize, usize),
+        [indptr, indices, data]: [&Bound<'_, PyAny>; 3],
+        threads: Option<usize>,
+        gpu: Option<usize>,
+        variant: Option<&str>,
+    ) -> PyResult<Self> {
+        let py = data.py();
+        let machine = machine(py, threads, gpu)?;
+        // SAFETY: this holds a reference to each array for longer than the plan lives; that nobody writes them is what the Python
+        // side documents.
+        let values: &'static [S] = unsafe { line(data) }
+            .ok_or_else(|| PyTypeError::new_err("data must have one dimension, without gaps"))?;
+        // SAFETY: the same.
+        let view = unsafe { csr_view(shape, indptr, indices, values) }?;
+        let converted_bytes = view.converted_bytes();
+        let plan = py.detach(|| match variant {
+            Some(name) => ViewPlan::with_variant(name, view, &machine),
+            None => ViewPlan::new(view, &machine),
+        });
+        let plan = RwLock::new(plan.map_err(exception)?);
+        let arrays = [indptr, indices, data].map(|array| array.clone().unbind());
+        Ok(Held { plan, shape, converted_bytes, _arrays: arrays })
+    }
+
+    /// Never called with the interpreter's lock held: one that updates waits for those that multiply.
+    pub(crate) fn plan(&self) -> RwLockReadGuard<'_, ViewPlan<'static, S>> {
+        self.plan.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs the plan of A, or that of Aᵀ.
+    pub(crate) fn with_plan<R, E: Into<Error>>(
+        &self,
+        side: Side,
+        work: impl FnOnce(&Plan<S>) -> Result<R, E>,
+    ) -> Result<R, Error> {
+        let plan = self.plan();
+        let plan: &Plan<S> = if side.of_transposed() { plan.transposed()? } else { &plan };
+        work(plan).map_err(Into::into)
+    }
+
+    /// Elements of the vectors that go in, and of those that come out.
+    pub(crate) fn lengths(&self, side: Side) -> (usize, usize) {
+        let (rows, cols) = self.shape;
+        if side.of_transposed() { (rows, cols) } else { (cols, rows) }
+    }
+
+    /// `None` where an array must be copied or converted first.
+    fn product<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        (alpha, beta): (S, S),
+        side: Side,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(x) = Block::<S>::of(x).map(|block| (x, block)) else { return Ok(None) };
+        let (py, dimensions) = (x.0.py(), x.1.dimensions);
+        // As columns on the right of what is multiplied. A vector is a column on either side.
+        let turned =
+            |block: Block<S>| if side.from_left && dimensions > 1 { block.transposed() } else { block };
+        let x = turned(x.1);
+        let (length, result_length) = self.lengths(side);
+        let columns = x.place().cols;
+        if x.place().rows != length {
+            return Err(mismatch(self.shape, side, dimensions, x.place().rows, length));
+        }
+        let y_array = match out {
+            Some(out) => out.clone(),
+            None => {
+                let shape = [result_length, columns];
+                let shape = match (dimensions, side.from_left) {
+                    (1, _) => &shape[..1],
+                    (_, false) => &shape[..],
+                    (_, true) => &[columns, result_length],
+                };
+                // SAFETY: β is 0, as the caller has seen to; then the product writes every element and reads none.
+                unsafe { unwritten::<S>(py, shape) }.into_any()
+            }
+        };
+        let Some(y) = Block::<S>::of(&y_array) else { return Ok(None) };
+        let (y_dimensions, y) = (y.dimensions, turned(y));
+        let fits = y_dimensions == dimensions && (y.place().rows, y.place().cols) == (result_length, columns);
+        if !fits {
+            let shape = y_array.getattr("shape")?.to_string();
+            return Err(PyValueError::new_err(format!(
+                "out has the shape {shape}; {} expected",
+                match (dimensions, side.from_left) {
+                    (1, _) => format!("({result_length},)"),
+                    (_, false) => format!("({result_length}, {columns})"),
+                    (_, true) => format!("({columns}, {result_length})"),
+                }
+            )));
+        }
+        if out.is_some() {
+            if !is_writeable(&y_array) {
+                return Err(PyValueError::new_err("out is read-only"));
+            }
+            if x.overlaps(&y) {
+                return Ok(None);
+            }
+        }
+        py.detach(|| {
+            // SAFETY: both arrays are referenced until the call ends, and do not overlap. That no other thread of Python writes
+            // them meanwhile is as with every function of NumPy's that releases the lock.
+            let (x, y) = unsafe { (x.view()?, y.view_mut()?) };
+            self.with_plan(side, |plan| plan.apply(alpha, x, beta, y))
+        })
+        .map_err(exception)?;
+        Ok(Some(y_array))
+    }
+
+    fn update_values(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        // SAFETY: copied before this returns.
+        let values: &[S] =
+            unsafe { line(data) }.ok_or_else(|| PyTypeError::new_err("data: another dtype or gaps"))?;
+        let values = values.to_vec();
+        let updated = data.py().detach(|| {
+            let mut plan = self.plan.write().unwrap_or_else(PoisonError::into_inner);
+            plan.update_values(values)
+        });
+        updated.map_err(exception)
+    }
+}
+
+/// As NumPy says it.
+fn mismatch(shape: (usize, usize), side: Side, dimensions: usize, found: usize, expected: usize) -> PyErr {
+    let (rows, cols) = if side.transposed { (shape.1, shape.0) } else { shape };
+    let what = match (dimensions, side.from_left) {
+        (1, _) => "elements",
+        (_, false) => "rows",
+        (_, true) => "columns",
+    };
+    PyValueError::new_err(format!(
+        "matmul: A is {rows}×{cols}, so that X must have {expected} {what}; it has {found}"
+    ))
+}
+
+#[pymethods]
+impl Matrix {
+    /// Arrays as SciPy has them, `data` in float32 or float64.
+    #[new]
+    #[pyo3(signature = (shape, indptr, indices, data, threads=None, gpu=None, variant=None))]
+    fn new(
+        shape: (usize, usize),
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        gpu: Option<usize>,
+        variant: Option<&str>,
+    ) -> PyResult<Self> {
+        let arrays = [indptr, indices, data];
+        let held = if data.cast::<PyArray1<f32>>().is_ok() {
+            Precision::F32(Held::new(shape, arrays, threads, gpu, variant)?)
+        } else if data.cast::<PyArray1<f64>>().is_ok() {
+            Precision::F64(Held::new(shape, arrays, threads, gpu, variant)?)
+        } else {
+            return Err(PyTypeError::new_err("data must be float32 or float64"));
+        };
+        Ok(Matrix { held })
+    }
+
+    /// A·X, Aᵀ·X, X·A or X·Aᵀ: alpha times that, plus beta times out. `None` where an array must be converted first: another
+    /// element type, more dimensions, gaps in both directions, out above X.
+    #[pyo3(signature = (x, out=None, alpha=1.0, beta=0.0, transposed=false, from_left=false))]
+    fn product<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        alpha: f64,
+        beta: f64,
+        transposed: bool,
+        from_left: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let beta = if out.is_some() { beta } else { 0.0 };
+        let side = Side { transposed, from_left };
+        match &self.held {
+            Precision::F32(held) => held.product(x, out, (alpha as f32, beta as f32), side),
+            Precision::F64(held) => held.product(x, out, (alpha, beta), side),
+        }
+    }
+
+    /// Kernel, reason, seconds and bytes of making ready for so many columns.
+    fn prepare(
+        &self,
+        py: Python<'_>,
+        columns: usize,
+        transposed: bool,
+    ) -> PyResult<(String, String, f64, u64)> {
+        let side = Side { transposed, from_left: false };
+        let prepared =
+            py.detach(|| in_either!(self, held => held.with_plan(side, |plan| plan.prepare(columns))));
+        let prepared = prepared.map_err(exception)?;
+        let (choice, seconds) = (prepared.choice, prepared.time.as_secs_f64());
+        Ok((choice.variant.to_string(), choice.reason, seconds, prepared.bytes))
+    }
+
+    /// Columns, kernel and reason, for every number of columns that there was a product with.
+    fn choices(&self, py: Python<'_>, transposed: bool) -> PyResult<Vec<(usize, String, String)>> {
+        let side = Side { transposed, from_left: false };
+        let choices = py
+            .detach(|| in_either!(self, held => held.with_plan(side, |plan| Ok::<_, Error>(plan.choices()))));
+        let named = |(columns, choice): (usize, Choice)| (columns, choice.variant.to_string(), choice.reason);
+        Ok(choices.map_err(exception)?.into_iter().map(named).collect())
+    }
+
+    /// Other numbers for the same pattern, in the same order.
+    fn update_values(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        in_either!(self, held => held.update_values(data))
+    }
+
+    /// Bytes beside the arrays that it was made of: what was converted, and what is prepared.
+    fn bytes(&self, py: Python<'_>) -> u64 {
+        py.detach(|| in_either!(self, held => held.converted_bytes as u64 + held.plan().bytes()))
+    }
+
+    /// Bytes of indices that had to be converted.
+    #[getter]
+    fn converted_bytes(&self) -> usize {
+        in_either!(self, held => held.converted_bytes)
+    }
+}
+
+/// The arrays of a CSR matrix, made of those of a CSC one.
+#[pyfunction]
+pub(crate) fn rows_of_columns<'py>(
+    shape: (usize, usize),
+    indptr: &Bound<'py, PyAny>,
+    indices: &Bound<'py, PyAny>,
+    data: &Bound<'py, PyAny>,
+) -> PyResult<[Bound<'py, PyAny>; 3]> {
+    fn of<'py, S: Scalar + Element>(
+        (rows, cols): (usize, usize),
+        arrays: [&Bound<'py, PyAny>; 3],
+    ) -> Option<PyResult<[Bound<'py, PyAny>; 3]>> {
+        let [indptr, indices, data] = arrays;
+        // SAFETY: read before this returns, while the caller holds them.
+        let values: &[S] = unsafe { line(data) }?;
+        // SAFETY: the same. Rows and columns change places: the arrays are a CSR matrix of the transposed.
+        let by_columns = unsafe { csr_view((cols, rows), indptr, indices, values) };
+        let by_rows = by_columns.and_then(|view| {
+            let (offsets, row_indices) = (view.row_offsets(), view.col_indices());
+            let sorted = data.py().detach(|| Csr::from_csc_parts(rows, cols, offsets, row_indices, values));
+            sorted.map_err(|error: FormatError| exception(error))
+        });
+        Some(by_rows.map(|a| parts(data.py(), a)))
+    }
+    let arrays = [indptr, indices, data];
+    of::<f64>(shape, arrays)
+        .or_else(|| of::<f32>(shape, arrays))
+        .unwrap_or_else(|| Err(PyTypeError::new_err("data must be float32 or float64, without gaps")))
+}
+
+/// Offsets, columns and values as arrays that own them: nothing is copied. Indices are signed, as SciPy wants them.
+pub(crate) fn parts<'py, S: Scalar + Element>(py: Python<'py>, a: Csr<S>) -> [Bound<'py, PyAny>; 3] {
+    let (offsets, columns, values) = a.into_parts();
+    // Both keep their bits: an offset is below 2^63, and where a column is not below 2^31 the caller widens it.
+    let offsets = PyArray1::from_vec(py, bytemuck::cast_vec::<usize, i64>(offsets));
+    [
+        offsets.into_any(),
+        PyArray1::from_vec(py, columns).into_any(),
+        PyArray1::from_vec(py, values).into_any(),
+    ]
+}
