@@ -36,6 +36,14 @@ faults moments="200":
 miri:
     MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test -p ordito --features emulator,serde --lib -- matrix:: cpu:: io:: spmm::cpu::formats spmm::plan scalar:: text::
 
+# the Python package: a wheel in target/wheels, installed and tested (needs python3)
+python *tests:
+    bash .ci/python {{tests}}
+
+# the same wheel for systems from 2014 on, linked by zig
+wheel:
+    ORDITO_WHEEL_TOOLS=ziglang ORDITO_WHEEL_ARGS="--zig --compatibility manylinux2014" bash .ci/python
+
 # kernels for NEON under an emulator of the instruction set (the script says what it needs)
 arm64:
     bash .ci/arm64

@@ -1,4 +1,4 @@
-//! What a plan has prepared: a product for every number of columns that was asked for, A in at most two forms beside its own.
+//! What a plan has prepared: a product for every number of columns that was asked for, A in few forms beside its own.
 //!
 //! Numbers of columns that want the same form of A share it. Which kernel serves a number of columns never depends on what was
 //! asked for before: so a product has the same bits however many others a plan has served.
@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Forms of A beside A itself: the one in use, and one more for whoever takes turns (one column and a block of them). A third
 /// takes the place of the one that was not used for longest.
 const MOST_FORMS: usize = 2;
+/// On a device numbers of columns share nothing, and each of them is a form: as many as the layers of a network have, forward and back.
+/// Preparing one again takes the time of hundreds of products.
+const MOST_FORMS_ON_DEVICE: usize = 8;
 /// Numbers of columns that a plan remembers. Each costs a few hundred bytes; none of them is worth counting.
 const MOST_PRODUCTS: usize = 64;
 
@@ -208,8 +211,10 @@ fn taken_out<S: Scalar>(
 /// Hands out what was not used for longest, until there is not too much.
 fn make_room<S: Scalar>(ready: &mut Vec<Arc<Ready<S>>>) -> Vec<Arc<Ready<S>>> {
     let mut forgotten = Vec::new();
+    let on_device = ready.iter().any(|ready| matches!(ready.product, Shared::OnDevice(_)));
+    let most = if on_device { MOST_FORMS_ON_DEVICE } else { MOST_FORMS };
     while let forms = forms(ready)
-        && forms.len() > MOST_FORMS
+        && forms.len() > most
         && let Some((oldest, _)) = forms.iter().min_by_key(|(_, used)| *used)
     {
         forgotten.extend(taken_out(ready, |ready| Arc::ptr_eq(&ready.form, oldest)));

@@ -43,8 +43,8 @@ use std::time::Duration;
 ///
 /// The first product with K columns chooses a kernel for K and prepares what it needs; [`prepare`](Self::prepare) does that early
 /// and tells what it took. Numbers of columns share what is prepared where their kernels read A alike; on a device every number of
-/// columns has an A of its own. Beside A at most two other forms of it are kept ([`bytes`](Self::bytes)): a third takes the place of the
-/// one that was not used for longest.
+/// columns has an A of its own, up to eight. On the CPU at most two other forms of A are kept beside it
+/// ([`bytes`](Self::bytes)). One more takes the place of the one that was not used for longest.
 ///
 /// A product has the same bits on any number of threads, and whatever else the plan was used for.
 ///

@@ -344,6 +344,18 @@ fn rows_and_columns_give_the_same_bits_with_every_variant() {
 }
 
 #[test]
+fn a_device_keeps_several_numbers_of_columns_ready() {
+    let machine = Machine::with_threads(1).unwrap().with_accelerator(Accelerator::Emulator);
+    if machine.device().is_ok() {
+        let plan = Plan::new(named::<f64>("stencil5:4"), &machine).unwrap();
+        let made: Vec<_> = (1..10).map(|k| Arc::downgrade(&plan.ready(k).unwrap())).collect();
+        let kept: Vec<bool> = made.iter().map(|ready| ready.upgrade().is_some()).collect();
+        assert_eq!(kept, [&[false][..], &[true; 8]].concat(), "the first is forgotten");
+        assert_eq!(plan.choices().iter().map(|(k, _)| *k).collect::<Vec<_>>(), Vec::from_iter(1..10));
+    }
+}
+
+#[test]
 fn an_emulated_device_takes_either_order_too() {
     let machine = Machine::with_threads(1).unwrap().with_accelerator(Accelerator::Emulator);
     if machine.device().is_ok() {

@@ -75,3 +75,27 @@ impl<S: Scalar> Deref for ViewPlan<'_, S> {
         &self.plan
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{DenseView, DenseViewMut};
+
+    #[test]
+    fn new_values_leave_the_borrowed_ones_alone() {
+        let (offsets, columns, values) = ([0_usize, 1, 2], [1_u32, 0], [2.0, 3.0]);
+        let a = CsrView::from_parts(2, 2, &offsets, &columns, &values).unwrap();
+        let mut plan = ViewPlan::new(a, &Machine::with_threads(1).unwrap()).unwrap();
+        let multiplied = |plan: &ViewPlan<'_, f64>| {
+            let mut y = [0.0; 2];
+            let (x, y_view) = (DenseView::new(&[1.0, 10.0], 2, 1, 1), DenseViewMut::new(&mut y, 2, 1, 1));
+            plan.apply(1.0, x.unwrap(), 0.0, y_view.unwrap()).unwrap();
+            y
+        };
+        assert_eq!(multiplied(&plan), [20.0, 3.0]);
+        plan.update_values(vec![5.0, 7.0]).unwrap();
+        assert_eq!((multiplied(&plan), values), ([50.0, 7.0], [2.0, 3.0]));
+        assert!(plan.update_values(vec![1.0]).is_err());
+        assert_eq!(multiplied(&plan), [50.0, 7.0]);
+    }
+}
