@@ -54,6 +54,11 @@ const FEW_X: usize = 32;
 /// where rows are short or their lengths change (rows as long as the row above are foreseen by the processor).
 const NARROW_X: usize = 64;
 const SHORT_X: usize = 128;
+/// The same in f64 where A, X and Y exceed the caches: there memory is waited for, whichever way rows are taken. Sorted over plain rows,
+/// nine generated matrices of 1.2 to 9.6 million nonzeros on 1 and 16 threads: K = 2 0.97 to 1.41, K = 4 0.87 to 1.31, K = 8 0.91 to
+/// 1.17 (rows of fewer than 10: 1.05 in the mean), K = 16 0.70 to 1.16. In f32 they gain as from the caches.
+const NARROW_X_FROM_MEMORY: usize = 32;
+const SHORT_X_FROM_MEMORY: usize = 64;
 /// Rows that are not as long as the row above: 0.2 gains nothing, 0.4 gains; where between matters little.
 const LENGTHS_CHANGE: f64 = 0.3;
 /// Nonzeros of a row, in the mean: 9 gain up to a tenth, 13 lose a little, so that any threshold from 6 to 20 does about as well.
@@ -111,7 +116,25 @@ pub(crate) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Su
 fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, String) {
     let steps = (subject.a.nnz() + subject.a.rows()).saturating_mul(subject.k);
     let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
-    by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, subject.k, size_of::<S>())
+    let x =
+        Columns { k: subject.k, scalar_bytes: size_of::<S>(), from_memory: exceeds_caches(machine, subject) };
+    by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, x)
+}
+
+/// Do A, X and Y have to come from memory for every product? Not where nothing is known of the caches.
+fn exceeds_caches<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
+    let of_a = subject.a.nnz().saturating_mul(size_of::<u32>() + size_of::<S>());
+    let of_x_and_y = (subject.a.rows() + subject.a.cols()).saturating_mul(subject.k * size_of::<S>());
+    let cache = machine.cpu().last_level_cache_bytes();
+    cache.is_some_and(|bytes| of_a.saturating_add(of_x_and_y) as u64 > bytes)
+}
+
+/// What X is to a choice.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    k: usize,
+    scalar_bytes: usize,
+    from_memory: bool,
 }
 
 fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Description, why: &str) -> Choice {
@@ -135,8 +158,7 @@ fn by_neighbours(
     rows: Neighbours,
     mean_length: f64,
     simd: SimdLevel,
-    k: usize,
-    scalar_bytes: usize,
+    Columns { k, scalar_bytes, from_memory }: Columns,
 ) -> (Rows, String) {
     let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
     let percent = |share: f64| (100.0 * share).round();
@@ -177,18 +199,20 @@ fn by_neighbours(
     if k == 1 && simd == SimdLevel::Avx512 {
         return (Rows::InLanes, "one column: rows side by side in the lanes of vectors".into());
     }
-    if k > 1 && x_bytes <= NARROW_X {
+    let waits = from_memory && is_f64;
+    if k > 1 && x_bytes <= if waits { NARROW_X_FROM_MEMORY } else { NARROW_X } {
         let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
         return (Rows::SortedByLength, why.into());
     }
-    if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X {
+    let ends_matter = !waits || mean_length < SHORT_ROW;
+    if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X && ends_matter {
         let why = format!(
             "{} % of the rows are not as long as the row above: sorted by length, their ends are foreseen",
             percent(rows.length_changes)
         );
         return (Rows::SortedByLength, why);
     }
-    if k > 1 && mean_length < SHORT_ROW && x_bytes <= SHORT_X {
+    if k > 1 && mean_length < SHORT_ROW && x_bytes <= if waits { SHORT_X_FROM_MEMORY } else { SHORT_X } {
         let why = format!(
             "rows of {mean_length:.1} nonzeros in the mean: eight of one length in a loop, which ends once for all of them"
         );
@@ -211,13 +235,15 @@ mod tests {
     use std::sync::Arc;
 
     fn chosen<S: Scalar>(name: &str, k: usize) -> &'static str {
+        chosen_from::<S>(name, k, false)
+    }
+
+    fn chosen_from<S: Scalar>(name: &str, k: usize, from_memory: bool) -> &'static str {
         let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
         let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
-        by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, k, size_of::<S>())
-            .0
-            .description()
-            .name
+        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory };
+        by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, x).0.description().name
     }
 
     #[test]
@@ -241,6 +267,27 @@ mod tests {
         );
         assert_eq!(chosen::<f32>("uniform:3000x16", 16), "csr-threads-sorted");
         assert_eq!(chosen::<f32>("uniform:3000x16", 32), "csr-threads-nnz");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn what_comes_from_memory_is_sorted_less() {
+        let from_memory = |name, k| chosen_from::<f64>(name, k, true);
+        assert_eq!(
+            [4, 8, 16].map(|k| from_memory("uniform:3000x16", k)),
+            ["csr-threads-sorted", "csr-threads-nnz", "csr-threads-nnz"]
+        );
+        assert_eq!(
+            [8, 16].map(|k| from_memory("stencil5:60", k)),
+            ["csr-threads-sorted", "csr-threads-nnz"],
+            "short rows of one length"
+        );
+        assert_eq!(
+            from_memory("powerlaw:3000x6", 16),
+            "csr-threads-sorted",
+            "short rows whose lengths change"
+        );
+        assert_eq!(chosen_from::<f32>("uniform:3000x16", 16, true), "csr-threads-sorted");
     }
 
     #[test]
