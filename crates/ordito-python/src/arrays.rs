@@ -113,6 +113,9 @@ impl Place {
     }
 
     fn of_matrix([rows, cols]: [usize; 2], [by_row, by_col]: [isize; 2], size: usize) -> Option<Self> {
+        if rows == 0 || cols == 0 {
+            return Some(Place { rows, cols, distance: cols, by_columns: false }); // whatever NumPy says of strides
+        }
         let by_columns = |by_columns| move |distance| Place { rows, cols, distance, by_columns };
         apart(rows, by_row, cols, by_col, size)
             .map(by_columns(false))
@@ -131,8 +134,8 @@ fn apart(lines: usize, by_line: isize, length: usize, by_element: isize, size: u
     if length > 1 && by_element != size as isize {
         return None;
     }
-    if lines <= 1 || length == 0 {
-        return Some(length.max(1));
+    if lines == 1 {
+        return Some(length);
     }
     let by_line = usize::try_from(by_line).ok()?;
     (by_line.is_multiple_of(size) && by_line / size >= length).then_some(by_line / size)

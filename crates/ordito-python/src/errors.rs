@@ -2,7 +2,7 @@
 
 use ordito::io::ReadError;
 use ordito::{Error, Refusal, RunError};
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 /// The exception for an error; its text is the library's sentence.
@@ -19,6 +19,7 @@ pub(crate) fn exception(error: impl Into<Error>) -> PyErr {
                 |number| PyOSError::new_err((number, text.clone())),
             )
         }
+        Error::Read(ReadError::UnknownName { .. }) => PyFileNotFoundError::new_err(text),
         Error::Write(_) => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }

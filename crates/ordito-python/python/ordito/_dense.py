@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordito import _ordito
-from ordito._sources import Array, precision
+from ordito._sources import Array, check_out, precision, put, whole_number
 
 
 def gemm(a: Any, b: Any, out: Any = None, *, alpha: float = 1.0, beta: float = 0.0) -> Array:
@@ -30,12 +31,7 @@ def gemm(a: Any, b: Any, out: Any = None, *, alpha: float = 1.0, beta: float = 0
             raise ValueError("beta is not 0: out must say what it is multiplied by")
         c = np.empty(shape, wide)
     else:
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"out is a {type(out).__name__}; an array expected")
-        if out.shape != shape:
-            raise ValueError(f"out has the shape {out.shape}; {shape} expected")
-        if not np.can_cast(wide, out.dtype, "same_kind"):
-            raise TypeError(f"the result is {wide}: it cannot be written to out, which is {out.dtype}")
+        check_out(out, shape, wide)
         c = out
     a, b = a.astype(wide, copy=False), b.astype(wide, copy=False)
     if c.dtype == wide and _ordito.gemm(a, b, c, alpha, beta):
@@ -43,18 +39,16 @@ def gemm(a: Any, b: Any, out: Any = None, *, alpha: float = 1.0, beta: float = 0
     # By columns: the transposed product is one by rows. What lies otherwise is copied.
     if c.dtype == wide and _ordito.gemm(b.T, a.T, c.T, alpha, beta):
         return c
-    if not c.flags.writeable:
-        raise ValueError("out is read-only")
-    copy = np.array(c, dtype=wide, order="C")
-    _ordito.gemm(np.array(a, order="C"), np.array(b, order="C"), copy, alpha, beta)
-    c[...] = copy
-    return c
+    product = np.empty(shape, wide)
+    done = _ordito.gemm(np.array(a, order="C"), np.array(b, order="C"), product, alpha, 0.0)
+    assert done
+    return put(product, out, beta)
 
 
 class ColumnStats(NamedTuple):
     """Statistics of every column, in float64."""
 
-    count: int
+    count: int  # type: ignore[assignment] # a tuple has a method of that name, which nobody needs here
     mean: NDArray[np.float64]
     #: Over n − 1; NaN of a single row.
     variance: NDArray[np.float64]
@@ -82,20 +76,27 @@ def column_stats(
 
     >>> import numpy as np
     >>> found = column_stats(np.array([[1.0, 30001.0], [2.0, 30002.0], [6.0, 30006.0]]))
-    >>> found.mean, found.variance
-    (array([3.0e+00, 3.0003e+04]), array([7., 7.]))
+    >>> found.mean.tolist(), found.variance.tolist()
+    ([3.0, 30003.0], [7.0, 7.0])
     """
     from ordito._matrix import _gpu_of
 
     data = np.asarray(x)
     if data.ndim == 0:
         raise ValueError("a number has no columns; an array expected")
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise TypeError(f"axis={axis!r}: a whole number expected")
     if not -data.ndim <= axis < data.ndim:
         raise ValueError(f"axis {axis} is out of bounds for an array of {data.ndim} dimensions")
     data = np.moveaxis(data, axis, 0)
-    shape = data.shape[1:]
+    count, shape = data.shape[0], data.shape[1:]
+    if count == 0:
+        raise ValueError(f"x has the shape {np.shape(x)}: nothing lies along axis {axis}; one row at least expected")
     wide = precision(data.dtype, "x")
-    rows = data.reshape(data.shape[0], -1).astype(wide, copy=False)
+    if out is not None:
+        check_out(out, (4, *shape), np.dtype(np.float64))
+    threads = None if threads is None else whole_number(threads, "threads")
+    rows = data.reshape(count, -1).astype(wide, copy=False)
     gpu = _gpu_of(device, None)
     found = _ordito.column_stats(rows, threads, gpu)
     if found is None:
@@ -104,8 +105,6 @@ def column_stats(
     count, statistics = found
     reshaped = [statistic.reshape(shape) for statistic in statistics]
     if out is not None:
-        if out.shape != (4, *shape):
-            raise ValueError(f"out has the shape {out.shape}; {(4, *shape)} expected")
         for row, statistic in enumerate(reshaped):
             out[row] = statistic
         reshaped = [out[row] for row in range(4)]
@@ -115,6 +114,8 @@ def column_stats(
 def _matrix(x: Any, what: str) -> Array:
     if isinstance(x, (list, tuple)):
         raise TypeError(f"{what} is a {type(x).__name__}: make it an array first, numpy.asarray({what})")
+    if sp.issparse(x):
+        raise TypeError(f"{what} is sparse: ordito.csr({what}) multiplies such matrices")
     array = np.asarray(x)
     if array.ndim != 2:
         raise ValueError(f"{what} has {array.ndim} dimensions; two expected")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 #: The widest load of a kernel: where an array begins.
 ALIGNMENT = 16
+
+#: Address, rows, columns, and how many elements apart rows begin.
+Place = tuple[int, int, int, int]
 
 
 def is_elsewhere(x: object) -> bool:
@@ -33,7 +37,7 @@ def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_le
         raise TypeError(f"X is a {type(x).__name__}, out a {type(out).__name__}; both must be of one kind")
     if _is_tensor(x):
         torch = sys.modules["torch"]
-        if torch.is_grad_enabled() and x.requires_grad:
+        if x.requires_grad and torch.is_grad_enabled():
             from ordito import torch as with_gradients
 
             if out is not None or alpha != 1 or from_left:
@@ -41,68 +45,86 @@ def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_le
             return with_gradients.spmm(matrix, x)
         if not x.is_cuda:
             return _on_host(torch, matrix, x, out, alpha, beta, from_left)
-        return _on_gpu(_Torch(torch), matrix, x, out, alpha, beta, from_left)
+        return _on_gpu(_of_torch(), matrix, x, out, alpha, beta, from_left)
     cupy = sys.modules.get("cupy")
     if cupy is None or not isinstance(x, cupy.ndarray):
         raise TypeError(f"X is a {type(x).__name__}: arrays of CuPy and torch are taken on a GPU; cupy.asarray(X) makes one")
-    return _on_gpu(_Cupy(cupy), matrix, x, out, alpha, beta, from_left)
+    return _on_gpu(_of_cupy(), matrix, x, out, alpha, beta, from_left)
 
 
 def _on_host(torch: Any, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
     """A tensor in memory of the host is an array of NumPy's in the same place."""
-    y = matrix._product(x.detach().numpy(), None if out is None else out.detach().numpy(), alpha, beta, from_left)
-    return torch.from_numpy(y) if out is None else out
+    if out is None:
+        return torch.from_numpy(matrix._product(x.detach().numpy(), None, alpha, beta, from_left))
+    matrix._product(x.detach().numpy(), out.detach().numpy(), alpha, beta, from_left)
+    return out
+
+
+@functools.cache
+def _of_torch() -> _Torch:
+    return _Torch(sys.modules["torch"])
+
+
+@functools.cache
+def _of_cupy() -> _Cupy:
+    return _Cupy(sys.modules["cupy"])
 
 
 class _Torch:
+    """What is asked of tensors."""
+
     def __init__(self, torch: Any) -> None:
         self.torch = torch
+        self.dtypes: dict[Any, np.dtype[Any]] = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
+        # The public way makes an object for every call, and takes ten times as long.
+        public = lambda gpu: torch.cuda.current_stream(gpu).cuda_stream  # noqa: E731
+        self.stream = getattr(torch._C, "_cuda_getCurrentRawStream", public)
 
-    def dtype(self, x: Any) -> np.dtype[Any]:
-        names = {self.torch.float32: np.float32, self.torch.float64: np.float64}
-        if x.dtype not in names:
-            raise TypeError(f"X is {x.dtype}; torch.float32 or torch.float64 expected")
-        return np.dtype(names[x.dtype])
+    def dtype(self, x: Any) -> np.dtype[Any] | None:
+        return self.dtypes.get(x.dtype)
 
     def gpu(self, x: Any) -> int:
         return int(x.get_device())
 
-    def address(self, x: Any) -> int:
-        return int(x.data_ptr())
-
-    def strides(self, x: Any) -> tuple[int, ...]:
-        return tuple(x.stride())
+    def place(self, x: Any) -> Place | None:
+        """Where it lies, if it does so as kernels take it."""
+        if x.is_contiguous():
+            shape = x.shape
+            cols = shape[1] if len(shape) == 2 else 1
+            return _aligned(x.data_ptr(), shape[0], cols, cols or 1)
+        return _strided(x.data_ptr(), tuple(x.shape), x.stride())
 
     def by_rows(self, x: Any) -> Any:
         return x.clone(memory_format=self.torch.contiguous_format)
 
     def empty(self, shape: tuple[int, ...], like: Any) -> Any:
-        return self.torch.empty(shape, dtype=like.dtype, device=like.device)
+        return like.new_empty(shape)
 
     def widened(self, x: Any) -> Any:
         return x.to(self.torch.float64)
 
-    def stream(self, gpu: int) -> int:
-        return int(self.torch.cuda.current_stream(gpu).cuda_stream)
-
 
 class _Cupy:
+    """What is asked of arrays of CuPy."""
+
     def __init__(self, cupy: Any) -> None:
         self.cupy = cupy
+        self.current_stream = cupy.cuda.get_current_stream
+        self.dtypes = {np.dtype(np.float32), np.dtype(np.float64)}
 
-    def dtype(self, x: Any) -> np.dtype[Any]:
-        if x.dtype not in (np.float32, np.float64):
-            raise TypeError(f"X is {x.dtype}; float32 or float64 expected")
-        return np.dtype(x.dtype)
+    def dtype(self, x: Any) -> np.dtype[Any] | None:
+        return x.dtype if x.dtype in self.dtypes else None
 
     def gpu(self, x: Any) -> int:
-        return int(x.device.id)
+        return int(x.data.device_id)
 
-    def address(self, x: Any) -> int:
-        return int(x.data.ptr)
-
-    def strides(self, x: Any) -> tuple[int, ...]:
-        return tuple(stride // x.itemsize for stride in x.strides)
+    def place(self, x: Any) -> Place | None:
+        """Where it lies, if it does so as kernels take it."""
+        shape = x.shape
+        if x.flags.c_contiguous:
+            cols = shape[1] if len(shape) == 2 else 1
+            return _aligned(x.data.ptr, shape[0], cols, cols or 1)
+        return _strided(x.data.ptr, shape, tuple(stride // x.itemsize for stride in x.strides))
 
     def by_rows(self, x: Any) -> Any:
         return self.cupy.array(x, order="C", copy=True)
@@ -114,48 +136,51 @@ class _Cupy:
         return x.astype(np.float64)
 
     def stream(self, gpu: int) -> int:
-        return int(self.cupy.cuda.get_current_stream().ptr)
+        return int(self.current_stream().ptr)
+
+
+def _aligned(address: int, rows: int, cols: int, distance: int) -> Place | None:
+    return None if address % ALIGNMENT else (address, rows, cols, distance)
+
+
+def _strided(address: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Place | None:
+    rows, cols = shape if len(shape) == 2 else (*shape, 1)
+    by_row, by_col = strides if len(shape) == 2 else (*strides, 1)
+    distance = max(cols, 1) if rows <= 1 else by_row
+    if (cols > 1 and by_col != 1) or distance < max(cols, 1):
+        return None
+    return _aligned(address, rows, cols, distance)
 
 
 def _on_gpu(
     arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool
 ) -> Any:
-    gpu = matrix._asked["gpu"]
+    gpu, dtype = matrix._asked["gpu"], arrays.dtype(x)
     if arrays.gpu(x) != gpu:
         number = arrays.gpu(x)
         raise ValueError(f'X lies on cuda:{number}, A on {matrix.device}: ordito.csr(A, device="cuda:{number}") puts it there')
-    dtype = arrays.dtype(x)
-    if dtype != matrix.dtype:
+    if dtype is None:
+        raise TypeError(f"X is {x.dtype}; float32 or float64 expected")
+    if dtype is not matrix.dtype and dtype != matrix.dtype:
         if dtype == np.float64:
             return matrix.astype(np.float64)._product(x, out, alpha, beta, from_left)
         return matrix._product(arrays.widened(x), out, alpha, beta, from_left)
-    if x.ndim not in (1, 2):
-        raise ValueError(f"matmul: X has {x.ndim} dimensions; one or two expected")
-    if from_left:
-        return _from_left(arrays, matrix, x, out, alpha, beta)
-    rows, cols = matrix.shape
-    if x.shape[0] != cols:
-        what = "elements" if x.ndim == 1 else "rows"
-        raise ValueError(f"matmul: A is {rows}×{cols}, so that X must have {cols} {what}; it has {x.shape[0]}")
-    shape = (rows, *x.shape[1:])
-    if out is None:
-        y = arrays.empty(shape, x)
-    else:
+    shape = matrix._result_shape(x.shape, from_left)
+    if out is not None:
         if tuple(out.shape) != shape:
             raise ValueError(f"out has the shape {tuple(out.shape)}; {shape} expected")
         if arrays.gpu(out) != gpu or arrays.dtype(out) != dtype:
             raise ValueError(f"out must be {dtype} on {matrix.device}, as X is")
-        y = out
-    x_place, y_place = _place(arrays, x), _place(arrays, y)
+    if from_left:
+        return _from_left(arrays, matrix, x, out, alpha, beta)
+    y = arrays.empty(shape, x) if out is None else out
+    x_place, y_place = arrays.place(x), arrays.place(y)
     if x_place is None or (out is not None and _overlap(x_place, y_place, dtype.itemsize)):
-        x = arrays.by_rows(x)
-        x_place = _place(arrays, x)
+        x_place = arrays.place(x := arrays.by_rows(x))
     if y_place is None:
-        y = arrays.by_rows(out)
-        y_place = _place(arrays, y)
+        y_place = arrays.place(y := arrays.by_rows(y))
     assert x_place is not None and y_place is not None
-    stream = arrays.stream(gpu)
-    _ordito.product_on_device(matrix._native, x_place, y_place, alpha, beta, matrix._is_transposed, stream)
+    _ordito.product_on_device(matrix._native, x_place, y_place, alpha, beta, matrix._is_transposed, arrays.stream(gpu))
     if out is not None and y is not out:
         out[...] = y
         return out
@@ -164,11 +189,8 @@ def _on_gpu(
 
 def _from_left(arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float) -> Any:
     """Rows on the left are columns on the right of the transposed."""
-    if x.ndim == 1:
+    if len(x.shape) == 1:
         return _on_gpu(arrays, matrix.T, x, out, alpha, beta, False)
-    if x.shape[1] != matrix.shape[0]:
-        rows, cols = matrix.shape
-        raise ValueError(f"matmul: A is {rows}×{cols}, so that X must have {rows} columns; it has {x.shape[1]}")
     y = _on_gpu(arrays, matrix.T, x.T, None, alpha, 0.0, False).T
     if out is None:
         return y
@@ -176,25 +198,11 @@ def _from_left(arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: 
     return out
 
 
-def _place(arrays: _Torch | _Cupy, x: Any) -> tuple[int, int, int, int] | None:
-    """Address, rows, columns and distance of rows, where it lies as kernels take it."""
-    rows, cols = (*x.shape, 1) if x.ndim == 1 else x.shape
-    strides = arrays.strides(x)
-    by_row, by_col = (*strides, 1) if x.ndim == 1 else strides
-    address = arrays.address(x)
-    distance = max(cols, 1) if rows <= 1 else by_row
-    if (cols > 1 and by_col != 1) or distance < cols or distance < 1 or address % ALIGNMENT:
-        return None
-    return address, int(rows), int(cols), int(distance)
-
-
-def _overlap(
-    x: tuple[int, int, int, int], y: tuple[int, int, int, int] | None, size: int
-) -> bool:
+def _overlap(x: Place, y: Place | None, size: int) -> bool:
     if y is None:
         return False
 
-    def span(place: tuple[int, int, int, int]) -> tuple[int, int]:
+    def span(place: Place) -> tuple[int, int]:
         address, rows, cols, distance = place
         return address, address + size * (max(rows - 1, 0) * distance + cols)
 

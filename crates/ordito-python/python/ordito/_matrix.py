@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ordito import _device, _ordito
-from ordito._sources import Array, Parts, _signed, parts_of, precision
+from ordito._sources import Array, Parts, _signed, check_out, parts_of, precision, put, whole_number
 
 
 class Choice(NamedTuple):
@@ -101,20 +102,24 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         gpu: int | None = None,
         variant: str | None = None,
     ) -> None:
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise ValueError(f"threads={threads!r}: a number from 1 on expected")
+        threads = None if threads is None else whole_number(threads, "threads")
         super().__init__(parts.data.dtype, parts.shape)
-        self._parts = parts
-        self._asked = {"threads": threads, "gpu": gpu, "variant": variant}
+        self._own_parts = parts
+        self._asked: dict[str, Any] = {"threads": threads, "gpu": gpu, "variant": variant}
         self._native = _ordito.Matrix(parts.shape, parts.indptr, parts.indices, parts.data, threads, gpu, variant)
         self._is_transposed = False
-        self._turned: Matrix | None = None
-        self._in_double: Matrix | None = None
+        self._of: Matrix | None = None
+        #: The same in the other precision, once it was asked for.
+        self._twin: Matrix | None = None
+        #: How often its values were replaced.
+        self._version = 0
 
     # --- products ---
 
     def __matmul__(self, x: Any) -> Any:
         y = self._native.product(x, None, 1.0, 0.0, self._is_transposed, False)
+        if y is None and isinstance(x, LinearOperator):
+            return super().__matmul__(x)
         return self._product(x, None, 1.0, 0.0, False) if y is None else y
 
     def __rmatmul__(self, x: Any) -> Any:
@@ -156,50 +161,46 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         """Everything that is not the shortest way: conversions, memory of others, refusals."""
         if _device.is_elsewhere(x) or _device.is_elsewhere(out):
             return _device.product(self, x, out, alpha, beta, from_left)
-        if isinstance(x, LinearOperator):
-            return super().__matmul__(x)
         x = _checked(x)
+        shape = self._result_shape(x.shape, from_left)
         wide = np.result_type(self.dtype, x.dtype)
+        if out is not None:
+            check_out(out, shape, wide)
         if wide.kind == "c":
-            return self._complex_product(x, out, alpha, beta, from_left)
-        precision(x.dtype, "X")
+            return put(self._complex_product(x, wide, alpha, from_left), out, beta)
         if wide != self.dtype:
-            return self.astype(wide)._product(x.astype(wide, copy=False), out, alpha, beta, from_left)
-        if out is not None and not isinstance(out, np.ndarray):
-            raise TypeError(f"out is a {type(out).__name__}; an array expected")
+            return self.astype(wide)._product(x, out, alpha, beta, from_left)
         x = x.astype(wide, copy=False)
-        options = (alpha, beta, self._is_transposed, from_left)
-        y = self._native.product(x, out, *options)
-        if y is None:
-            x = np.array(x, dtype=wide, order="C")
-            y = self._native.product(x, out, *options)
+        y = self._native.product(x, out, alpha, beta, self._is_transposed, from_left)
+        if y is None:  # X lies otherwise than kernels read it, or where out does
+            x = np.array(x, order="C")
+            y = self._native.product(x, out, alpha, beta, self._is_transposed, from_left)
         if y is None:  # neither type nor layout of out is a kernel's
-            if not np.can_cast(wide, out.dtype, "same_kind"):
-                raise TypeError(f"the result is {wide}: it cannot be written to out, which is {out.dtype}")
-            y = np.array(out, dtype=wide, order="C")
-            self._native.product(x, y, *options)
-            out[...] = y
-            y = out
+            y = self._native.product(x, None, alpha, 0.0, self._is_transposed, from_left)
+            assert y is not None
+            return put(y, out, beta)
         return y
 
-    def _complex_product(self, x: Array, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
+    def _result_shape(self, x: tuple[int, ...], from_left: bool) -> tuple[int, ...]:
+        """Of the product with an X of this shape, where they fit."""
+        if len(x) not in (1, 2):
+            raise ValueError(f"matmul: X has {len(x)} dimensions; one or two expected")
+        rows, cols = self.shape
+        expected, found = (rows, x[-1]) if from_left else (cols, x[0])
+        if found != expected:
+            what = "elements" if len(x) == 1 else "columns" if from_left else "rows"
+            raise ValueError(f"matmul: A is {rows}×{cols}, so that X must have {expected} {what}; it has {found}")
+        return (*x[:-1], cols) if from_left else (rows, *x[1:])
+
+    def _complex_product(self, x: Array, kind: np.dtype[Any], alpha: float, from_left: bool) -> Array:
         """Real and imaginary parts lie side by side, and so they are twice as many columns."""
-        if from_left:
-            turned = self.T._complex_product(x.T, None if out is None else out.T, alpha, beta, False)
-            return out if out is not None else turned.T
-        kind = np.result_type(x.dtype, self.dtype)
-        real = np.dtype(np.float32) if kind == np.complex64 else np.dtype(np.float64)
-        if kind not in (np.complex64, np.complex128):
-            raise TypeError(f"X is {x.dtype}; complex64 or complex128 expected")
-        pairs = np.ascontiguousarray(x, dtype=kind).reshape(x.shape[0], -1).view(real)
-        y = self.astype(real)._product(pairs, None, alpha, 0.0, False)
-        y = y.view(kind).reshape(self.shape[0], *x.shape[1:])
-        if out is None:
-            return y
-        if beta != 0:
-            y += np.asarray(beta * out, dtype=kind)
-        np.copyto(out, y, casting="same_kind")
-        return out
+        real = np.dtype(np.float32 if kind == np.complex64 else np.float64)
+        matrix, columns = (self.T, x.T) if from_left else (self, x)
+        count = 1 if x.ndim == 1 else columns.shape[1]
+        pairs = np.ascontiguousarray(columns, dtype=kind).reshape(columns.shape[0], count).view(real)
+        y: Array = matrix.astype(real)._product(pairs, None, alpha, 0.0, False)
+        y = y.view(kind).reshape(matrix.shape[0], *columns.shape[1:])
+        return y.T if from_left else y
 
     # --- as SciPy calls it ---
 
@@ -216,17 +217,33 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         return self.T @ x
 
     def _transpose(self) -> Matrix:
-        if self._turned is None:
-            turned = object.__new__(Matrix)
-            LinearOperator.__init__(turned, self.dtype, (self.shape[1], self.shape[0]))
-            turned._parts, turned._asked, turned._native = self._parts, self._asked, self._native
-            turned._is_transposed = not self._is_transposed
-            turned._turned, turned._in_double = self, None
-            self._turned = turned
-        return self._turned
+        if self._plain is not self:
+            return self._plain
+        turned = object.__new__(Matrix)
+        LinearOperator.__init__(turned, self.dtype, (self.shape[1], self.shape[0]))
+        turned._asked, turned._native, turned._is_transposed = self._asked, self._native, True
+        turned._of = self
+        return turned
+
+    @property
+    def _parts(self) -> Parts:
+        return self._plain._own_parts
+
+    @property
+    def _plain(self) -> Matrix:
+        """The matrix that this is, or is the transposed of: it has the arrays. It knows of no transposed, so that both go when the
+        last of them is forgotten."""
+        return self if self._of is None else self._of
 
     def _adjoint(self) -> Matrix:
         return self._transpose()
+
+    @property
+    def T(self) -> Matrix:
+        """The transposed, of the same arrays."""
+        return self._transpose()
+
+    H = T
 
     # --- what it is ---
 
@@ -247,7 +264,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
     @property
     def nbytes(self) -> int:
         """Bytes beside the arrays that were given: converted indices, and what is prepared for products."""
-        return self._native.bytes() + (0 if self._in_double is None else self._in_double.nbytes)
+        twin = self._plain._twin
+        return self._native.bytes() + (0 if twin is None else twin._parts.data.nbytes + twin.nbytes)
 
     @property
     def device(self) -> str:
@@ -261,8 +279,7 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         >>> read("stencil5:30").prepare(8).columns
         8
         """
-        if columns < 1:
-            raise ValueError(f"{columns} columns: a number from 1 on expected")
+        columns = whole_number(columns, "columns")
         return Choice(columns, *self._native.prepare(columns, self._is_transposed))
 
     def astype(self, dtype: Any) -> Matrix:
@@ -274,11 +291,10 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
             raise TypeError(f"{wanted}: float32 or float64 expected")
         if self._is_transposed:
             return self.T.astype(wanted).T
-        if self._in_double is None:
-            old = self._parts
-            parts = Parts(old.shape, old.indptr, old.indices, old.data.astype(wanted))
-            self._in_double = Matrix(parts, **self._asked)
-        return self._in_double
+        if self._twin is None:
+            parts = dataclasses.replace(self._parts, data=self._parts.data.astype(wanted), copied=[])
+            self._twin = Matrix(parts, **self._asked)
+        return self._twin
 
     def update_values(self, data: Any) -> None:
         """Other numbers for the same pattern, in the order of the CSR arrays. On the CPU what is prepared stays, and is filled anew.
@@ -289,17 +305,23 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         >>> A @ np.ones(2)
         array([5., 7.])
         """
-        data = np.ascontiguousarray(data, dtype=self.dtype)
+        precision(np.asarray(data).dtype, "data")
+        data = np.array(data, dtype=self.dtype)  # ours: the caller's may change
+        if data.shape != (self.nnz,):
+            raise ValueError(f"data has the shape {data.shape}; ({self.nnz},) expected")
         self._native.update_values(data)
-        self._parts.data = data
-        self._in_double = None
-        if self._turned is not None:
-            self._turned._in_double = None
+        plain = self._plain
+        plain._own_parts.data = data
+        plain._twin = None
+        plain._version += 1
 
     def to_scipy(self) -> sp.csr_array:
         """As SciPy has it, of the arrays that are used here."""
         parts = self._parts
-        by_rows = sp.csr_array((parts.data, parts.indices, parts.indptr), shape=parts.shape)
+        indptr = parts.indptr
+        if parts.indices.dtype == np.int32 and self.nnz < 2**31:
+            indptr = indptr.astype(np.int32, copy=False)  # or SciPy would widen the indices
+        by_rows = sp.csr_array((parts.data, parts.indices, indptr), shape=parts.shape)
         return by_rows.T.tocsr() if self._is_transposed else by_rows
 
     def __repr__(self) -> str:
@@ -314,7 +336,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         return text + ">"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made_again, (self._parts, self._asked, self._is_transposed)
+        # Parts of its own: whoever updates one matrix leaves the other alone.
+        return _made_again, (dataclasses.replace(self._parts), self._asked, self._is_transposed)
 
 
 def _made_again(parts: Parts, asked: dict[str, Any], is_transposed: bool) -> Matrix:
@@ -326,13 +349,15 @@ def _made_again(parts: Parts, asked: dict[str, Any], is_transposed: bool) -> Mat
 def _checked(x: Any) -> Array:
     if isinstance(x, (list, tuple)):
         raise TypeError(f"X is a {type(x).__name__}: make it an array first, numpy.asarray(X)")
-    if np.isscalar(x):
+    if np.isscalar(x) and not isinstance(x, (str, bytes)):
         raise ValueError("matmul: X is a number; use A.dot(X) or multiply the result")
     if sp.issparse(x):
         raise TypeError("X is sparse: dense blocks are multiplied here; A.to_scipy() @ X is the product of both")
+    if isinstance(x, LinearOperator):
+        raise TypeError("X is an operator: A @ X composes both, without out, alpha and beta")
     array = np.asarray(x)
-    if array.ndim not in (1, 2):
-        raise ValueError(f"matmul: X has {array.ndim} dimensions; one or two expected")
+    if not (array.dtype.kind == "c" and array.dtype.itemsize <= 16):
+        precision(array.dtype, "X")
     return array
 
 

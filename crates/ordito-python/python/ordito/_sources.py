@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,14 +65,25 @@ def _of_tuple(a: tuple[object, ...], shape: tuple[int, int] | None) -> Parts:
     for name, array in (("data", data), ("indices", indices), ("indptr", indptr)):
         if array.ndim != 1:
             raise ValueError(f"{name} has {array.ndim} dimensions; one expected")
+    _check_indices("indices", indices)
     if indptr.size == 0:
         raise ValueError("indptr is empty; it has one element more than there are rows")
     if shape is None:
         shape = (indptr.size - 1, int(indices.max()) + 1 if indices.size else 0)
-    rows, cols = (int(length) for length in shape)
+    rows, cols = _lengths(shape)
     if rows != indptr.size - 1:
         raise ValueError(f"indptr has {indptr.size} elements; {rows + 1} expected for {rows} rows")
     return Parts((rows, cols), indptr, indices, data)
+
+
+def _lengths(shape: Any) -> tuple[int, int]:
+    try:
+        rows, cols = (operator.index(length) for length in shape)
+    except (TypeError, ValueError):
+        raise TypeError(f"shape={shape!r}: two whole numbers expected, (rows, columns)") from None
+    if not (0 <= rows < 2**63 and 0 <= cols < 2**63):
+        raise ValueError(f"shape={shape!r}: numbers from 0 on expected, below 2**63")
+    return rows, cols
 
 
 def _of_scipy(a: Any) -> Parts:
@@ -102,29 +114,33 @@ def _of_torch(torch: Any, a: Any) -> Parts:
     if a.is_cuda:
         gpu = a.get_device()
         copied.append("brought from the GPU")
-    arrays = [part.detach().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values())]
-    return Parts(tuple(a.shape), *arrays, copied=copied, gpu=gpu)
+    indptr, indices, data = (part.detach().cpu().numpy() for part in (a.crow_indices(), a.col_indices(), a.values()))
+    return Parts(tuple(a.shape), indptr, indices, data, copied, gpu)
 
 
 def _settle(parts: Parts, dtype: Any, copy: bool) -> None:
     """Makes of the arrays what the kernels take, and says so."""
     parts.shape = (int(parts.shape[0]), int(parts.shape[1]))
-    wanted = precision(parts.data.dtype if dtype is None else np.dtype(dtype), "A")
     if np.issubdtype(parts.data.dtype, np.complexfloating):
         raise TypeError(f"A is {parts.data.dtype}: complex matrices are not supported; wrap A.real and A.imag")
+    wanted = precision(parts.data.dtype, "A") if dtype is None else precision(np.dtype(dtype), "dtype")
     if parts.data.dtype != wanted or not parts.data.dtype.isnative:
         parts.copied.append(f"data converted from {parts.data.dtype}")
     parts.data = _in_line(parts.data, wanted, copy)
     for name in ("indptr", "indices"):
         array = getattr(parts, name)
-        if array.dtype.kind not in "iu":
-            raise TypeError(f"{name} is {array.dtype}; int32 or int64 expected")
+        _check_indices(name, array)
         kept = array.dtype in (np.int32, np.int64) and array.dtype.isnative
         setattr(parts, name, _in_line(array, array.dtype if kept else np.dtype(np.int64), copy))
         if not kept:
             parts.copied.append(f"{name} converted from {array.dtype}")
     if copy:
         parts.copied.append("copied as asked")
+
+
+def _check_indices(name: str, array: Array) -> None:
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} is {array.dtype}; int32 or int64 expected")
 
 
 def _in_line(array: Array, dtype: np.dtype[Any], copy: bool) -> Array:
@@ -143,4 +159,35 @@ def precision(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:
     """What numbers of a type are computed in: float32 stays, other real numbers become float64."""
     if dtype.kind == "c" or dtype.kind not in "fiub" or (dtype.kind == "f" and dtype.itemsize > 8):
         raise TypeError(f"{what} is {dtype}; float32 or float64 expected, or what can become float64")
-    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+    return np.dtype(np.float32) if (dtype.kind, dtype.itemsize) == ("f", 4) else np.dtype(np.float64)
+
+
+def check_out(out: Any, shape: tuple[int, ...], result: np.dtype[Any]) -> None:
+    """Refuses what a result of this shape and type cannot be written to."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out is a {type(out).__name__}; an array expected")
+    if out.shape != shape:
+        raise ValueError(f"out has the shape {out.shape}; {shape} expected")
+    if out.dtype.kind not in "fc" or not np.can_cast(result, out.dtype, "same_kind"):
+        raise TypeError(f"the result is {result}: it cannot be written to out, which is {out.dtype}")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+
+
+def put(y: Array, out: Array | None, beta: float) -> Array:
+    """y + beta · out, in out where there is one."""
+    if out is None:
+        return y
+    out[...] = y if beta == 0 else y + beta * out
+    return out
+
+
+def whole_number(number: Any, what: str) -> int:
+    """From 1 on, as Python's int."""
+    try:
+        found = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{what}={number!r}: a whole number expected") from None
+    if isinstance(number, bool) or not 1 <= found < 2**63:
+        raise ValueError(f"{what}={number!r}: a number from 1 on expected")
+    return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordito._dense import column_stats
+from ordito._sources import precision
 
 __all__ = ["Condition", "Erp", "erp"]
 
@@ -30,7 +31,7 @@ class Condition:
     @property
     def global_field_power(self) -> Wave:
         """The standard deviation over sensors, at every sample."""
-        return self.mean.std(axis=0)
+        return np.asarray(self.mean.std(axis=0))
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def erp(
     rate: float | None = None,
     tmin: float = 0.0,
     names: list[str] | None = None,
-    baseline: tuple[float, float] | None = None,
+    baseline: tuple[float | None, float | None] | None = None,
     reject: float | None = None,
     reference: str | None = None,
     threads: int | None = None,
@@ -116,7 +117,7 @@ def erp(
     Parameters
     ----------
     target, nontarget
-        Arrays of epochs × sensors × samples, or MNE ``Epochs``, whose names, times and EEG channels are taken.
+        Arrays of epochs × sensors × samples, or MNE ``Epochs``, whose names, times and good EEG channels are taken.
     rate
         Samples per second; of arrays only, 1 where nothing is said.
     tmin
@@ -124,7 +125,7 @@ def erp(
     names
         Of the sensors; of arrays only, S1, S2 … where nothing is said.
     baseline
-        From and to, in seconds: the mean of every sensor there is subtracted from it.
+        From and to, in seconds: the mean of every sensor there is subtracted from it. None is the first or the last sample.
     reject
         Epochs in which a sensor moves farther than this, peak to peak, are left out.
     reference
@@ -137,25 +138,23 @@ def erp(
     >>> found.mean, found.sem
     (array([[2., 4.]]), array([[1., 2.]]))
     """
-    info = None
-    if _is_mne(target):
-        if rate is not None or names is not None or tmin != 0.0:
-            raise TypeError("rate, tmin and names are those of the Epochs")
-        names, times, info = list(target.ch_names), np.asarray(target.times, dtype=float), target.info
-    first = _epochs(target, "target")
-    if info is None:
+    first, montage = _epochs(target, "target")
+    second, other_montage = (None, None) if nontarget is None else _epochs(nontarget, "nontarget")
+    if montage is None:
         rate = 1.0 if rate is None else rate
         if not rate > 0:
             raise ValueError(f"rate={rate}: samples per second expected, above 0")
-        times = tmin + np.arange(first.shape[2]) / rate
-        names = [f"S{sensor + 1}" for sensor in range(first.shape[1])] if names is None else list(names)
-    assert names is not None
-    if len(names) != first.shape[1]:
-        raise ValueError(f"{len(names)} names for {first.shape[1]} sensors")
+        numbered = [f"S{sensor + 1}" for sensor in range(first.shape[1])]
+        montage = _Montage(numbered if names is None else list(names), tmin + np.arange(first.shape[2]) / rate)
+    elif rate is not None or names is not None or tmin != 0.0:
+        raise TypeError("rate, tmin and names are those of the Epochs")
+    elif other_montage is not None and not montage.is_like(other_montage):
+        raise ValueError("target and nontarget have other channels or times: both must be cut and picked alike")
+    if len(montage.names) != first.shape[1]:
+        raise ValueError(f"{len(montage.names)} names for {first.shape[1]} sensors")
     if reference not in (None, "average"):
         raise ValueError(f'reference={reference!r}: "average" or None expected')
-    window = None if baseline is None else _window(times, baseline)
-    second = None if nontarget is None else _epochs(nontarget, "nontarget")
+    window = None if baseline is None else _window(montage.times, baseline)
     if second is not None and second.shape[1:] != first.shape[1:]:
         raise ValueError(f"epochs of {first.shape[1]}×{first.shape[2]} and of {second.shape[1]}×{second.shape[2]} cannot be compared")
 
@@ -172,24 +171,42 @@ def erp(
         return Condition(found.mean, found.sem, found.count, rejected)
 
     other = None if second is None else condition(second, "nontarget")
-    return Erp(condition(first, "target"), other, names, times, info)
+    return Erp(condition(first, "target"), other, *montage)
 
 
-def _is_mne(epochs: Any) -> bool:
-    return hasattr(epochs, "get_data") and hasattr(epochs, "ch_names")
+class _Montage(NamedTuple):
+    """Where and when was measured."""
+
+    names: list[str]
+    times: Wave
+    #: Of MNE.
+    info: Any = None
+
+    def is_like(self, other: _Montage) -> bool:
+        same_times = self.times.shape == other.times.shape and np.allclose(self.times, other.times)
+        return self.names == other.names and bool(same_times)
 
 
-def _epochs(epochs: Any, what: str) -> NDArray[Any]:
-    data = np.asarray(epochs.get_data(copy=False) if _is_mne(epochs) else epochs)
+def _epochs(epochs: Any, what: str) -> tuple[NDArray[Any], _Montage | None]:
+    montage = None
+    if hasattr(epochs, "get_data") and hasattr(epochs, "ch_names"):
+        import mne
+
+        eeg = mne.pick_types(epochs.info, eeg=True)
+        info = mne.pick_info(epochs.info, eeg)
+        montage = _Montage(list(info["ch_names"]), np.asarray(epochs.times, dtype=float), info)
+        epochs = epochs.get_data(picks=eeg, copy=False)
+    data = np.asarray(epochs)
     if data.ndim != 3:
         raise ValueError(f"{what} has {data.ndim} dimensions; epochs × sensors × samples expected")
-    if data.dtype not in (np.float32, np.float64):
-        data = data.astype(np.float64)
-    return data
+    if 0 in data.shape[1:]:
+        raise ValueError(f"{what} has the shape {data.shape}; at least one sensor and one sample expected")
+    return data.astype(precision(data.dtype, what), copy=False), montage
 
 
-def _window(times: Wave, baseline: tuple[float, float]) -> NDArray[np.bool_]:
-    begin, end = baseline
+def _window(times: Wave, baseline: tuple[float | None, float | None]) -> NDArray[np.bool_]:
+    begin = times[0] if baseline[0] is None else baseline[0]
+    end = times[-1] if baseline[1] is None else baseline[1]
     half = (times[1] - times[0]) / 2 if times.size > 1 else 0.0
     window = (times >= begin - 1e-3 * half) & (times <= end + 1e-3 * half)
     if not window.any():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import scipy.io
 import scipy.sparse as sp
 
 from ordito import _ordito
-from ordito._sources import Array, _signed, precision
+from ordito._sources import _signed
+from ordito._sources import precision as _precision  # `mmwrite` has an argument of that name
 
 __all__ = ["loadtxt", "mmread", "mmwrite"]
 
@@ -84,12 +86,9 @@ def loadtxt(path: str | os.PathLike[str], dtype: Any = np.float64, *, names: boo
     (array([[1. , 2.5],
            [3. , 4. ]]), ['a', 'b'])
     """
-    single = _precision(np.dtype(dtype)) == np.float32
+    single = _precision(np.dtype(dtype), "dtype") == np.float32
     numbers, header = _ordito.read_text(path, single)
     return (numbers, header) if names else numbers
-
-
-_precision = lambda dtype: precision(dtype, "dtype")  # noqa: E731 # `mmwrite` has an argument of that name
 
 
 def _by_scipy(source: Any, spmatrix: bool) -> Any:
@@ -111,5 +110,5 @@ def _banner(path: Path) -> str:
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
             return bytes(file.readline(256)).decode("ascii", "replace").lower()
-    except OSError:
+    except (OSError, EOFError, zlib.error):
         return ""  # reading it tells what is wrong

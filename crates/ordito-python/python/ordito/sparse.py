@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ordito._matrix import Matrix, csr
-from ordito._sources import Array, precision
+from ordito._sources import Array
 
 __all__ = ["csr_array"]
 
@@ -17,8 +17,8 @@ class csr_array(sp.csr_array):  # type: ignore[misc] # SciPy's stubs are not ask
     """``scipy.sparse.csr_array`` whose products with dense arrays run on all cores, by chosen kernels.
 
     For code that asks for a sparse matrix and not for an operator: ``sklearn.utils.extmath.randomized_svd``, ``TruncatedSVD`` and
-    others. Its arrays are read-only, because what is prepared would not follow a change; ``A.copy()`` is one that may be changed,
-    and prepares anew.
+    others. Its arrays are read-only from the first product on, because what is prepared would not follow a change; ``A.copy()`` is
+    one that may be changed, and prepares anew. Nobody may change arrays that it was made of (``copy=True`` copies them).
 
     >>> import numpy as np, scipy.sparse
     >>> A = csr_array(scipy.sparse.csr_array(np.eye(2)))
@@ -27,38 +27,49 @@ class csr_array(sp.csr_array):  # type: ignore[misc] # SciPy's stubs are not ask
            [3., 4.]])
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._ready: Matrix | None = None
-        self._turned: csr_array | None = None
+    _ready: Matrix | None = None
+    #: What was ready when it was transposed, the transposed, and what was ready of that.
+    _turned: tuple[Matrix, csr_array, Matrix] | None = None
 
     def _prepared(self) -> Matrix:
-        ready = getattr(self, "_ready", None)
-        if ready is None or ready._parts.data is not self.data or ready._parts.indices is not self.indices:
+        ready = self._ready
+        if ready is None or not self._is_of(ready):
             for name in ("data", "indices", "indptr"):
-                array = getattr(self, name).view()
+                array = np.ascontiguousarray(getattr(self, name)).view()
                 array.flags.writeable = False
                 setattr(self, name, array)
-            ready = self._ready = csr(sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape, copy=False))
-            self.data, self.indices = ready._parts.data, ready._parts.indices
+            ready = self._ready = csr((self.data, self.indices, self.indptr), shape=self.shape)
         return ready
 
-    def _multiplies(self, other: Array) -> bool:
-        real = self.dtype in (np.float32, np.float64) and other.dtype.kind in "fiubc"
-        return real and self.ndim == 2
+    def _is_of(self, ready: Matrix) -> bool:
+        """Were the arrays not exchanged since?"""
+        parts = ready._parts
+        arrays = (self.data is parts.data, self.indices is parts.indices, self.indptr is parts.indptr)
+        return all(arrays) and self.shape == ready.shape
+
+    def _multiplies(self) -> bool:
+        return self.ndim == 2 and self.dtype in (np.float32, np.float64)
 
     def _matmul_vector(self, other: Array) -> Any:
-        return self._prepared() @ other if self._multiplies(other) else super()._matmul_vector(other)
+        return self._prepared() @ other if self._takes(other) else super()._matmul_vector(other)
 
     def _matmul_multivector(self, other: Array) -> Any:
-        return self._prepared() @ other if self._multiplies(other) else super()._matmul_multivector(other)
+        return self._prepared() @ other if self._takes(other) else super()._matmul_multivector(other)
+
+    def _takes(self, other: Array) -> bool:
+        return self._multiplies() and other.dtype.kind in "fiubc" and other.dtype.char not in "gG"
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         """The transposed, by rows again: sorted once, and kept."""
-        if copy or axes is not None:
+        if copy or axes is not None or not self._multiplies():
             return super().transpose(axes, copy)
-        if getattr(self, "_turned", None) is None:
-            self._prepared()
-            self._turned = csr_array(super().transpose().tocsr())
-            self._turned._turned = self
-        return self._turned
+        ready, kept = self._prepared(), self._turned
+        if kept is None or kept[0] is not ready or kept[1]._prepared() is not kept[2]:
+            turned = csr_array(super().transpose().tocsr())
+            kept = self._turned = ready, turned, turned._prepared()
+            turned._turned = kept[2], self, ready
+        return kept[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # In another process, or copied deeply, the arrays can be written again.
+        return {name: value for name, value in self.__dict__.items() if name not in ("_ready", "_turned")}

@@ -11,7 +11,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import threading
 import weakref
 from typing import Any
 
@@ -33,8 +35,8 @@ _ENTRIES_AT_ONCE = 1 << 20
 def spmm(a: Matrix, x: Tensor, values: Tensor | None = None) -> Tensor:
     """``A @ X``, of a matrix of :func:`ordito.csr` and a tensor on its device, with a gradient for X.
 
-    ``values``, in the order of the CSR arrays, stand in for those of A, and get a gradient as well. They are put into A: products
-    after this one use them, too. On the CPU that is one pass over them; on a GPU A is prepared again.
+    ``values``, in the order of the CSR arrays, stand in for those of A, and get a gradient as well; A stays as it is. A second copy of the
+    matrix takes them: on the CPU in one pass, on a GPU it is prepared again every time.
     """
     if not isinstance(a, Matrix):
         raise TypeError(f"A is a {type(a).__name__}: ordito.csr(A) wraps it, once")
@@ -44,19 +46,43 @@ def spmm(a: Matrix, x: Tensor, values: Tensor | None = None) -> Tensor:
         raise ValueError("values are those of A, not of A.T")
     if values is not None and tuple(values.shape) != (a.nnz,):
         raise ValueError(f"values has the shape {tuple(values.shape)}; ({a.nnz},) expected")
-    block = x.unsqueeze(1) if x.dim() == 1 else x
-    y = _spmm(block, values, _number(a), a.shape[0], a._is_transposed)
+    wide = torch.promote_types(x.dtype, _dtype(a))
+    if wide not in _PRECISIONS.values():
+        raise TypeError(f"X is {x.dtype}; torch.float32 or torch.float64 expected")
+    a, block = a.astype(str(wide).removeprefix("torch.")), x.to(wide)
+    if values is not None:
+        a, values = _for_values(a), values.to(wide)
+    block = block.unsqueeze(1) if x.dim() == 1 else block
+    y: Tensor = _spmm(block, values, _number(a), a.shape[0], a._is_transposed)
     return y.squeeze(1) if x.dim() == 1 else y
 
 
+_PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
+
+
+def _dtype(a: Matrix) -> torch.dtype:
+    return _PRECISIONS[str(a.dtype)]
+
+
+@torch.compiler.assume_constant_result
 def _number(a: Matrix) -> int:
     """Of A, also where its transposed is asked for."""
-    plain = a.T if a._is_transposed else a
+    plain = a._plain
     number = getattr(plain, "_number_for_torch", None)
     if number is None:
         number = plain._number_for_torch = next(_numbers)
         _matrices[number] = plain
     return int(number)
+
+
+def _for_values(a: Matrix) -> Matrix:
+    """A matrix of the same pattern that takes the values of every product anew."""
+    copy = getattr(a, "_copy_for_values", None)
+    if copy is None:
+        copy = Matrix(dataclasses.replace(a._parts, data=a._parts.data.copy(), copied=[]), **a._asked)
+        copy._lock = threading.Lock()
+        a._copy_for_values = copy
+    return copy
 
 
 # --- operators: Y = A·X or Aᵀ·X, and its counterpart, the products of rows at the entries of A ---
@@ -65,8 +91,14 @@ def _number(a: Matrix) -> int:
 @torch.library.custom_op("ordito::spmm", mutates_args=())
 def _spmm(x: Tensor, values: Tensor | None, number: int, rows: int, transposed: bool) -> Tensor:
     a = _matrices[number]
-    if values is not None:
+    if values is None:
+        return _multiplied(a, x, transposed)
+    with a._lock:  # nobody else's values come between
         a.update_values(values.detach().cpu().numpy())
+        return _multiplied(a, x, transposed)
+
+
+def _multiplied(a: Matrix, x: Tensor, transposed: bool) -> Tensor:
     y: Tensor = (a.T if transposed else a)._product(x.detach(), None, 1.0, 0.0, False)
     return y
 
@@ -103,12 +135,15 @@ def _remember_spmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     x, values, number, _, transposed = inputs
     ctx.number, ctx.transposed, ctx.cols = number, transposed, x.shape[0]
     ctx.matrix = _matrices[number]  # lives until the gradient was asked for
+    ctx.version = ctx.matrix._version
     ctx.save_for_backward(x if values is not None else None, values)
 
 
 def _spmm_backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
     x, values = ctx.saved_tensors
     of_x = of_values = None
+    if values is None and ctx.version != ctx.matrix._version:
+        raise RuntimeError("A has other values than when it was multiplied: update_values(…) came between product and gradient")
     if ctx.needs_input_grad[0]:
         of_x = _spmm(gradient, values, ctx.number, ctx.cols, not ctx.transposed)
     if values is not None and ctx.needs_input_grad[1]:

@@ -1,0 +1,25 @@
+"""What all tests share: how hypothesis draws, and where real files lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Derandomized: what passed once passes again. Products wake threads, whose times say nothing about a case.
+settings.register_profile("ordito", derandomize=True, deadline=None, max_examples=60, database=None)
+settings.load_profile("ordito")
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Real and malformed files: the folder that ORDITO_CORPUS names, or the one beside the repository."""
+    named = os.environ.get("ORDITO_CORPUS")
+    folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no corpus in {folder}; ORDITO_CORPUS names one")
+    return folder
