@@ -268,7 +268,7 @@ def test_torch_finds_nothing_wrong_with_the_operator(dtype: Any, transposed: boo
         values = torch.from_numpy(s.data.copy()).requires_grad_()
     rows, cols = (5, 7) if transposed else (7, 5)
     x = tensor((cols, 3), dtype, requires_grad=True)
-    arguments = (x, values, ordito.torch._number(a), rows, transposed)
+    arguments = (x, values, a._number, rows, transposed)
     found = torch.library.opcheck(ordito.torch._spmm, arguments)
     assert set(found.values()) == {"SUCCESS"}
 

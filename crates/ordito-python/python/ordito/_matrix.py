@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,6 +89,11 @@ def read(
     return Matrix(parts, threads=threads, gpu=_gpu_of(device, None))
 
 
+_numbers = itertools.count(1)
+#: Matrices that are still there.
+by_number: weakref.WeakValueDictionary[int, Matrix] = weakref.WeakValueDictionary()
+
+
 class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not asked for
     """A sparse matrix made ready for products: what :func:`csr` and :func:`read` give.
 
@@ -113,6 +120,12 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         self._twin: Matrix | None = None
         #: How often its values were replaced.
         self._version = 0
+        self._gpu = gpu
+        #: As torch is asked for it.
+        self._precision = str(parts.data.dtype)
+        #: Operators of torch take numbers and tensors, and find it by this one.
+        self._number = next(_numbers)
+        by_number[self._number] = self
 
     # --- products ---
 
@@ -222,7 +235,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         turned = object.__new__(Matrix)
         LinearOperator.__init__(turned, self.dtype, (self.shape[1], self.shape[0]))
         turned._asked, turned._native, turned._is_transposed = self._asked, self._native, True
-        turned._of = self
+        turned._of, turned._number, turned._precision = self, self._number, self._precision
+        turned._gpu = self._gpu
         return turned
 
     @property
