@@ -156,7 +156,8 @@ def _on_gpu(
     arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool
 ) -> Any:
     """The shortest way: both by rows, of the matrix's type, on its GPU, and apart. Every step here is a tenth of a microsecond."""
-    gpu, dtype = matrix._gpu, matrix.dtype
+    gpu: int = matrix._gpu
+    dtype: np.dtype[Any] = matrix.dtype
     if not from_left and arrays.gpu(x) == gpu and arrays.dtype(x) is dtype:
         place, (rows, cols) = arrays.place(x), matrix.shape
         if place is not None and place[1] == cols and len(x.shape) == 2:
@@ -166,7 +167,7 @@ def _on_gpu(
             else:
                 y, y_place = out, arrays.place(out) if arrays.gpu(out) == gpu and arrays.dtype(out) is dtype else None
             fits = y_place is not None and y_place[1:3] == (rows, place[2]) and len(y.shape) == 2
-            if fits and not (out is not None and _overlap(place, y_place, dtype.itemsize)):
+            if fits and y_place and (out is None or not _overlap(place, y_place, dtype.itemsize)):
                 stream = arrays.stream(gpu)
                 _ordito.product_on_device(matrix._native, place, y_place, alpha, beta, matrix._is_transposed, stream)
                 return y

@@ -284,7 +284,7 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
     @property
     def device(self) -> str:
         """``"cpu"``, or ``"cuda:0"`` and so on."""
-        gpu = self._asked["gpu"]
+        gpu = self._gpu
         return "cpu" if gpu is None else f"cuda:{gpu}"
 
     def prepare(self, columns: int) -> Choice:

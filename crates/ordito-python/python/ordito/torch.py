@@ -126,7 +126,7 @@ def _gradients_of_samples(ctx: Any, gradient: Tensor, product: _Way) -> tuple[Te
     return of_left, of_right
 
 
-class _Product(torch.autograd.Function):
+class _Product(torch.autograd.Function):  # type: ignore[misc,unused-ignore] # where torch is not there
     @staticmethod
     def forward(ctx: Any, x: Tensor, values: Tensor | None, a: Matrix, transposed: bool) -> Tensor:
         _remember_product(ctx, x, values, a, transposed)
@@ -137,7 +137,7 @@ class _Product(torch.autograd.Function):
         return (*_gradients_of_product(ctx, gradient, _by_function, _samples_by_function), None, None)
 
 
-class _Sampled(torch.autograd.Function):
+class _Sampled(torch.autograd.Function):  # type: ignore[misc,unused-ignore] # the same
     @staticmethod
     def forward(ctx: Any, left: Tensor, right: Tensor, a: Matrix) -> Tensor:
         ctx.matrix = a
