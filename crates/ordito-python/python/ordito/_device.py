@@ -156,9 +156,9 @@ def _on_gpu(
     arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool
 ) -> Any:
     """The shortest way: both by rows, of the matrix's type, on its GPU, and apart. Every step here is a tenth of a microsecond."""
-    gpu: int = matrix._gpu
+    gpu = matrix._gpu
     dtype: np.dtype[Any] = matrix.dtype
-    if not from_left and arrays.gpu(x) == gpu and arrays.dtype(x) is dtype:
+    if gpu is not None and not from_left and arrays.gpu(x) == gpu and arrays.dtype(x) is dtype:
         place, (rows, cols) = arrays.place(x), matrix.shape
         if place is not None and place[1] == cols and len(x.shape) == 2:
             if out is None:
