@@ -102,6 +102,15 @@ pub trait Variant<O: Op>: Sync {
     }
     /// Converts, allocates, compiles: all that depends on the subject alone.
     fn prepare(&self, machine: &Arc<Machine>, subject: &O::Subject) -> Result<Box<O::Ready>, Refusal>;
+    /// The same for whoever would rather have another variant where this one does not pay: what finds that out on the way stops
+    /// there, and says why in a sentence.
+    fn prepare_if_it_pays(
+        &self,
+        machine: &Arc<Machine>,
+        subject: &O::Subject,
+    ) -> Result<Result<Box<O::Ready>, String>, Refusal> {
+        self.prepare(machine, subject).map(Ok)
+    }
 }
 
 /// Does the machine have a device that takes these kernels? (Compiled once, not for every variant.)

@@ -33,20 +33,45 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
         &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
-        let (a, k) = (subject.a.view(), subject.k);
-        let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
-        let growing = RowClusters::bytes_for(rows, cols, nonzeros);
-        // And the model of the cache, a number for every line of X.
-        let growing = growing.and_then(|bytes| bytes.checked_add((cols as u64).checked_mul(4)?));
-        let kept = OrderedCsr::<S>::bytes_for(rows, nonzeros);
-        machine
-            .check_memory("CSR in clusters of rows", growing.zip(kept).and_then(|(a, b)| a.checked_add(b)))?;
-        let mut clusters = RowClusters::grow(a, CLUSTER_ROWS)?;
-        clusters.sort_by_length(a);
-        let a = machine.pool().install(|| OrderedCsr::in_clusters(a, clusters))?;
-        let kernel = Kernel::new(machine, subject, Arc::new(a), does_not_pay);
-        Ok(OnHost::boxed(machine, kernel, (rows, cols), k))
+        in_clusters(machine, subject, grown(machine, subject)?)
     }
+
+    /// Before A is copied: that takes as much memory again.
+    fn prepare_if_it_pays(
+        &self,
+        machine: &Arc<Machine>,
+        subject: &Subject<S>,
+    ) -> Result<Result<Box<dyn Product<S>>, String>, Refusal> {
+        let clusters = grown(machine, subject)?;
+        match does_not_pay(machine, subject, clusters.order()) {
+            Some(why) => Ok(Err(why)),
+            None => in_clusters(machine, subject, clusters).map(Ok),
+        }
+    }
+}
+
+fn grown<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Result<RowClusters, Refusal> {
+    let a = subject.a.view();
+    let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
+    let growing = RowClusters::bytes_for(rows, cols, nonzeros);
+    // And the model of the cache, a number for every line of X.
+    let growing = growing.and_then(|bytes| bytes.checked_add((cols as u64).checked_mul(4)?));
+    let kept = OrderedCsr::<S>::bytes_for(rows, nonzeros);
+    machine.check_memory("CSR in clusters of rows", growing.zip(kept).and_then(|(a, b)| a.checked_add(b)))?;
+    let mut clusters = RowClusters::grow(a, CLUSTER_ROWS)?;
+    clusters.sort_by_length(a);
+    Ok(clusters)
+}
+
+fn in_clusters<S: Scalar>(
+    machine: &Arc<Machine>,
+    subject: &Subject<S>,
+    clusters: RowClusters,
+) -> Result<Box<dyn Product<S>>, Refusal> {
+    let (shape, k) = (subject.a.shape(), subject.k);
+    let a = machine.pool().install(|| OrderedCsr::in_clusters(subject.a.view(), clusters))?;
+    let kernel = Kernel::new(machine, subject, Arc::new(a), does_not_pay);
+    Ok(OnHost::boxed(machine, kernel, shape, k))
 }
 
 /// Whether the model of the cache sees too small a gain over rows as they come; a sentence that says it.

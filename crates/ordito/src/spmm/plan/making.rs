@@ -4,7 +4,7 @@ use crate::Scalar;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::machine::Accelerator;
 use crate::machine::Machine;
-use crate::op::{Choice, Description, Op};
+use crate::op::{Choice, Description, Op, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::cpu::csr_threads_nnz;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
@@ -60,34 +60,45 @@ pub(super) fn chosen<S: Scalar>(
         choose(machine, subject)
     });
     let name = choice.variant;
-    match build(machine, subject, choice, there) {
-        Ok(ready) if !measured => unless_it_does_not_pay(machine, subject, ready, there),
+    let made = if measured {
+        build(machine, subject, choice, there).map(Ok)
+    } else {
+        build_if_it_pays(machine, subject, choice, there)
+    };
+    match made {
+        Ok(Ok(ready)) => Ok(ready),
+        Ok(Err(in_vain)) => next_best(machine, subject, in_vain, there),
         Err(refusal) if !is_plain::<S>(machine, name) => {
             let reason = format!("{name} refuses: {refusal}");
             let plain = Choice::new(plain_variant(machine), reason);
             // If this refuses too, the first refusal says more.
             build(machine, subject, plain, there).map_err(|_| refusal)
         }
-        ready => ready,
+        Err(refusal) => Err(refusal),
     }
 }
 
-/// The next best product, where preparing this one has shown that it would be as good.
-fn unless_it_does_not_pay<S: Scalar>(
+/// A variant that found, being prepared, that it does not pay.
+struct InVain {
+    variant: &'static str,
+    why: String,
+    /// What finding out took.
+    ns: f64,
+}
+
+/// The product that `auto` takes where preparing another one has shown that it would be as good.
+fn next_best<S: Scalar>(
     machine: &Arc<Machine>,
     subject: &Subject<S>,
-    ready: Ready<S>,
+    in_vain: InVain,
     there: There<'_, S>,
 ) -> Result<Ready<S>, Refusal> {
-    let Some(why) = ready.does_not_pay() else { return Ok(ready) };
     let Choice { variant, reason } = with_rows_as_they_stand(machine, subject);
-    let reason = format!("{reason} ({} would not pay: {why})", ready.choice.variant);
-    let prepare_ns = ready.prepare_ns;
-    drop(ready); // before another copy of A is made
+    let reason = format!("{reason} ({} would not pay: {})", in_vain.variant, in_vain.why);
     let plain = Choice::new(plain_variant(machine), reason.as_str());
     let mut next = build(machine, subject, Choice { variant, reason }, there)
         .or_else(|_| build(machine, subject, plain, there))?;
-    next.prepare_ns += prepare_ns; // what was prepared in vain was spent, too
+    next.prepare_ns += in_vain.ns; // that was spent, too
     Ok(next)
 }
 
@@ -98,15 +109,51 @@ pub(super) fn build<S: Scalar>(
     choice: Choice,
     there: There<'_, S>,
 ) -> Result<Ready<S>, Refusal> {
-    let alike = there.iter().filter(|ready| ready.choice.variant == choice.variant);
-    let (shared, ns) = timed(|| alike.filter_map(|ready| with_form_of(ready, subject)).next());
-    if let Some((product, form)) = shared {
-        return Ok(Ready::of(subject.k, choice, ns, product, form));
+    if let Some(ready) = of_what_is_there(subject, &choice, there) {
+        return Ok(ready);
     }
-    let name = choice.variant.to_string();
-    let variant = Spmm::<S>::variant(choice.variant).ok_or(Refusal::UnknownVariant { name })?;
+    let variant = named(&choice)?;
     let (product, prepare_ns) = timed(|| variant.prepare(machine, subject));
     Ok(Ready::new(subject.k, choice, prepare_ns, product?))
+}
+
+/// The same, unless that does not pay.
+fn build_if_it_pays<S: Scalar>(
+    machine: &Arc<Machine>,
+    subject: &Subject<S>,
+    choice: Choice,
+    there: There<'_, S>,
+) -> Result<Result<Ready<S>, InVain>, Refusal> {
+    let variant = choice.variant;
+    if let Some(ready) = of_what_is_there(subject, &choice, there) {
+        return Ok(match ready.does_not_pay() {
+            Some(why) => Err(InVain { variant, why, ns: ready.prepare_ns }),
+            None => Ok(ready),
+        });
+    }
+    let described = named(&choice)?;
+    let (product, ns) = timed(|| described.prepare_if_it_pays(machine, subject));
+    Ok(match product? {
+        Ok(product) => Ok(Ready::new(subject.k, choice, ns, product)),
+        Err(why) => Err(InVain { variant, why, ns }),
+    })
+}
+
+fn named<S: Scalar>(choice: &Choice) -> Result<&'static dyn Variant<Spmm<S>>, Refusal> {
+    let name = || choice.variant.to_string();
+    Spmm::<S>::variant(choice.variant).ok_or_else(|| Refusal::UnknownVariant { name: name() })
+}
+
+/// A product of this variant that reads A in a form that is there.
+fn of_what_is_there<S: Scalar>(
+    subject: &Subject<S>,
+    choice: &Choice,
+    there: There<'_, S>,
+) -> Option<Ready<S>> {
+    let alike = there.iter().filter(|ready| ready.choice.variant == choice.variant);
+    let (shared, ns) = timed(|| alike.filter_map(|ready| with_form_of(ready, subject)).next());
+    let (product, form) = shared?;
+    Some(Ready::of(subject.k, choice.clone(), ns, product, form))
 }
 
 /// Another number of columns of the same A in the same form.
