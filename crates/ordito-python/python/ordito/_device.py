@@ -158,16 +158,16 @@ def _on_gpu(
     """The shortest way: both by rows, of the matrix's type, on its GPU, and apart. Every step here is a tenth of a microsecond."""
     gpu = matrix._gpu
     dtype: np.dtype[Any] = matrix.dtype
-    if gpu is not None and not from_left and arrays.gpu(x) == gpu and arrays.dtype(x) is dtype:
+    if gpu is not None and not from_left and len(x.shape) == 2 and arrays.gpu(x) == gpu and arrays.dtype(x) is dtype:
         place, (rows, cols) = arrays.place(x), matrix.shape
-        if place is not None and place[1] == cols and len(x.shape) == 2:
+        if place is not None and place[1] == cols:
             if out is None:
                 y = arrays.empty((rows, place[2]), x)
                 y_place = arrays.place(y)
             else:
-                y, y_place = out, arrays.place(out) if arrays.gpu(out) == gpu and arrays.dtype(out) is dtype else None
-            fits = y_place is not None and y_place[1:3] == (rows, place[2]) and len(y.shape) == 2
-            if fits and y_place and (out is None or not _overlap(place, y_place, dtype.itemsize)):
+                alike = len(out.shape) == 2 and arrays.gpu(out) == gpu and arrays.dtype(out) is dtype
+                y, y_place = out, arrays.place(out) if alike else None
+            if y_place is not None and y_place[1:3] == (rows, place[2]) and (out is None or not _overlap(place, y_place, dtype.itemsize)):
                 stream = arrays.stream(gpu)
                 _ordito.product_on_device(matrix._native, place, y_place, alpha, beta, matrix._is_transposed, stream)
                 return y
