@@ -176,7 +176,9 @@ def test_joblib_sends_matrices_to_its_processes(product: tuple[ordito.Matrix, Ar
 # --- Ctrl-C ---
 
 LOOPS_OVER_PRODUCTS = """
+import signal
 import numpy as np, ordito
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored for what runs in the background
 a = ordito.read("stencil27:30")
 x = np.ones((a.shape[1], 8))
 y = a @ x
