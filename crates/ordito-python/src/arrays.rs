@@ -1,11 +1,14 @@
 //! How an array of NumPy's lies, and views of it.
 
-use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::npyffi::{self, PY_ARRAY_API, npy_intp};
+use numpy::{Element, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use ordito::{
     BlockView, BlockViewMut, ColumnsView, ColumnsViewMut, DenseView, DenseViewMut, FormatError, Scalar,
 };
 use pyo3::prelude::*;
+use std::ffi::c_int;
 use std::ops::Range;
+use std::ptr::{NonNull, null_mut};
 
 /// A block of vectors, one or two dimensions of an array: element (r, c) lies `r · distance + c` elements from the start, or with
 /// `by_columns` `c · distance + r`.
@@ -47,6 +50,11 @@ impl<S: Scalar + Element> Block<S> {
         self.place
     }
 
+    /// Its first element. Of none NumPy may say any address.
+    fn start(&self) -> *mut S {
+        if self.place.elements() == 0 { NonNull::dangling().as_ptr() } else { self.start }
+    }
+
     /// Rows for columns.
     pub(crate) fn transposed(self) -> Self {
         let Place { rows, cols, distance, by_columns } = self.place;
@@ -69,7 +77,7 @@ impl<S: Scalar + Element> Block<S> {
     pub(crate) unsafe fn view<'a>(&self) -> Result<BlockView<'a, S>, FormatError> {
         let Place { rows, cols, distance, by_columns } = self.place;
         // SAFETY: shape and distances are the array's, so that it reaches that far; the rest is the caller's promise.
-        let data = unsafe { std::slice::from_raw_parts(self.start, self.place.elements()) };
+        let data = unsafe { std::slice::from_raw_parts(self.start(), self.place.elements()) };
         Ok(if by_columns {
             ColumnsView::new(data, rows, cols, distance)?.into()
         } else {
@@ -90,11 +98,11 @@ impl<S: Scalar + Element> Block<S> {
     }
 
     /// # Safety
-    /// The array is there for `'a`, and nobody else reads or writes anything between its first and last element.
+    /// The array is there for `'a`, and no other view reads or writes anything between its first and last element, gaps included.
     pub(crate) unsafe fn view_mut<'a>(&self) -> Result<BlockViewMut<'a, S>, FormatError> {
         let Place { rows, cols, distance, by_columns } = self.place;
         // SAFETY: as in `view`.
-        let data = unsafe { std::slice::from_raw_parts_mut(self.start, self.place.elements()) };
+        let data = unsafe { std::slice::from_raw_parts_mut(self.start(), self.place.elements()) };
         Ok(if by_columns {
             ColumnsViewMut::new(data, rows, cols, distance)?.into()
         } else {
@@ -148,16 +156,33 @@ pub(crate) fn is_writeable(array: &Bound<'_, PyAny>) -> bool {
     flag.and_then(|flag| flag.is_truthy()).unwrap_or(false)
 }
 
-/// A new array in rows, of any content.
+/// A new array in rows, of any content. An error of Python's where there is no memory for it.
 ///
 /// # Safety
 /// Every element is written before anybody reads one.
 pub(crate) unsafe fn unwritten<'py, S: Element>(
     py: Python<'py>,
     shape: &[usize],
-) -> Bound<'py, PyArrayDyn<S>> {
-    // SAFETY: the caller's promise; elements are plain numbers.
-    unsafe { PyArrayDyn::new(py, shape, false) }
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut lengths = [0; 2];
+    for (length, side) in lengths.iter_mut().zip(shape) {
+        *length = npy_intp::try_from(*side)?;
+    }
+    // SAFETY: as NumPy wants it: a reference to the type of elements, which it takes; as many lengths as dimensions; memory of its own.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            npyffi::get_type_object(py, npyffi::NpyTypes::PyArray_Type),
+            S::get_dtype(py).into_dtype_ptr(),
+            shape.len().min(lengths.len()) as c_int,
+            lengths.as_mut_ptr(),
+            null_mut(),
+            null_mut(),
+            0,
+            null_mut(),
+        );
+        Bound::from_owned_ptr_or_err(py, array)
+    }
 }
 
 /// An array of one dimension without gaps, to read.
@@ -166,7 +191,12 @@ pub(crate) unsafe fn unwritten<'py, S: Element>(
 /// The array is there for `'a`, and nobody writes its elements.
 pub(crate) unsafe fn line<'a, T: Element>(array: &Bound<'_, PyAny>) -> Option<&'a [T]> {
     let array = array.cast::<PyArrayDyn<T>>().ok()?;
-    let in_place = array.ndim() == 1 && array.is_c_contiguous() && array.is_aligned();
+    if array.ndim() != 1 || !array.is_c_contiguous() || !array.is_aligned() {
+        return None;
+    }
+    if array.is_empty() {
+        return Some(&[]); // NumPy may say any address
+    }
     // SAFETY: that many elements lie there side by side; the rest is the caller's promise.
-    in_place.then(|| unsafe { std::slice::from_raw_parts(array.data(), array.len()) })
+    Some(unsafe { std::slice::from_raw_parts(array.data(), array.len()) })
 }

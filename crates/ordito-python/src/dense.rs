@@ -1,6 +1,7 @@
 //! Dense products and statistics of columns.
 
 use crate::arrays::{Block, is_writeable};
+use crate::aside::aside;
 use crate::errors::exception;
 use crate::machines::machine;
 use numpy::{Element, PyArray1};
@@ -40,7 +41,7 @@ fn of<S: Scalar + Element>(
     if c.overlaps(&a) || c.overlaps(&b) {
         return Ok(false);
     }
-    let done = py.detach(|| {
+    let done = aside(py, || {
         // SAFETY: the arrays are referenced until the call ends, and C overlaps neither of the others.
         let views = unsafe { (a.by_rows(), b.by_rows(), c.view_mut()?) };
         let (Some(a), Some(b), BlockViewMut::Rows(c)) = views else { return Ok(false) };
@@ -68,7 +69,7 @@ pub(crate) fn column_stats<'py>(
 ) -> PyResult<Option<Found<'py>>> {
     let py = data.py();
     let machine = machine(py, threads, gpu)?;
-    let of_either = py.detach({
+    let of_either = aside(py, {
         let (wide, narrow) = (blocks::<f64, 1>([data]), blocks::<f32, 1>([data]));
         move || -> Option<Result<Statistics, Error>> {
             // SAFETY: the array is referenced until the call ends.

@@ -1,5 +1,6 @@
 //! Products with memory of CuPy and torch: nothing travels, nothing waits.
 
+use crate::aside::aside;
 use crate::errors::exception;
 use crate::matrix::{Held, Matrix, Precision, Side};
 use numpy::Element;
@@ -56,7 +57,7 @@ pub(crate) fn product_on_device(
 ) -> PyResult<()> {
     let (x, y, side) = (Block::told(x), Block::told(y), Side { transposed, from_left: false });
     let held = &matrix.get().held;
-    py.detach(|| match held {
+    aside(py, || match held {
         Precision::F32(held) => product(held, x, y, (alpha as f32, beta as f32), side, stream),
         Precision::F64(held) => product(held, x, y, (alpha, beta), side, stream),
     })

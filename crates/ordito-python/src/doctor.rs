@@ -1,5 +1,6 @@
 //! What of this computer is usable.
 
+use crate::aside::aside;
 use ordito::cpu::{CpuInfo, default_threads};
 use ordito::device::Gpu;
 use ordito::device::gpu::Library;
@@ -9,7 +10,7 @@ use pyo3::prelude::*;
 /// Names, whether it can be used, and what was found or what to do.
 #[pyfunction]
 pub(crate) fn doctor(py: Python<'_>) -> Vec<(&'static str, bool, String)> {
-    py.detach(|| {
+    aside(py, || {
         let mut findings = vec![processor(), threads()];
         match Gpu::list() {
             Ok(gpus) => findings.extend(gpus.iter().map(|listed| {

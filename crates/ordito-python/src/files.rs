@@ -1,6 +1,7 @@
 //! Matrices from files and names, and into files.
 
 use crate::arrays::line;
+use crate::aside::aside;
 use crate::errors::exception;
 use crate::matrix::parts;
 use numpy::{Element, PyArray1, PyArrayMethods};
@@ -20,7 +21,7 @@ type Rows<'py> = ((usize, usize), [Bound<'py, PyAny>; 3]);
 #[pyfunction]
 pub(crate) fn read_csr<'py>(py: Python<'py>, name: &str, single: bool) -> PyResult<Rows<'py>> {
     fn of<'py, S: Scalar + Element>(py: Python<'py>, name: &str) -> PyResult<Rows<'py>> {
-        let a = py.detach(|| read_rows::<S>(name)).map_err(exception)?;
+        let a = aside(py, || read_rows::<S>(name)).map_err(exception)?;
         Ok((a.shape(), parts(py, a)))
     }
     if single { of::<f32>(py, name) } else { of::<f64>(py, name) }
@@ -33,7 +34,7 @@ type Triplets<'py> = ((usize, usize), [Bound<'py, PyAny>; 3], String, String);
 #[pyfunction]
 pub(crate) fn read_coo(py: Python<'_>, path: PathBuf) -> PyResult<Triplets<'_>> {
     let options = ReadOptions { duplicates: Duplicates::Keep, ..ReadOptions::default() };
-    let read = py.detach(|| read_matrix_market::<f64>(&path, &options)).map_err(exception)?;
+    let read = aside(py, || read_matrix_market::<f64>(&path, &options)).map_err(exception)?;
     let shape = read.coo.shape();
     let (rows, cols, values) = read.coo.into_parts();
     let arrays = [
@@ -64,9 +65,9 @@ pub(crate) fn write_coo(
     }
     let options = WriteOptions { comment, ..WriteOptions::default() };
     let written = if let Some(coo) = of::<f64>(shape, &arrays).transpose()? {
-        py.detach(|| write_matrix_market(&coo, &path, &options))
+        aside(py, || write_matrix_market(&coo, &path, &options))
     } else if let Some(coo) = of::<f32>(shape, &arrays).transpose()? {
-        py.detach(|| write_matrix_market(&coo, &path, &options))
+        aside(py, || write_matrix_market(&coo, &path, &options))
     } else {
         return Err(PyTypeError::new_err(
             "rows and columns must be uint32, values float32 or float64, without gaps",
@@ -87,7 +88,7 @@ pub(crate) fn read_text(
         path: PathBuf,
     ) -> PyResult<(Bound<'_, PyAny>, Option<Vec<String>>)> {
         let options = TextOptions { non_finite: NonFinite::Allow, ..TextOptions::default() };
-        let read = py.detach(|| read_text_matrix::<S>(&path, &options)).map_err(exception)?;
+        let read = aside(py, || read_text_matrix::<S>(&path, &options)).map_err(exception)?;
         let shape = read.matrix.shape();
         let numbers = PyArray1::from_vec(py, read.matrix.into_data());
         Ok((numbers.reshape(shape)?.into_any(), read.header))

@@ -1,10 +1,11 @@
 //! Ordito for Python: what touches memory of NumPy or of a GPU. What Python says better (types, conversions, errors about
 //! arguments) stands in `python/ordito`.
 //!
-//! `errors` (one exception for each error) · `machines` (threads and GPUs, made once) · `arrays` (how an array lies) ·
+//! `aside` (without the interpreter's lock) · `errors` (one exception for each error) · `machines` (threads and GPUs, made once) · `arrays` (how an array lies) ·
 //! `matrix` (products) with `device` (memory of CuPy and torch) · `dense` · `files` · `doctor`.
 
 mod arrays;
+mod aside;
 mod dense;
 mod device;
 mod doctor;
@@ -15,8 +16,12 @@ mod matrix;
 
 use pyo3::prelude::*;
 
+// Offsets of the library become those of SciPy where they lie.
+const _: () = assert!(size_of::<usize>() == size_of::<i64>(), "64-bit systems only");
+
 #[pymodule(gil_used = false)]
 fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    aside::watch_forks()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<matrix::Matrix>()?;
     module.add_function(wrap_pyfunction!(matrix::rows_of_columns, module)?)?;

@@ -1,11 +1,12 @@
 //! A matrix in arrays of NumPy's, made ready for products.
 
 use crate::arrays::{Block, is_writeable, line, unwritten};
+use crate::aside::aside;
 use crate::errors::exception;
 use crate::machines::machine;
 use numpy::{Element, PyArray1};
 use ordito::spmm::{Plan, ViewPlan};
-use ordito::{Choice, Csr, CsrView, Error, FormatError, Index, Scalar};
+use ordito::{Choice, Csr, CsrView, Error, Index, Scalar};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -79,11 +80,13 @@ unsafe fn csr_view<'a, S: Scalar>(
             (Some(offsets), _, _, Some(columns)) => of(shape, offsets, columns, values),
             (_, Some(offsets), Some(columns), _) => of(shape, offsets, columns, values),
             (_, Some(offsets), _, Some(columns)) => of(shape, offsets, columns, values),
-            _ => Err(PyTypeError::new_err(
-                "indptr and indices must be int32 or int64, of one dimension, without gaps",
-            )),
+            _ => Err(wrong_indices()),
         }
     }
+}
+
+fn wrong_indices() -> PyErr {
+    PyTypeError::new_err("indptr and indices must be int32 or int64, of one dimension, without gaps")
 }
 
 impl<S: Scalar + Element> Held<S> {
@@ -103,7 +106,7 @@ impl<S: Scalar + Element> Held<S> {
         // SAFETY: the same.
         let view = unsafe { csr_view(shape, indptr, indices, values) }?;
         let converted_bytes = view.converted_bytes();
-        let plan = py.detach(|| match variant {
+        let plan = aside(py, || match variant {
             Some(name) => ViewPlan::with_variant(name, view, &machine),
             None => ViewPlan::new(view, &machine),
         });
@@ -163,7 +166,7 @@ impl<S: Scalar + Element> Held<S> {
                     (_, true) => &[columns, result_length],
                 };
                 // SAFETY: β is 0, as the caller has seen to; then the product writes every element and reads none.
-                unsafe { unwritten::<S>(py, shape) }.into_any()
+                unsafe { unwritten::<S>(py, shape) }?
             }
         };
         let Some(y) = Block::<S>::of(&y_array) else { return Ok(None) };
@@ -188,9 +191,10 @@ impl<S: Scalar + Element> Held<S> {
                 return Ok(None);
             }
         }
-        py.detach(|| {
+        aside(py, || {
             // SAFETY: both arrays are referenced until the call ends, and do not overlap. That no other thread of Python writes
-            // them meanwhile is as with every function of NumPy's that releases the lock.
+            // them meanwhile is as with every function of NumPy's that releases the lock. Where threads write side by side into rows
+            // of one array, their views overlap in gaps, which no kernel touches.
             let (x, y) = unsafe { (x.view()?, y.view_mut()?) };
             self.with_plan(side, |plan| plan.apply(alpha, x, beta, y))
         })
@@ -203,7 +207,7 @@ impl<S: Scalar + Element> Held<S> {
         let values: &[S] =
             unsafe { line(data) }.ok_or_else(|| PyTypeError::new_err("data: another dtype or gaps"))?;
         let values = values.to_vec();
-        let updated = data.py().detach(|| {
+        let updated = aside(data.py(), || {
             let mut plan = self.plan.write().unwrap_or_else(PoisonError::into_inner);
             plan.update_values(values)
         });
@@ -278,19 +282,17 @@ impl Matrix {
     ) -> PyResult<(String, String, f64, u64)> {
         let side = Side { transposed, from_left: false };
         let prepared =
-            py.detach(|| in_either!(self, held => held.with_plan(side, |plan| plan.prepare(columns))));
+            aside(py, || in_either!(self, held => held.with_plan(side, |plan| plan.prepare(columns))));
         let prepared = prepared.map_err(exception)?;
         let (choice, seconds) = (prepared.choice, prepared.time.as_secs_f64());
         Ok((choice.variant.to_string(), choice.reason, seconds, prepared.bytes))
     }
 
-    /// Columns, kernel and reason, for every number of columns that there was a product with.
-    fn choices(&self, py: Python<'_>, transposed: bool) -> PyResult<Vec<(usize, String, String)>> {
-        let side = Side { transposed, from_left: false };
-        let choices = py
-            .detach(|| in_either!(self, held => held.with_plan(side, |plan| Ok::<_, Error>(plan.choices()))));
+    /// Columns, kernel and reason, for every number of columns that there was a product A·X with.
+    fn choices(&self, py: Python<'_>) -> Vec<(usize, String, String)> {
+        let choices = aside(py, || in_either!(self, held => held.plan().choices()));
         let named = |(columns, choice): (usize, Choice)| (columns, choice.variant.to_string(), choice.reason);
-        Ok(choices.map_err(exception)?.into_iter().map(named).collect())
+        choices.into_iter().map(named).collect()
     }
 
     /// Other numbers for the same pattern, in the same order.
@@ -300,7 +302,7 @@ impl Matrix {
 
     /// Bytes beside the arrays that it was made of: what was converted, and what is prepared.
     fn bytes(&self, py: Python<'_>) -> u64 {
-        py.detach(|| in_either!(self, held => held.converted_bytes as u64 + held.plan().bytes()))
+        aside(py, || in_either!(self, held => held.converted_bytes as u64 + held.plan().bytes()))
     }
 
     /// Bytes of indices that had to be converted.
@@ -319,20 +321,31 @@ pub(crate) fn rows_of_columns<'py>(
     data: &Bound<'py, PyAny>,
 ) -> PyResult<[Bound<'py, PyAny>; 3]> {
     fn of<'py, S: Scalar + Element>(
-        (rows, cols): (usize, usize),
-        arrays: [&Bound<'py, PyAny>; 3],
+        shape: (usize, usize),
+        [indptr, indices, data]: [&Bound<'py, PyAny>; 3],
     ) -> Option<PyResult<[Bound<'py, PyAny>; 3]>> {
-        let [indptr, indices, data] = arrays;
+        fn sorted<S: Scalar, O: Index, R: Index>(
+            py: Python<'_>,
+            (rows, cols): (usize, usize),
+            offsets: &[O],
+            row_indices: &[R],
+            values: &[S],
+        ) -> PyResult<Csr<S>> {
+            aside(py, || Csr::from_csc_parts(rows, cols, offsets, row_indices, values)).map_err(exception)
+        }
+        let py = data.py();
         // SAFETY: read before this returns, while the caller holds them.
-        let values: &[S] = unsafe { line(data) }?;
-        // SAFETY: the same. Rows and columns change places: the arrays are a CSR matrix of the transposed.
-        let by_columns = unsafe { csr_view((cols, rows), indptr, indices, values) };
-        let by_rows = by_columns.and_then(|view| {
-            let (offsets, row_indices) = (view.row_offsets(), view.col_indices());
-            let sorted = data.py().detach(|| Csr::from_csc_parts(rows, cols, offsets, row_indices, values));
-            sorted.map_err(|error: FormatError| exception(error))
-        });
-        Some(by_rows.map(|a| parts(data.py(), a)))
+        let sorted = unsafe {
+            let values: &[S] = line(data)?;
+            match (line::<i32>(indptr), line::<i64>(indptr), line::<i32>(indices), line::<i64>(indices)) {
+                (Some(offsets), _, Some(rows), _) => sorted(py, shape, offsets, rows, values),
+                (Some(offsets), _, _, Some(rows)) => sorted(py, shape, offsets, rows, values),
+                (_, Some(offsets), Some(rows), _) => sorted(py, shape, offsets, rows, values),
+                (_, Some(offsets), _, Some(rows)) => sorted(py, shape, offsets, rows, values),
+                _ => Err(wrong_indices()),
+            }
+        };
+        Some(sorted.map(|a| parts(py, a)))
     }
     let arrays = [indptr, indices, data];
     of::<f64>(shape, arrays)

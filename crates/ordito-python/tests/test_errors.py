@@ -164,7 +164,7 @@ def test_a_matrix_that_is_none(case: str) -> None:
 def test_a_wrong_csc_matrix_is_refused_too() -> None:
     by_columns = sp.csc_array(S)
     by_columns.indices = changed(by_columns.indices, 1, 7)
-    with pytest.raises(ValueError, match=r"entry 1: column 7 is outside 0\.\.3"):
+    with pytest.raises(ValueError, match=r"entry 1: row 7 is outside 0\.\.3"):
         ordito.csr(by_columns)
 
 

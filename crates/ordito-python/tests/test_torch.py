@@ -323,3 +323,32 @@ def test_inductor_compiles_around_it() -> None:
     torch.testing.assert_close(found, function(x, values))
     of_values = torch.autograd.grad(found, values)[0]
     torch.testing.assert_close(of_values, torch.autograd.grad(function(x, values), values)[0])
+
+
+def test_a_tensor_that_is_written_over_is_found_out() -> None:
+    a = ordito.csr(sp.csr_array(np.eye(3)))
+    w, b = torch.ones(3, dtype=torch.float64, requires_grad=True), torch.arange(3, dtype=torch.float64)
+    y = (w * b).sum()
+    a.matmul(torch.ones(3, dtype=torch.float64), out=b)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+    leaf = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match="out requires a gradient"):
+        a.matmul(torch.ones(3, dtype=torch.float64), out=leaf)
+    with torch.no_grad():
+        a.matmul(torch.ones(3, dtype=torch.float64), out=leaf)
+    assert leaf.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_compiled_function_takes_two_matrices_with_gradients() -> None:
+    function = torch.compile(lambda b, z: spmm(b, z).sum(), backend="aot_eager")
+    for diagonal in (1.0, 2.0, 3.0):
+        a = ordito.csr(sp.csr_array(diagonal * np.eye(3)))
+        x = torch.ones(3, 2, dtype=torch.float64, requires_grad=True)
+        function(a, x).backward()
+        assert x.grad is not None and (x.grad == diagonal).all()
+
+
+def test_no_array_is_taken_for_a_tensor() -> None:
+    with pytest.raises(TypeError, match="X is a ndarray; a tensor expected"):
+        spmm(ordito.csr(sp.csr_array(np.eye(3))), np.ones(3))

@@ -81,6 +81,8 @@ def column_stats(
     """
     from ordito._matrix import _gpu_of
 
+    if sp.issparse(x):
+        raise TypeError("x is sparse: statistics are those of dense arrays")
     data = np.asarray(x)
     if data.ndim == 0:
         raise ValueError("a number has no columns; an array expected")

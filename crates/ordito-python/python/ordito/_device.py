@@ -33,7 +33,7 @@ def _is_tensor(x: object) -> bool:
 
 
 def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
-    if out is not None and type(out) is not type(x):
+    if out is not None and _is_tensor(out) != _is_tensor(x):
         raise TypeError(f"X is a {type(x).__name__}, out a {type(out).__name__}; both must be of one kind")
     if _is_tensor(x):
         torch = sys.modules["torch"]
@@ -43,6 +43,10 @@ def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_le
             if out is not None or alpha != 1 or from_left:
                 raise RuntimeError("X requires a gradient: A @ X has one, with neither out, alpha nor A on the right")
             return with_gradients.spmm(matrix, x)
+        if out is not None:
+            if out.requires_grad and torch.is_grad_enabled():
+                raise RuntimeError("out requires a gradient: a product that is written over it has none")
+            torch.autograd.graph.increment_version(out)  # a gradient that needs what was there must find out
         if not x.is_cuda:
             return _on_host(torch, matrix, x, out, alpha, beta, from_left)
         return _on_gpu(_of_torch(), matrix, x, out, alpha, beta, from_left)
@@ -110,6 +114,7 @@ class _Cupy:
     def __init__(self, cupy: Any) -> None:
         self.cupy = cupy
         self.current_stream = cupy.cuda.get_current_stream
+        self.current_gpu = cupy.cuda.runtime.getDevice
         self.dtypes = {np.dtype(np.float32), np.dtype(np.float64)}
 
     def dtype(self, x: Any) -> np.dtype[Any] | None:
@@ -130,13 +135,17 @@ class _Cupy:
         return self.cupy.array(x, order="C", copy=True)
 
     def empty(self, shape: tuple[int, ...], like: Any) -> Any:
-        return self.cupy.empty(shape, dtype=like.dtype)
+        gpu = like.data.device_id
+        if gpu == self.current_gpu():
+            return self.cupy.empty(shape, dtype=like.dtype)
+        with self.cupy.cuda.Device(gpu):
+            return self.cupy.empty(shape, dtype=like.dtype)
 
     def widened(self, x: Any) -> Any:
         return x.astype(np.float64)
 
     def stream(self, gpu: int) -> int:
-        return int(self.current_stream().ptr)
+        return int(self.current_stream(gpu).ptr)
 
 
 def _aligned(address: int, rows: int, cols: int, distance: int) -> Place | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
+import threading
 import weakref
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ordito import _device, _ordito
-from ordito._sources import Array, Parts, _signed, check_out, parts_of, precision, put, whole_number
+from ordito._sources import Array, Parts, _signed, check_out, is_untidy, parts_of, precision, put, whole_number
 
 
 class Choice(NamedTuple):
@@ -68,7 +69,14 @@ def csr(
     if isinstance(a, Matrix):
         raise TypeError("A is an ordito.Matrix already; A.astype(…) changes its precision")
     parts = parts_of(a, shape, dtype, copy)
-    return Matrix(parts, threads=threads, gpu=_gpu_of(device, parts.gpu), variant=variant)
+    gpu = _gpu_of(device, parts.gpu)
+    matrix = Matrix(parts, threads=threads, gpu=gpu, variant=variant)
+    # Asked after the arrays were checked: SciPy trusts them.
+    if not copy and is_untidy(a):
+        parts = parts_of(a, shape, dtype, True)
+        parts.copied[-1] = "copied, since SciPy sorts and sums such entries in place"
+        matrix = Matrix(parts, threads=threads, gpu=gpu, variant=variant)
+    return matrix
 
 
 def read(
@@ -118,6 +126,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         self._of: Matrix | None = None
         #: The same in the other precision, once it was asked for.
         self._twin: Matrix | None = None
+        #: Whoever changes it has this.
+        self._change = threading.RLock()
         #: How often its values were replaced.
         self._version = 0
         self._gpu = gpu
@@ -278,8 +288,10 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
     @property
     def nbytes(self) -> int:
         """Bytes beside the arrays that were given: converted indices, and what is prepared for products."""
-        twin = self._plain._twin
-        return self._native.bytes() + (0 if twin is None else twin._parts.data.nbytes + twin.nbytes)
+        plain = self._plain
+        twin, data = plain._twin, plain._own_parts.data
+        replaced = 2 * data.nbytes if plain._version else 0  # one copy for the kernels, one for Python
+        return self._native.bytes() + replaced + (0 if twin is None else twin._parts.data.nbytes + twin.nbytes)
 
     @property
     def device(self) -> str:
@@ -305,10 +317,11 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
             raise TypeError(f"{wanted}: float32 or float64 expected")
         if self._is_transposed:
             return self.T.astype(wanted).T
-        if self._twin is None:
-            parts = dataclasses.replace(self._parts, data=self._parts.data.astype(wanted), copied=[])
-            self._twin = Matrix(parts, **self._asked)
-        return self._twin
+        with self._change:  # of old values no twin is kept
+            if self._twin is None:
+                parts = dataclasses.replace(self._parts, data=self._parts.data.astype(wanted), copied=[])
+                self._twin = Matrix(parts, **self._asked)
+            return self._twin
 
     def update_values(self, data: Any) -> None:
         """Other numbers for the same pattern, in the order of the CSR arrays. On the CPU what is prepared stays, and is filled anew.
@@ -323,19 +336,20 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         data = np.array(data, dtype=self.dtype)  # ours: the caller's may change
         if data.shape != (self.nnz,):
             raise ValueError(f"data has the shape {data.shape}; ({self.nnz},) expected")
-        self._native.update_values(data)
         plain = self._plain
-        plain._own_parts.data = data
-        plain._twin = None
-        plain._version += 1
+        with plain._change:
+            self._native.update_values(data)
+            plain._own_parts.data = data
+            plain._twin = None
+            plain._version += 1
 
     def to_scipy(self) -> sp.csr_array:
-        """As SciPy has it, of the arrays that are used here."""
+        """As SciPy has it, of the arrays that are used here: they cannot be written; ``A.to_scipy().copy()`` can."""
         parts = self._parts
         indptr = parts.indptr
         if parts.indices.dtype == np.int32 and self.nnz < 2**31:
             indptr = indptr.astype(np.int32, copy=False)  # or SciPy would widen the indices
-        by_rows = sp.csr_array((parts.data, parts.indices, indptr), shape=parts.shape)
+        by_rows = sp.csr_array((_unwritable(parts.data), _unwritable(parts.indices), indptr), shape=parts.shape)
         return by_rows.T.tocsr() if self._is_transposed else by_rows
 
     def __repr__(self) -> str:
@@ -345,13 +359,29 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         text = f"<ordito.Matrix {rows}×{cols}, {self.dtype}, {self.nnz} nonzeros, {where}"
         if self._is_transposed:
             return text + ", transposed>"
-        for columns, kernel, reason in self._native.choices(False):
-            text += f"\n  {columns} column{'s' if columns > 1 else ''}: {kernel}, {reason}"
+        for columns, kernel, reason in self._native.choices():
+            text += f"\n  {columns} column{'s' if columns != 1 else ''}: {kernel}, {reason}"
         return text + ">"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Parts of its own: whoever updates one matrix leaves the other alone.
         return _made_again, (dataclasses.replace(self._parts), self._asked, self._is_transposed)
+
+
+def _unlock_all() -> None:
+    """In a child of ``fork``, which has none of the threads that may have had a lock."""
+    for matrix in list(by_number.values()):
+        matrix._change = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_all)
+
+
+def _unwritable(array: Array) -> Array:
+    array = array.view()
+    array.flags.writeable = False
+    return array
 
 
 def _made_again(parts: Parts, asked: dict[str, Any], is_transposed: bool) -> Matrix:

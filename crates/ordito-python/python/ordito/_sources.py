@@ -96,9 +96,15 @@ def _of_scipy(a: Any) -> Parts:
         _settle(parts, None, copy=False)
         arrays = _ordito.rows_of_columns(parts.shape, parts.indptr, parts.indices, parts.data)
         offsets, columns, values = arrays
-        return Parts(a.shape, offsets, _signed(columns, a.shape[1]), values, ["sorted from columns to rows"])
+        copied = [*parts.copied, "sorted from columns to rows"]
+        return Parts(a.shape, offsets, _signed(columns, a.shape[1]), values, copied)
     by_rows = a.tocsr()
     return Parts(a.shape, by_rows.indptr, by_rows.indices, by_rows.data, [f"converted from {a.format.upper()}"])
+
+
+def is_untidy(a: Any) -> bool:
+    """A CSR matrix of SciPy's with duplicates or columns out of order: some of its methods sort and sum them in place."""
+    return sp.issparse(a) and a.format == "csr" and not a.has_canonical_format
 
 
 def _of_torch(torch: Any, a: Any) -> Parts:
@@ -126,6 +132,8 @@ def _settle(parts: Parts, dtype: Any, copy: bool) -> None:
     wanted = precision(parts.data.dtype, "A") if dtype is None else precision(np.dtype(dtype), "dtype")
     if parts.data.dtype != wanted or not parts.data.dtype.isnative:
         parts.copied.append(f"data converted from {parts.data.dtype}")
+    elif not copy and not _is_in_line(parts.data):
+        parts.copied.append("data copied, since it had gaps")
     parts.data = _in_line(parts.data, wanted, copy)
     for name in ("indptr", "indices"):
         array = getattr(parts, name)
@@ -134,6 +142,8 @@ def _settle(parts: Parts, dtype: Any, copy: bool) -> None:
         setattr(parts, name, _in_line(array, array.dtype if kept else np.dtype(np.int64), copy))
         if not kept:
             parts.copied.append(f"{name} converted from {array.dtype}")
+        elif not copy and not _is_in_line(array):
+            parts.copied.append(f"{name} copied, since it had gaps")
     if copy:
         parts.copied.append("copied as asked")
 
@@ -141,6 +151,10 @@ def _settle(parts: Parts, dtype: Any, copy: bool) -> None:
 def _check_indices(name: str, array: Array) -> None:
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} is {array.dtype}; int32 or int64 expected")
+
+
+def _is_in_line(array: Array) -> bool:
+    return bool(array.flags.c_contiguous and array.flags.aligned)
 
 
 def _in_line(array: Array, dtype: np.dtype[Any], copy: bool) -> Array:

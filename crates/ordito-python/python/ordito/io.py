@@ -39,7 +39,7 @@ def mmread(source: Any, *, spmatrix: bool = True) -> Any:
     if field in ("integer", "unsigned-integer"):
         if values.size and np.abs(values).max() >= 2.0**53:
             return _by_scipy(path, spmatrix)  # not every such number is one of float64
-        values = values.astype(np.int64)
+        values = values.astype(np.int64 if field == "integer" else np.uint64)
     entries = (values, (_signed(rows, shape[0]), _signed(cols, shape[1])))
     if layout == "array":
         dense = np.zeros(shape, dtype=values.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ class csr_array(sp.csr_array):  # type: ignore[misc] # SciPy's stubs are not ask
     """``scipy.sparse.csr_array`` whose products with dense arrays run on all cores, by chosen kernels.
 
     For code that asks for a sparse matrix and not for an operator: ``sklearn.utils.extmath.randomized_svd``, ``TruncatedSVD`` and
-    others. Its arrays are read-only from the first product on, because what is prepared would not follow a change; ``A.copy()`` is
+    others. Its arrays are read-only from the first product or transpose on, because what is prepared would not follow a change; ``A.copy()`` is
     one that may be changed, and prepares anew. Nobody may change arrays that it was made of (``copy=True`` copies them).
 
     >>> import numpy as np, scipy.sparse
@@ -30,6 +31,8 @@ class csr_array(sp.csr_array):  # type: ignore[misc] # SciPy's stubs are not ask
     _ready: Matrix | None = None
     #: What was ready when it was transposed, the transposed, and what was ready of that.
     _turned: tuple[Matrix, csr_array, Matrix] | None = None
+    #: What it is the transposed of. Both must be able to go at once, so that only one of them holds the other.
+    _of: weakref.ref[csr_array] | None = None
 
     def _prepared(self) -> Matrix:
         ready = self._ready
@@ -63,13 +66,18 @@ class csr_array(sp.csr_array):  # type: ignore[misc] # SciPy's stubs are not ask
         """The transposed, by rows again: sorted once, and kept."""
         if copy or axes is not None or not self._multiplies():
             return super().transpose(axes, copy)
-        ready, kept = self._prepared(), self._turned
+        ready, origin = self._prepared(), None if self._of is None else self._of()
+        if origin is not None and origin._turned is not None:
+            before, turned, then = origin._turned
+            if turned is self and then is ready and origin._prepared() is before:
+                return origin
+        kept = self._turned
         if kept is None or kept[0] is not ready or kept[1]._prepared() is not kept[2]:
             turned = csr_array(super().transpose().tocsr())
+            turned._of = weakref.ref(self)
             kept = self._turned = ready, turned, turned._prepared()
-            turned._turned = kept[2], self, ready
         return kept[1]
 
     def __getstate__(self) -> dict[str, Any]:
         # In another process, or copied deeply, the arrays can be written again.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_ready", "_turned")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_ready", "_turned", "_of")}

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +39,8 @@ def spmm(a: Matrix, x: Tensor, values: Tensor | None = None) -> Tensor:
     """
     if not isinstance(a, Matrix):
         raise TypeError(f"A is a {type(a).__name__}: ordito.csr(A) wraps it, once")
+    if not isinstance(x, Tensor):
+        raise TypeError(f"X is a {type(x).__name__}; a tensor expected")
     if x.dim() not in (1, 2):
         raise ValueError(f"matmul: X has {x.dim()} dimensions; one or two expected")
     if a._is_transposed and values is not None:
@@ -64,7 +65,6 @@ def _for_values(a: Matrix) -> Matrix:
     copy = getattr(a, "_copy_for_values", None)
     if copy is None:
         copy = Matrix(dataclasses.replace(a._parts, data=a._parts.data.copy(), copied=[]), **a._asked)
-        copy._lock = threading.Lock()
         a._copy_for_values = copy
     return copy
 
@@ -81,7 +81,7 @@ def _computed(x: Tensor, values: Tensor | None, a: Matrix, transposed: bool) -> 
     if values is None:
         y: Tensor = (a.T if transposed else a)._product(x.detach(), None, 1.0, 0.0, False)
         return y
-    with a._lock:  # nobody else's values come between
+    with a._change:  # nobody else's values come between
         a.update_values(values.detach().cpu().numpy())
         return _computed(x, None, a, transposed)
 
@@ -162,9 +162,16 @@ def _samples_by_function(left: Tensor, right: Tensor, a: Matrix) -> Tensor:
 # --- the same as operators, which torch.compile leaves as they are ---
 
 
+def _of_number(number: int) -> Matrix:
+    matrix = by_number.get(int(number))  # torch may hand over a number that is a symbol
+    if matrix is None:
+        raise RuntimeError("the matrix of a compiled product is gone: keep it as long as the function is used")
+    return matrix
+
+
 @torch.library.custom_op("ordito::spmm", mutates_args=())
 def _spmm(x: Tensor, values: Tensor | None, number: int, rows: int, transposed: bool) -> Tensor:
-    return _computed(x, values, by_number[number], transposed)
+    return _computed(x, values, _of_number(number), transposed)
 
 
 @_spmm.register_fake
@@ -174,7 +181,7 @@ def _(x: Tensor, values: Tensor | None, number: int, rows: int, transposed: bool
 
 @torch.library.custom_op("ordito::sampled_product", mutates_args=())
 def _sampled_product(left: Tensor, right: Tensor, number: int, nnz: int) -> Tensor:
-    return _computed_samples(left, right, by_number[number])
+    return _computed_samples(left, right, _of_number(number))
 
 
 @_sampled_product.register_fake
@@ -184,7 +191,7 @@ def _(left: Tensor, right: Tensor, number: int, nnz: int) -> Tensor:
 
 def _remember_spmm(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     x, values, number, _, transposed = inputs
-    _remember_product(ctx, x, values, by_number[number], transposed)
+    _remember_product(ctx, x, values, _of_number(number), transposed)
 
 
 def _spmm_backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -193,7 +200,7 @@ def _spmm_backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
 
 def _remember_sampled(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     left, right, number, _ = inputs
-    ctx.matrix = by_number[number]
+    ctx.matrix = _of_number(number)
     ctx.save_for_backward(left, right)
 
 

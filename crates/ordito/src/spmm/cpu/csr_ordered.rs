@@ -26,18 +26,18 @@ pub(crate) struct Kernel<S> {
 pub(crate) type Judge<S> = fn(&Machine, &Subject<S>, order: &[u32]) -> Option<String>;
 
 impl<S: Scalar> Kernel<S> {
-    /// Of the rows of `subject` in another order, which `judge` has an opinion of.
+    /// Of the rows of `subject` in another order, which `judge` has an opinion of; `does_not_pay` is what it says.
     pub(crate) fn new(
         machine: &Arc<Machine>,
         subject: &Subject<S>,
         a: Arc<OrderedCsr<S>>,
         judge: Judge<S>,
+        does_not_pay: Option<String>,
     ) -> Self {
         let (rows, nonzeros) = (a.rows(), a.columns().len());
         let chunks = chunk_count(machine.threads(), work(nonzeros, rows, subject.k));
         let borders = even_borders(rows, chunks, |row| a.starts()[row] as usize + row);
         let ahead = ahead::distance(machine, subject.a.view(), subject.k);
-        let does_not_pay = judge(machine, subject, a.order());
         Kernel { a, machine: machine.clone(), borders, ahead, judge, does_not_pay }
     }
 }
@@ -82,7 +82,8 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 
     fn for_columns(&self, subject: &Subject<S>) -> Option<Box<dyn HostKernel<S>>> {
-        Some(Box::new(Kernel::new(&self.machine, subject, self.a.clone(), self.judge)))
+        let does_not_pay = (self.judge)(&self.machine, subject, self.a.order());
+        Some(Box::new(Kernel::new(&self.machine, subject, self.a.clone(), self.judge, does_not_pay)))
     }
 
     fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {

@@ -33,7 +33,9 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
         &DESCRIPTION
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
-        in_clusters(machine, subject, grown(machine, subject)?)
+        let clusters = grown(machine, subject)?;
+        let verdict = does_not_pay(machine, subject, clusters.order());
+        in_clusters(machine, subject, clusters, verdict)
     }
 
     /// Before A is copied: that takes as much memory again.
@@ -45,7 +47,7 @@ impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsClustered {
         let clusters = grown(machine, subject)?;
         match does_not_pay(machine, subject, clusters.order()) {
             Some(why) => Ok(Err(why)),
-            None => in_clusters(machine, subject, clusters).map(Ok),
+            None => in_clusters(machine, subject, clusters, None).map(Ok),
         }
     }
 }
@@ -67,10 +69,11 @@ fn in_clusters<S: Scalar>(
     machine: &Arc<Machine>,
     subject: &Subject<S>,
     clusters: RowClusters,
+    verdict: Option<String>,
 ) -> Result<Box<dyn Product<S>>, Refusal> {
     let (shape, k) = (subject.a.shape(), subject.k);
     let a = machine.pool().install(|| OrderedCsr::in_clusters(subject.a.view(), clusters))?;
-    let kernel = Kernel::new(machine, subject, Arc::new(a), does_not_pay);
+    let kernel = Kernel::new(machine, subject, Arc::new(a), does_not_pay, verdict);
     Ok(OnHost::boxed(machine, kernel, shape, k))
 }
 

@@ -15,7 +15,8 @@ const LEAST_WORK: usize = 128 * 1024;
 /// (generated matrices of 4000 to 80 000 nonzeros that fit the caches, on a Xeon with AVX-512).
 const OF_A_NONZERO: usize = 6;
 /// What it costs that another thread takes part at all, and every one of them, in steps of about 0.055 ns: 1 µs and 0.15 µs. Two
-/// threads take longer than one for 1.9 µs of work and less for 4.1 (two cores; ash958, a real matrix, at K = 1 and 4), sixteen need 2 µs more than four (sixteen cores).
+/// threads take longer than one for 1.9 µs of work and less for 4.1 (two cores; ash958, a real matrix, at K = 1 and 4), sixteen need
+/// 2 µs more than four (sixteen cores).
 const SHARING: usize = 18_000;
 const OF_A_THREAD: usize = 2_700;
 

@@ -124,7 +124,8 @@ fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, St
 /// Do A, X and Y have to come from memory for every product? Not where nothing is known of the caches.
 fn exceeds_caches<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
     let of_a = subject.a.nnz().saturating_mul(size_of::<u32>() + size_of::<S>());
-    let of_x_and_y = (subject.a.rows() + subject.a.cols()).saturating_mul(subject.k * size_of::<S>());
+    let of_x_and_y =
+        (subject.a.rows() + subject.a.cols()).saturating_mul(subject.k).saturating_mul(size_of::<S>());
     let cache = machine.cpu().last_level_cache_bytes();
     cache.is_some_and(|bytes| of_a.saturating_add(of_x_and_y) as u64 > bytes)
 }
