@@ -33,7 +33,7 @@ def _is_tensor(x: object) -> bool:
 
 
 def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
-    if out is not None and _is_tensor(out) != _is_tensor(x):
+    if out is not None and (_is_tensor(out), is_elsewhere(out)) != (_is_tensor(x), is_elsewhere(x)):
         raise TypeError(f"X is a {type(x).__name__}, out a {type(out).__name__}; both must be of one kind")
     if _is_tensor(x):
         torch = sys.modules["torch"]
