@@ -1,8 +1,10 @@
 //! What the library's errors are in Python.
 
-use ordito::io::ReadError;
+use ordito::io::{ReadError, WriteError};
 use ordito::{Error, Refusal, RunError};
-use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
 
 /// The exception for an error; its text is the library's sentence.
@@ -12,14 +14,14 @@ pub(crate) fn exception(error: impl Into<Error>) -> PyErr {
     match error {
         Error::Refused(refusal) | Error::Run(RunError::Refused(refusal)) => of_refusal(&refusal, text),
         Error::Device(_) | Error::Run(RunError::Device(_)) => PyRuntimeError::new_err(text),
-        Error::Read(ReadError::Io { reason, .. }) | Error::Read(ReadError::Interrupted { reason, .. }) => {
-            // With a number of the system's, Python makes it a FileNotFoundError, a PermissionError …
-            reason.raw_os_error().map_or_else(
-                || PyOSError::new_err(text.clone()),
-                |number| PyOSError::new_err((number, text.clone())),
-            )
-        }
+        // By their kind Python makes them a FileNotFoundError, a PermissionError …
+        Error::Read(ReadError::Io { reason, .. } | ReadError::Interrupted { reason, .. })
+        | Error::Write(WriteError::Io { reason, .. }) => std::io::Error::new(reason.kind(), text).into(),
         Error::Read(ReadError::UnknownName { .. }) => PyFileNotFoundError::new_err(text),
+        Error::Write(WriteError::NoFolder { .. }) => PyFileNotFoundError::new_err(text),
+        Error::Write(WriteError::ReadOnly { .. } | WriteError::NotOurs { .. }) => {
+            PyPermissionError::new_err(text)
+        }
         Error::Write(_) => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }

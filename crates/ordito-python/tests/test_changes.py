@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -141,3 +142,8 @@ print(len(os.listdir("/proc/self/task")))
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     assert int(done.stdout) < 60, done.stderr
+
+
+def test_files_that_cannot_be_written_say_why(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="cannot write"):
+        ordito.io.mmwrite(tmp_path / "missing" / "a.mtx", sp.csr_array(np.eye(2)))

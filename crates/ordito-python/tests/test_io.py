@@ -298,7 +298,7 @@ def test_a_synthetic_name_that_is_wrong(name: str, text: str) -> None:
         ordito.read(name)
 
 
-@pytest.mark.parametrize("dtype", [complex, "U3", object])
+@pytest.mark.parametrize("dtype", [complex, "U3", object, int, np.float16])
 def test_types_of_files_are_real(dtype: Any) -> None:
     with pytest.raises(TypeError, match="dtype is .*; float32 or float64 expected"):
         ordito.read("stencil5:3", dtype=dtype)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ordito import _device, _ordito
-from ordito._sources import Array, Parts, _signed, check_out, is_untidy, parts_of, precision, put, whole_number
+from ordito._sources import Array, Parts, _signed, asked_precision, check_out, is_untidy, parts_of, precision, put, whole_number
 
 
 class Choice(NamedTuple):
@@ -91,7 +91,7 @@ def read(
     >>> read("stencil5:30").shape
     (900, 900)
     """
-    wanted = precision(np.dtype(dtype), "dtype")
+    wanted = asked_precision(dtype)
     shape, (offsets, columns, values) = _ordito.read_csr(os.fspath(name), wanted == np.float32)
     parts = Parts(shape, offsets, _signed(columns, shape[1]), values)
     return Matrix(parts, threads=threads, gpu=_gpu_of(device, None))

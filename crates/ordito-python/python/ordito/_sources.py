@@ -129,7 +129,7 @@ def _settle(parts: Parts, dtype: Any, copy: bool) -> None:
     parts.shape = (int(parts.shape[0]), int(parts.shape[1]))
     if np.issubdtype(parts.data.dtype, np.complexfloating):
         raise TypeError(f"A is {parts.data.dtype}: complex matrices are not supported; wrap A.real and A.imag")
-    wanted = precision(parts.data.dtype, "A") if dtype is None else precision(np.dtype(dtype), "dtype")
+    wanted = precision(parts.data.dtype, "A") if dtype is None else asked_precision(dtype)
     if parts.data.dtype != wanted or not parts.data.dtype.isnative:
         parts.copied.append(f"data converted from {parts.data.dtype}")
     elif not copy and not _is_in_line(parts.data):
@@ -167,6 +167,14 @@ def _in_line(array: Array, dtype: np.dtype[Any], copy: bool) -> Array:
 def _signed(indices: Array, bound: int) -> Array:
     """Indices of 32 bits as SciPy has them: signed, in 64 where 31 do not hold them."""
     return indices.view(np.int32) if bound <= 2**31 else indices.astype(np.int64)
+
+
+def asked_precision(dtype: Any) -> np.dtype[Any]:
+    """One of the two that are computed in."""
+    asked: np.dtype[Any] = np.dtype(dtype)
+    if asked not in (np.float32, np.float64):
+        raise TypeError(f"dtype is {asked}; float32 or float64 expected")
+    return asked
 
 
 def precision(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:

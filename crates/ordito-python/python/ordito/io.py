@@ -13,8 +13,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from ordito import _ordito
-from ordito._sources import _signed
-from ordito._sources import precision as _precision  # `mmwrite` has an argument of that name
+from ordito._sources import _signed, asked_precision
 
 __all__ = ["loadtxt", "mmread", "mmwrite"]
 
@@ -86,7 +85,7 @@ def loadtxt(path: str | os.PathLike[str], dtype: Any = np.float64, *, names: boo
     (array([[1. , 2.5],
            [3. , 4. ]]), ['a', 'b'])
     """
-    single = _precision(np.dtype(dtype), "dtype") == np.float32
+    single = asked_precision(dtype) == np.float32
     numbers, header = _ordito.read_text(path, single)
     return (numbers, header) if names else numbers
 
