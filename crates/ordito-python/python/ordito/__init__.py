@@ -15,8 +15,9 @@ scikit-learn) and ``ordito.torch`` (an operator with gradients).
 from ordito import io, sparse
 from ordito._dense import ColumnStats, column_stats, gemm
 from ordito._doctor import doctor
-from ordito._matrix import Choice, Matrix, csr, read
+from ordito._matrix import Choice, Matrix
 from ordito._ordito import __version__
+from ordito._wrapping import csr, read
 from ordito.eeg import Erp, erp
 
 __all__ = [

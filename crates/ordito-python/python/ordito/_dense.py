@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordito import _ordito
-from ordito._sources import Array, check_out, precision, put, whole_number
+from ordito._sources import Array, check_out, gpu_of, precision, put, whole_number
 
 
 def gemm(a: Any, b: Any, out: Any = None, *, alpha: float = 1.0, beta: float = 0.0) -> Array:
@@ -79,8 +79,6 @@ def column_stats(
     >>> found.mean.tolist(), found.variance.tolist()
     ([3.0, 30003.0], [7.0, 7.0])
     """
-    from ordito._matrix import _gpu_of
-
     if sp.issparse(x):
         raise TypeError("x is sparse: statistics are those of dense arrays")
     data = np.asarray(x)
@@ -99,7 +97,7 @@ def column_stats(
         check_out(out, (4, *shape), np.dtype(np.float64))
     threads = None if threads is None else whole_number(threads, "threads")
     rows = data.reshape(count, -1).astype(wide, copy=False)
-    gpu = _gpu_of(device, None)
+    gpu = gpu_of(device, None)
     found = _ordito.column_stats(rows, threads, gpu)
     if found is None:
         found = _ordito.column_stats(np.array(rows, order="C"), threads, gpu)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ordito import _device, _ordito
-from ordito._sources import Array, Parts, _signed, asked_precision, check_out, is_untidy, parts_of, precision, put, whole_number
+from ordito._sources import Array, Parts, check_out, precision, put, whole_number
 
 
 class Choice(NamedTuple):
@@ -29,72 +29,6 @@ class Choice(NamedTuple):
     seconds: float
     #: What it holds beside the matrix.
     bytes: int
-
-
-def csr(
-    a: object,
-    *,
-    shape: tuple[int, int] | None = None,
-    dtype: Any = None,
-    threads: int | None = None,
-    device: str | None = None,
-    variant: str | None = None,
-    copy: bool = False,
-) -> Matrix:
-    """Wraps a sparse matrix for products.
-
-    Parameters
-    ----------
-    a
-        A sparse matrix or array of SciPy, CuPy or torch, or a tuple ``(data, indices, indptr)``. CSR arrays are borrowed: as long as
-        the result is used, nobody may change them (``copy=True`` copies them). :attr:`Matrix.copied` says what had to be copied.
-    shape
-        Of a tuple; without it there are as many columns as the greatest index asks for.
-    dtype
-        float32 or float64; by default that of ``a``. Integers and booleans become float64.
-    threads
-        How many to use; by default all cores, or what the variable ``ORDITO_THREADS`` says.
-    device
-        ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; by default where ``a`` lies.
-    variant
-        A kernel by its name, as ``ordito list spmm`` shows it. By default the one that should be fastest.
-
-    >>> import numpy as np, scipy.sparse
-    >>> A = csr(scipy.sparse.csr_array(np.eye(3)))
-    >>> A @ np.array([1.0, 2.0, 3.0])
-    array([1., 2., 3.])
-    >>> A.copied
-    'indptr widened to 64 bits'
-    """
-    if isinstance(a, Matrix):
-        raise TypeError("A is an ordito.Matrix already; A.astype(…) changes its precision")
-    parts = parts_of(a, shape, dtype, copy)
-    gpu = _gpu_of(device, parts.gpu)
-    matrix = Matrix(parts, threads=threads, gpu=gpu, variant=variant)
-    # Asked after the arrays were checked: SciPy trusts them.
-    if not copy and is_untidy(a):
-        parts = parts_of(a, shape, dtype, True)
-        parts.copied[-1] = "copied, since SciPy sorts and sums such entries in place"
-        matrix = Matrix(parts, threads=threads, gpu=gpu, variant=variant)
-    return matrix
-
-
-def read(
-    name: str | os.PathLike[str],
-    *,
-    dtype: Any = np.float64,
-    threads: int | None = None,
-    device: str | None = None,
-) -> Matrix:
-    """The matrix of a Matrix Market file (``.mtx``, ``.mtx.gz``), or a synthetic one by name (``"stencil27:60"``).
-
-    >>> read("stencil5:30").shape
-    (900, 900)
-    """
-    wanted = asked_precision(dtype)
-    shape, (offsets, columns, values) = _ordito.read_csr(os.fspath(name), wanted == np.float32)
-    parts = Parts(shape, offsets, _signed(columns, shape[1]), values)
-    return Matrix(parts, threads=threads, gpu=_gpu_of(device, None))
 
 
 _numbers = itertools.count(1)
@@ -154,8 +88,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
 
         With ``beta=0`` nothing of ``out`` is read, with ``alpha=0`` nothing of A and ``x``.
 
-        >>> import numpy as np, scipy.sparse
-        >>> A = csr(scipy.sparse.csr_array(np.eye(2)))
+        >>> import numpy as np, scipy.sparse, ordito
+        >>> A = ordito.csr(scipy.sparse.csr_array(np.eye(2)))
         >>> y = np.ones(2)
         >>> A.matmul(np.array([1.0, 2.0]), y, alpha=10, beta=1) is y
         True
@@ -302,7 +236,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
     def prepare(self, columns: int) -> Choice:
         """Makes ready for products with so many columns, so that the first of them does not wait; says what was chosen.
 
-        >>> read("stencil5:30").prepare(8).columns
+        >>> import ordito
+        >>> ordito.read("stencil5:30").prepare(8).columns
         8
         """
         columns = whole_number(columns, "columns")
@@ -326,8 +261,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
     def update_values(self, data: Any) -> None:
         """Other numbers for the same pattern, in the order of the CSR arrays. On the CPU what is prepared stays, and is filled anew.
 
-        >>> import numpy as np, scipy.sparse
-        >>> A = csr(scipy.sparse.csr_array(np.eye(2)))
+        >>> import numpy as np, scipy.sparse, ordito
+        >>> A = ordito.csr(scipy.sparse.csr_array(np.eye(2)))
         >>> A.update_values([5.0, 7.0])
         >>> A @ np.ones(2)
         array([5., 7.])
@@ -403,15 +338,3 @@ def _checked(x: Any) -> Array:
     if not (array.dtype.kind == "c" and array.dtype.itemsize <= 16):
         precision(array.dtype, "X")
     return array
-
-
-def _gpu_of(device: str | None, of_matrix: int | None) -> int | None:
-    """The number of a GPU, or none."""
-    if device is None:
-        return of_matrix
-    kind, _, number = str(device).partition(":")
-    if kind == "cpu" and not number:
-        return None
-    if kind == "cuda" and (not number or number.isdecimal()):
-        return int(number or 0)
-    raise ValueError(f'device={device!r}: "cpu", "cuda" or "cuda:1" expected')

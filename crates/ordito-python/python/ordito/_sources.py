@@ -213,3 +213,15 @@ def whole_number(number: Any, what: str) -> int:
     if isinstance(number, bool) or not 1 <= found < 2**63:
         raise ValueError(f"{what}={number!r}: a number from 1 on expected")
     return found
+
+
+def gpu_of(device: str | None, of_matrix: int | None) -> int | None:
+    """The number of a GPU, or none."""
+    if device is None:
+        return of_matrix
+    kind, _, number = str(device).partition(":")
+    if kind == "cpu" and not number:
+        return None
+    if kind == "cuda" and (not number or number.isdecimal()):
+        return int(number or 0)
+    raise ValueError(f'device={device!r}: "cpu", "cuda" or "cuda:1" expected')

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ordito._matrix import Matrix, csr
+from ordito._matrix import Matrix
 from ordito._sources import Array
+from ordito._wrapping import csr
 
 __all__ = ["csr_array"]
 
