@@ -3,7 +3,7 @@
 use crate::arrays::line;
 use crate::aside::aside;
 use crate::errors::exception;
-use crate::matrix::parts;
+use crate::rows::parts;
 use numpy::{Element, PyArray1, PyArrayMethods};
 use ordito::io::matrix_market::WriteOptions;
 use ordito::io::{

@@ -1,8 +1,8 @@
 //! Ordito for Python: what touches memory of NumPy or of a GPU. What Python says better (types, conversions, errors about
 //! arguments) stands in `python/ordito`.
 //!
-//! `aside` (without the interpreter's lock) · `errors` (one exception for each error) · `machines` (threads and GPUs, made once) · `arrays` (how an array lies) ·
-//! `matrix` (products) with `device` (memory of CuPy and torch) · `dense` · `files` · `doctor`.
+//! `aside` (without the interpreter's lock) · `errors` (one exception for each error) · `machines` (threads and GPUs) · `arrays` (how an
+//! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of CuPy and torch) · `dense` · `files` · `doctor`.
 
 mod arrays;
 mod aside;
@@ -13,6 +13,7 @@ mod errors;
 mod files;
 mod machines;
 mod matrix;
+mod rows;
 
 use pyo3::prelude::*;
 
@@ -24,7 +25,7 @@ fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
     aside::watch_forks()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<matrix::Matrix>()?;
-    module.add_function(wrap_pyfunction!(matrix::rows_of_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::rows_of_columns, module)?)?;
     module.add_function(wrap_pyfunction!(device::product_on_device, module)?)?;
     module.add_function(wrap_pyfunction!(dense::gemm, module)?)?;
     module.add_function(wrap_pyfunction!(dense::column_stats, module)?)?;

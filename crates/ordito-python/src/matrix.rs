@@ -4,9 +4,10 @@ use crate::arrays::{Block, is_writeable, line, unwritten};
 use crate::aside::aside;
 use crate::errors::exception;
 use crate::machines::machine;
+use crate::rows::wrong_indices;
 use numpy::{Element, PyArray1};
 use ordito::spmm::{Plan, ViewPlan};
-use ordito::{Choice, Csr, CsrView, Error, Index, Scalar};
+use ordito::{Choice, CsrView, Error, Index, Scalar};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -83,10 +84,6 @@ unsafe fn csr_view<'a, S: Scalar>(
             _ => Err(wrong_indices()),
         }
     }
-}
-
-fn wrong_indices() -> PyErr {
-    PyTypeError::new_err("indptr and indices must be int32 or int64, of one dimension, without gaps")
 }
 
 impl<S: Scalar + Element> Held<S> {
@@ -310,57 +307,4 @@ impl Matrix {
     fn converted_bytes(&self) -> usize {
         in_either!(self, held => held.converted_bytes)
     }
-}
-
-/// The arrays of a CSR matrix, made of those of a CSC one.
-#[pyfunction]
-pub(crate) fn rows_of_columns<'py>(
-    shape: (usize, usize),
-    indptr: &Bound<'py, PyAny>,
-    indices: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-) -> PyResult<[Bound<'py, PyAny>; 3]> {
-    fn of<'py, S: Scalar + Element>(
-        shape: (usize, usize),
-        [indptr, indices, data]: [&Bound<'py, PyAny>; 3],
-    ) -> Option<PyResult<[Bound<'py, PyAny>; 3]>> {
-        fn sorted<S: Scalar, O: Index, R: Index>(
-            py: Python<'_>,
-            (rows, cols): (usize, usize),
-            offsets: &[O],
-            row_indices: &[R],
-            values: &[S],
-        ) -> PyResult<Csr<S>> {
-            aside(py, || Csr::from_csc_parts(rows, cols, offsets, row_indices, values)).map_err(exception)
-        }
-        let py = data.py();
-        // SAFETY: read before this returns, while the caller holds them.
-        let sorted = unsafe {
-            let values: &[S] = line(data)?;
-            match (line::<i32>(indptr), line::<i64>(indptr), line::<i32>(indices), line::<i64>(indices)) {
-                (Some(offsets), _, Some(rows), _) => sorted(py, shape, offsets, rows, values),
-                (Some(offsets), _, _, Some(rows)) => sorted(py, shape, offsets, rows, values),
-                (_, Some(offsets), Some(rows), _) => sorted(py, shape, offsets, rows, values),
-                (_, Some(offsets), _, Some(rows)) => sorted(py, shape, offsets, rows, values),
-                _ => Err(wrong_indices()),
-            }
-        };
-        Some(sorted.map(|a| parts(py, a)))
-    }
-    let arrays = [indptr, indices, data];
-    of::<f64>(shape, arrays)
-        .or_else(|| of::<f32>(shape, arrays))
-        .unwrap_or_else(|| Err(PyTypeError::new_err("data must be float32 or float64, without gaps")))
-}
-
-/// Offsets, columns and values as arrays that own them: nothing is copied. Indices are signed, as SciPy wants them.
-pub(crate) fn parts<'py, S: Scalar + Element>(py: Python<'py>, a: Csr<S>) -> [Bound<'py, PyAny>; 3] {
-    let (offsets, columns, values) = a.into_parts();
-    // Both keep their bits: an offset is below 2^63, and where a column is not below 2^31 the caller widens it.
-    let offsets = PyArray1::from_vec(py, bytemuck::cast_vec::<usize, i64>(offsets));
-    [
-        offsets.into_any(),
-        PyArray1::from_vec(py, columns).into_any(),
-        PyArray1::from_vec(py, values).into_any(),
-    ]
 }
