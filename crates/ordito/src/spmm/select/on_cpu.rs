@@ -54,9 +54,10 @@ const FEW_X: usize = 32;
 /// where rows are short or their lengths change (rows as long as the row above are foreseen by the processor).
 const NARROW_X: usize = 64;
 const SHORT_X: usize = 128;
-/// The same in f64 where A, X and Y exceed the caches: there memory is waited for, whichever way rows are taken. Sorted over plain rows,
-/// nine generated matrices of 1.2 to 9.6 million nonzeros on 1 and 16 threads: K = 2 0.97 to 1.41, K = 4 0.87 to 1.31, K = 8 0.91 to
-/// 1.17 (rows of fewer than 10: 1.05 in the mean), K = 16 0.70 to 1.16. In f32 they gain as from the caches.
+/// The same in f64 where A, X and Y exceed the caches: there memory is waited for, whichever way rows are taken, and sorting makes a
+/// second copy of A. Sorted over plain rows, two cores, six generated matrices of 36 to 80 million nonzeros: K = 4 0.98 to 1.07, K = 8
+/// 0.92 to 1.04 and with rows of 6 1.17, K = 16 with rows of 5 and 6 1.01 to 1.03. (Nine of 1.2 to 9.6 million on 1 and 16 cores: K = 8
+/// 0.91 to 1.17, K = 16 0.70 to 1.16; in f32 they gain.)
 const NARROW_X_FROM_MEMORY: usize = 32;
 const SHORT_X_FROM_MEMORY: usize = 64;
 /// Rows that are not as long as the row above: 0.2 gains nothing, 0.4 gains; where between matters little.
