@@ -4,11 +4,11 @@ use crate::arrays::{Block, is_writeable, line, unwritten};
 use crate::aside::aside;
 use crate::errors::exception;
 use crate::machines::machine;
-use crate::rows::wrong_indices;
+use crate::rows::with_index_types;
 use numpy::{Element, PyArray1};
 use ordito::spmm::{Plan, ViewPlan};
-use ordito::{Choice, CsrView, Error, Index, Scalar};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use ordito::{Choice, CsrView, Error, Scalar};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
@@ -56,36 +56,6 @@ impl Side {
     }
 }
 
-/// Index arrays that Python knows, borrowed.
-///
-/// # Safety
-/// As for [`line`].
-unsafe fn csr_view<'a, S: Scalar>(
-    shape: (usize, usize),
-    indptr: &Bound<'_, PyAny>,
-    indices: &Bound<'_, PyAny>,
-    values: &'a [S],
-) -> PyResult<CsrView<'a, S>> {
-    fn of<'a, S: Scalar, O: Index, C: Index>(
-        shape: (usize, usize),
-        offsets: &'a [O],
-        columns: &'a [C],
-        values: &'a [S],
-    ) -> PyResult<CsrView<'a, S>> {
-        CsrView::from_parts(shape.0, shape.1, offsets, columns, values).map_err(exception)
-    }
-    // SAFETY: the caller's promise.
-    unsafe {
-        match (line::<i32>(indptr), line::<i64>(indptr), line::<i32>(indices), line::<i64>(indices)) {
-            (Some(offsets), _, Some(columns), _) => of(shape, offsets, columns, values),
-            (Some(offsets), _, _, Some(columns)) => of(shape, offsets, columns, values),
-            (_, Some(offsets), Some(columns), _) => of(shape, offsets, columns, values),
-            (_, Some(offsets), _, Some(columns)) => of(shape, offsets, columns, values),
-            _ => Err(wrong_indices()),
-        }
-    }
-}
-
 impl<S: Scalar + Element> Held<S> {
     fn new(
         shape: (usize, usize),
@@ -101,7 +71,11 @@ impl<S: Scalar + Element> Held<S> {
         let values: &'static [S] = unsafe { line(data) }
             .ok_or_else(|| PyTypeError::new_err("data must have one dimension, without gaps"))?;
         // SAFETY: the same.
-        let view = unsafe { csr_view(shape, indptr, indices, values) }?;
+        let view = unsafe {
+            with_index_types!(indptr, indices, |offsets, columns| {
+                CsrView::from_parts(shape.0, shape.1, offsets, columns, values).map_err(exception)
+            })
+        }?;
         let converted_bytes = view.converted_bytes();
         let plan = aside(py, || match variant {
             Some(name) => ViewPlan::with_variant(name, view, &machine),
@@ -134,7 +108,7 @@ impl<S: Scalar + Element> Held<S> {
         if side.of_transposed() { (rows, cols) } else { (cols, rows) }
     }
 
-    /// `None` where an array must be copied or converted first.
+    /// `None` where an array must be copied or converted first, or cannot be used at all: Python sees to the one, and says the other.
     fn product<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -151,7 +125,7 @@ impl<S: Scalar + Element> Held<S> {
         let (length, result_length) = self.lengths(side);
         let columns = x.place().cols;
         if x.place().rows != length {
-            return Err(mismatch(self.shape, side, dimensions, x.place().rows, length));
+            return Ok(None);
         }
         let y_array = match out {
             Some(out) => out.clone(),
@@ -169,24 +143,8 @@ impl<S: Scalar + Element> Held<S> {
         let Some(y) = Block::<S>::of(&y_array) else { return Ok(None) };
         let (y_dimensions, y) = (y.dimensions, turned(y));
         let fits = y_dimensions == dimensions && (y.place().rows, y.place().cols) == (result_length, columns);
-        if !fits {
-            let shape = y_array.getattr("shape")?.to_string();
-            return Err(PyValueError::new_err(format!(
-                "out has the shape {shape}; {} expected",
-                match (dimensions, side.from_left) {
-                    (1, _) => format!("({result_length},)"),
-                    (_, false) => format!("({result_length}, {columns})"),
-                    (_, true) => format!("({columns}, {result_length})"),
-                }
-            )));
-        }
-        if out.is_some() {
-            if !is_writeable(&y_array) {
-                return Err(PyValueError::new_err("out is read-only"));
-            }
-            if x.overlaps(&y) {
-                return Ok(None);
-            }
+        if !fits || (out.is_some() && (!is_writeable(&y_array) || x.overlaps(&y))) {
+            return Ok(None);
         }
         aside(py, || {
             // SAFETY: both arrays are referenced until the call ends, and do not overlap. That no other thread of Python writes
@@ -210,19 +168,6 @@ impl<S: Scalar + Element> Held<S> {
         });
         updated.map_err(exception)
     }
-}
-
-/// As NumPy says it.
-fn mismatch(shape: (usize, usize), side: Side, dimensions: usize, found: usize, expected: usize) -> PyErr {
-    let (rows, cols) = if side.transposed { (shape.1, shape.0) } else { shape };
-    let what = match (dimensions, side.from_left) {
-        (1, _) => "elements",
-        (_, false) => "rows",
-        (_, true) => "columns",
-    };
-    PyValueError::new_err(format!(
-        "matmul: A is {rows}×{cols}, so that X must have {expected} {what}; it has {found}"
-    ))
 }
 
 #[pymethods]
@@ -250,8 +195,8 @@ impl Matrix {
         Ok(Matrix { held })
     }
 
-    /// A·X, Aᵀ·X, X·A or X·Aᵀ: alpha times that, plus beta times out. `None` where an array must be converted first: another
-    /// element type, more dimensions, gaps in both directions, out above X.
+    /// A·X, Aᵀ·X, X·A or X·Aᵀ: alpha times that, plus beta times out. `None` where an array must be converted first (another
+    /// element type, gaps in both directions, out above X), and where shapes do not fit or out is read-only.
     #[pyo3(signature = (x, out=None, alpha=1.0, beta=0.0, transposed=false, from_left=false))]
     fn product<'py>(
         &self,

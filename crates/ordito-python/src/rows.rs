@@ -4,9 +4,26 @@ use crate::arrays::line;
 use crate::aside::aside;
 use crate::errors::exception;
 use numpy::{Element, PyArray1};
-use ordito::{Csr, Index, Scalar};
+use ordito::{Csr, Scalar};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+
+/// Does the work with arrays of whichever index types Python has them in: int32 or int64, each. Unsafe as [`line`] is.
+macro_rules! with_index_types {
+    ($indptr:expr, $indices:expr, |$offsets:ident, $others:ident| $work:expr) => {
+        match (
+            ($crate::arrays::line::<i32>($indptr), $crate::arrays::line::<i64>($indptr)),
+            ($crate::arrays::line::<i32>($indices), $crate::arrays::line::<i64>($indices)),
+        ) {
+            ((Some($offsets), _), (Some($others), _)) => $work,
+            ((Some($offsets), _), (_, Some($others))) => $work,
+            ((_, Some($offsets)), (Some($others), _)) => $work,
+            ((_, Some($offsets)), (_, Some($others))) => $work,
+            _ => Err($crate::rows::wrong_indices()),
+        }
+    };
+}
+pub(crate) use with_index_types;
 
 /// The arrays of a CSR matrix, made of those of a CSC one.
 #[pyfunction]
@@ -20,26 +37,13 @@ pub(crate) fn rows_of_columns<'py>(
         shape: (usize, usize),
         [indptr, indices, data]: [&Bound<'py, PyAny>; 3],
     ) -> Option<PyResult<[Bound<'py, PyAny>; 3]>> {
-        fn sorted<S: Scalar, O: Index, R: Index>(
-            py: Python<'_>,
-            (rows, cols): (usize, usize),
-            offsets: &[O],
-            row_indices: &[R],
-            values: &[S],
-        ) -> PyResult<Csr<S>> {
-            aside(py, || Csr::from_csc_parts(rows, cols, offsets, row_indices, values)).map_err(exception)
-        }
-        let py = data.py();
+        let (py, (rows, cols)) = (data.py(), shape);
         // SAFETY: read before this returns, while the caller holds them.
         let sorted = unsafe {
             let values: &[S] = line(data)?;
-            match (line::<i32>(indptr), line::<i64>(indptr), line::<i32>(indices), line::<i64>(indices)) {
-                (Some(offsets), _, Some(rows), _) => sorted(py, shape, offsets, rows, values),
-                (Some(offsets), _, _, Some(rows)) => sorted(py, shape, offsets, rows, values),
-                (_, Some(offsets), Some(rows), _) => sorted(py, shape, offsets, rows, values),
-                (_, Some(offsets), _, Some(rows)) => sorted(py, shape, offsets, rows, values),
-                _ => Err(wrong_indices()),
-            }
+            with_index_types!(indptr, indices, |offsets, row_indices| {
+                aside(py, || Csr::from_csc_parts(rows, cols, offsets, row_indices, values)).map_err(exception)
+            })
         };
         Some(sorted.map(|a| parts(py, a)))
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,3 +24,11 @@ def corpus() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no corpus in {folder}; ORDITO_CORPUS names one")
     return folder
+
+
+@pytest.fixture(scope="module", params=["Cupy", "Torch"])
+def gpu(request: pytest.FixtureRequest) -> Any:
+    """Arrays of the one and of the other, for tests that name it."""
+    import gpu_arrays
+
+    return getattr(gpu_arrays, request.param)()

@@ -1,4 +1,4 @@
-"""Every block of Python in docs/python.md and in the README runs by itself."""
+"""Every block of Python in docs/python.md and in the package's README runs by itself."""
 
 from __future__ import annotations
 
