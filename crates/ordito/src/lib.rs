@@ -90,6 +90,7 @@ pub mod op;
 pub mod spmm;
 pub mod gemm;
 pub mod column_stats;
+pub mod tall_skinny;
 pub mod interop;
 mod error;
 

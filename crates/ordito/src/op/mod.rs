@@ -375,5 +375,9 @@ mod tests {
         descriptions_are_true::<crate::gemm::Gemm<f64>>();
         descriptions_are_true::<crate::spmm::Spmm<f32>>();
         descriptions_are_true::<crate::spmm::Spmm<f64>>();
+        descriptions_are_true::<crate::tall_skinny::gram::Gram<f32>>();
+        descriptions_are_true::<crate::tall_skinny::gram::Gram<f64>>();
+        descriptions_are_true::<crate::tall_skinny::combine::Combine<f32>>();
+        descriptions_are_true::<crate::tall_skinny::combine::Combine<f64>>();
     }
 }
