@@ -6,6 +6,8 @@ use crate::io::{ReadError, WriteError};
 use crate::matrix::FormatError;
 use crate::op::RunError;
 use crate::refusal::Refusal;
+#[cfg(feature = "solve")]
+use crate::solve::SolveError;
 use crate::spmm::UpdateError;
 
 /// Anything that can go wrong in this library: what the functions of the modules return becomes one of these by `?`.
@@ -34,6 +36,10 @@ pub enum Error {
     /// New values that do not fit a plan.
     #[error(transparent)]
     Update(#[from] UpdateError),
+    /// A solver that could not begin, or had to give up.
+    #[cfg(feature = "solve")]
+    #[error(transparent)]
+    Solve(#[from] SolveError),
     /// A device that failed.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -91,6 +91,8 @@ pub mod spmm;
 pub mod gemm;
 pub mod column_stats;
 pub mod tall_skinny;
+#[cfg(feature = "solve")]
+pub mod solve;
 pub mod interop;
 mod error;
 

@@ -83,6 +83,11 @@ pub enum Refusal {
     /// A variant for a device, on a machine that was set up without one.
     #[error("runs on a GPU; this machine was set up for the CPU only")]
     NoDevice,
+    /// An operator that cannot be multiplied with its transposed.
+    #[error(
+        "this operator has no product with its transposed matrix; give it `apply_transposed`, or take a plan"
+    )]
+    NoTransposed,
     /// No variant has this name.
     #[error("there is no variant `{name}`")]
     UnknownVariant {

@@ -23,6 +23,14 @@ impl<S: Scalar> Part<S> {
     pub(crate) fn read(view: &DenseView<'_, S>) -> Self {
         Part { at: view.data().as_ptr().cast_mut(), cols: view.cols(), distance: view.leading_dimension() }
     }
+    /// A row of it.
+    ///
+    /// # Safety
+    /// The row is there, may be written for as long as the slice lives, and nobody else uses it meanwhile.
+    pub(crate) unsafe fn row_mut<'a>(self, row: usize) -> &'a mut [S] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.at.add(row * self.distance), self.cols) }
+    }
     pub(crate) fn written(view: &mut DenseViewMut<'_, S>) -> Self {
         let (cols, distance) = (view.cols(), view.leading_dimension());
         Part { at: view.data_mut().as_mut_ptr(), cols, distance }

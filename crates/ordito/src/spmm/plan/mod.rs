@@ -254,6 +254,11 @@ impl<S: Scalar> Plan<S> {
         self.kept.choices()
     }
 
+    /// The machine that it was made for.
+    pub fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
     /// The device it runs on, with its stream; `None` on the CPU.
     pub fn device(&self) -> Option<&Device> {
         self.device.as_ref()

@@ -33,11 +33,11 @@ impl<S: Scalar> HostKernel<S> for Kernel {
     }
 }
 
-/// [Y …] = [X …]·C on the threads of `machine`. A Y may be one of the X: the same columns.
+/// [Y …] = [X …]·C on the threads of `machine`. Rows are read before they are written: a Y may be, or overlap, an X.
 ///
 /// # Safety
 /// All parts have so many rows, which may be read, and `into` written; nobody else uses those meanwhile. What is written overlaps nothing
-/// but an X whose rows lie where its own do.
+/// that is written, and of what is read only columns of the same block, whose rows lie where its own do.
 pub(crate) unsafe fn combine_parts<S: Scalar>(
     machine: &Machine,
     rows: usize,

@@ -1,0 +1,63 @@
+//! Blocks of vectors, wherever they lie: what a loop is written over, so that it is written once.
+
+use crate::Scalar;
+use crate::matrix::{DenseView, DenseViewMut};
+use crate::solve::error::SolveError;
+use crate::solve::operator::Operator;
+use nalgebra::DMatrix;
+
+/// A block that was made by [`Blocks::add`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) id: usize,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+}
+
+/// Some columns of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Columns {
+    pub(crate) id: usize,
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+}
+
+impl Block {
+    pub(crate) fn all(self) -> Columns {
+        Columns { id: self.id, first: 0, count: self.cols }
+    }
+    /// The first `count` columns.
+    pub(crate) fn first(self, count: usize) -> Columns {
+        self.range(0, count)
+    }
+    pub(crate) fn range(self, first: usize, count: usize) -> Columns {
+        debug_assert!(first + count <= self.cols);
+        Columns { id: self.id, first, count }
+    }
+}
+
+/// Memory for blocks, and what is done with them. Small matrices are on the host, always.
+pub(crate) trait Blocks<S: Scalar> {
+    /// Room for a block, zeros at first.
+    fn add(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Block, SolveError>;
+    /// From the host.
+    fn write(&mut self, to: Columns, from: DenseView<'_, S>) -> Result<(), SolveError>;
+    /// To the host.
+    fn read(&mut self, from: Columns, into: DenseViewMut<'_, S>) -> Result<(), SolveError>;
+    /// [L …]ᵀ[R …], exactly symmetric where both lists are the same.
+    fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<DMatrix<f64>, SolveError>;
+    /// [Y …] = [X …]·C in one pass. Rows are read before they are written: a Y may be, or overlap, an X.
+    fn combine(&mut self, from: &[Columns], c: &DMatrix<f64>, into: &[Columns]) -> Result<(), SolveError>;
+    /// Every row times its number, in place; `factors` has one column.
+    fn scale_rows(&mut self, factors: Columns, x: Columns) -> Result<(), SolveError>;
+    /// Y = A·X, or Aᵀ·X; both begin with the first column of their block.
+    fn apply(
+        &mut self,
+        operator: &dyn Operator<S>,
+        transposed: bool,
+        x: Columns,
+        y: Columns,
+    ) -> Result<(), SolveError>;
+    /// Until all of it is done.
+    fn wait(&mut self) -> Result<(), SolveError>;
+}

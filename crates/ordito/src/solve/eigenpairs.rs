@@ -1,0 +1,29 @@
+//! Eigenvalues and their vectors.
+
+use crate::matrix::Dense;
+use crate::solve::history::History;
+
+/// Which end of the spectrum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Which {
+    /// The largest, falling.
+    #[default]
+    Largest,
+    /// The smallest, rising.
+    Smallest,
+}
+
+/// Eigenvalues, their vectors, and how well they fit.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Eigenpairs<S> {
+    /// λ: falling where the largest were asked for, else rising.
+    pub values: Vec<f64>,
+    /// A column for each, orthonormal (in the inner product of B).
+    pub vectors: Dense<S>,
+    /// ‖Ax − λBx‖ of each, computed with fresh products. Where B is the unit matrix an eigenvalue lies within that distance of λ.
+    pub residuals: Vec<f64>,
+    /// How they were found.
+    pub history: History,
+}
