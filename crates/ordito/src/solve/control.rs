@@ -8,16 +8,17 @@ use std::ops::ControlFlow;
 pub enum Tolerance {
     /// ‖r‖ ≤ t.
     Absolute(f64),
-    /// ‖r‖ ≤ t·|λ|, t·σ or t·‖b‖: in relation to what was found or given.
+    /// ‖r‖ ≤ t·|λ|, t·σ or t·‖b‖: in relation to what was found or given. Of values near 0 that would ask for more than arithmetic has: what
+    /// rounding leaves of a product, 64ε‖A‖, is enough.
     Relative(f64),
 }
 
 impl Tolerance {
-    /// For a value or right-hand side of this size.
-    pub(crate) fn of(self, size: f64) -> f64 {
+    /// For a value of this size, of an operator whose norm is at least `largest`.
+    pub(crate) fn of<S: crate::Scalar>(self, size: f64, largest: f64) -> f64 {
         match self {
             Tolerance::Absolute(t) => t,
-            Tolerance::Relative(t) => t * size.abs(),
+            Tolerance::Relative(t) => (t * size.abs()).max(64.0 * S::EPSILON * largest),
         }
     }
     pub(crate) fn is_valid(self) -> bool {

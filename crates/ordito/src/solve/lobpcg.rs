@@ -9,7 +9,8 @@
 use crate::Scalar;
 use crate::matrix::{Dense, DenseView};
 use crate::solve::blocks::{Block, Columns};
-use crate::solve::control::{Control, Tolerance};
+use crate::solve::control::Control;
+use crate::solve::directions::orthonormal_directions;
 use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
@@ -22,8 +23,6 @@ use nalgebra::DMatrix;
 
 /// Least pivot of a Cholesky factor, as a part of its diagonal, that is still trusted.
 const LEAST_PIVOT: f64 = 1e-10;
-/// Directions of W whose squared length, scaled, is less than this much of the longest are left out.
-const DROPPED: f64 = 1e-13;
 /// Iterations after which images are computed anew: each one adds a rounding error to A·X.
 const REFRESH: usize = 64;
 /// Iterations without a residual that is smaller than all before, after which nothing more is expected.
@@ -363,7 +362,8 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let stopped = loop {
             let iteration = steps.len();
             let (r, residuals) = self.residuals()?;
-            let limits: Vec<f64> = self.values.iter().map(|value| tolerance.of(*value)).collect();
+            let limits: Vec<f64> =
+                self.values.iter().map(|value| tolerance.of::<S>(*value, self.largest)).collect();
             let is_within = |column: usize| residuals[column] <= limits[column];
             let converged = (0..count).filter(|&column| is_within(column)).count();
             if converged == count && !fresh {
@@ -415,7 +415,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 (fresh, refreshed_at) = (true, iteration);
             }
         };
-        self.result(count, steps, stopped, tolerance)
+        self.result(count, steps, stopped)
     }
 
     /// W: the active residuals, preconditioned, orthonormal to X, P and each other; how many are left.
@@ -526,7 +526,6 @@ impl<'a, S: Scalar> Solver<'a, S> {
         count: usize,
         steps: Vec<Step>,
         stopped: Stopped,
-        _tolerance: Tolerance,
     ) -> Result<Eigenpairs<S>, SolveError> {
         if stopped != Stopped::Converged {
             // What is claimed is what fresh products show.
@@ -550,56 +549,6 @@ fn gram_at(all: &DMatrix<f64>, old: usize, i: usize, j: usize) -> f64 {
 
 fn not_positive() -> SolveError {
     SolveError::Unsuited("the Gram matrix of the block is not positive definite: is B?".into())
-}
-
-/// Coefficients of orthonormal directions: [X P W]·C spans the active columns of W without what lies in X and P. `gram` is [X P W]ᵀW, `old`
-/// the columns of X and P. And: did so much cancel that it should be done once more?
-#[allow(clippy::type_complexity)]
-fn orthonormal_directions(
-    gram: &DMatrix<f64>,
-    old: usize,
-    active: &[usize],
-) -> Result<Option<(DMatrix<f64>, bool)>, SolveError> {
-    let overlap = columns(&gram.rows(0, old).into_owned(), active);
-    let of_w = DMatrix::from_fn(active.len(), active.len(), |i, j| {
-        0.5 * (gram[(old + active[i], active[j])] + gram[(old + active[j], active[i])])
-    });
-    let left = &of_w - overlap.transpose() * &overlap;
-    let sizes = norms(&of_w);
-    let there: Vec<usize> =
-        (0..active.len()).filter(|&i| sizes[i] > 0.0 && left[(i, i)] > DROPPED * of_w[(i, i)]).collect();
-    if there.is_empty() {
-        return Ok(None);
-    }
-    let lengths: Vec<f64> = there.iter().map(|&i| left[(i, i)].sqrt()).collect();
-    let scaled = DMatrix::from_fn(there.len(), there.len(), |i, j| {
-        left[(there[i], there[j])] / (lengths[i] * lengths[j])
-    });
-    let mut needs_more = there.iter().any(|&i| left[(i, i)] < 1e-4 * of_w[(i, i)]);
-    let by_length =
-        DMatrix::from_fn(there.len(), there.len(), |i, j| if i == j { 1.0 / lengths[i] } else { 0.0 });
-    let inner = match cholesky(&scaled, 1e-6) {
-        Some(l) => by_length * inverse_of_lower(&l).transpose(),
-        None => {
-            needs_more = true;
-            let eigen = symmetric_eigen(&scaled, "residuals")?;
-            let largest = eigen.values.last().copied().unwrap_or(0.0);
-            let kept: Vec<usize> =
-                (0..there.len()).rev().filter(|&i| eigen.values[i] > DROPPED * largest).collect();
-            let roots: Vec<f64> = kept.iter().map(|&i| 1.0 / eigen.values[i].sqrt()).collect();
-            by_length * columns(&eigen.vectors, &kept) * diagonal(&roots)
-        }
-    };
-    // [−overlap; unit] of the columns that are there.
-    let mut c = DMatrix::zeros(gram.nrows(), inner.ncols());
-    let above = -columns(&overlap, &there) * &inner;
-    c.view_mut((0, 0), (old, inner.ncols())).copy_from(&above);
-    for (row, &i) in there.iter().enumerate() {
-        for col in 0..inner.ncols() {
-            c[(old + active[i], col)] = inner[(row, col)];
-        }
-    }
-    Ok(Some((c, needs_more)))
 }
 
 /// Coefficients of P: what the active ones of the new X have of P and W, orthonormal in Q to the new X and to each other.

@@ -3,6 +3,9 @@
 //! | function | finds |
 //! |---|---|
 //! | [`lobpcg`](lobpcg()) | a few eigenpairs of one end of a symmetric matrix, with B, preconditioner and constraints |
+//! | [`eigsh`] | the same by block Lanczos with restarts: without a preconditioner, to high accuracy |
+//! | [`svds`](svds()) | the largest singular triplets |
+//! | [`randomized_svd`](randomized_svd()) | nearly the largest singular triplets, after a fixed number of products |
 //!
 //! All of them take an [`Operator`]: a [`Plan`](crate::spmm::Plan), a closure. They run where it runs: on the CPU, or wholly on a GPU, where
 //! only small matrices of inner products travel. Each loop is written once, over `Blocks`. A result tells how it was found
@@ -10,20 +13,30 @@
 
 mod blocks;
 mod control;
+mod directions;
 mod eigenpairs;
 mod error;
 mod history;
 mod host_blocks;
-pub mod lobpcg;
+mod lanczos;
+mod lobpcg;
 mod operator;
 mod orthonormal;
+mod randomized_svd;
+mod singular;
 mod small;
+mod svds;
+mod transposed;
 mod workspace;
 
 pub use control::{Control, Tolerance};
 pub use eigenpairs::{Eigenpairs, Which};
 pub use error::SolveError;
 pub use history::{History, Step, Stopped, Times};
+pub use lanczos::{Lanczos, eigsh};
 pub use lobpcg::{Lobpcg, lobpcg};
 pub use operator::{FromFn, Operator, Preconditioner};
 pub use orthonormal::Orthonormal;
+pub use randomized_svd::{RandomizedSvd, randomized_svd};
+pub use singular::SingularTriplets;
+pub use svds::{Svds, svds};

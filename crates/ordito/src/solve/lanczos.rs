@@ -1,0 +1,460 @@
+//! Eigenpairs of one end by block Lanczos with thick restarts: a basis of a block Krylov space, from which the best Ritz vectors are kept
+//! when it is full (Wu and Simon).
+//!
+//! Every new block is made orthogonal to the whole basis, twice: no ghosts of what has converged appear. The matrix that is projected on
+//! the basis is taken from these inner products. A block that turns out dependent is filled up with random columns: eigenvalues that
+//! are multiple are found though the Krylov space of one vector has each of them only once.
+
+use crate::Scalar;
+use crate::matrix::{DenseView, random_dense};
+use crate::solve::blocks::{Block, Columns};
+use crate::solve::control::Control;
+use crate::solve::directions::orthonormal_directions;
+use crate::solve::eigenpairs::{Eigenpairs, Which};
+use crate::solve::error::SolveError;
+use crate::solve::history::{History, Step, Stopped};
+use crate::solve::operator::Operator;
+use crate::solve::small::{columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::workspace::Workspace;
+use nalgebra::DMatrix;
+
+/// What to look for, and how.
+pub struct Lanczos<'a, S: Scalar> {
+    /// How many eigenpairs.
+    pub count: usize,
+    /// Of which end.
+    pub which: Which,
+    /// Starting vectors: as many as the block has columns, or fewer. Random ones if there are none.
+    pub start: Option<DenseView<'a, S>>,
+    /// Columns of a block. More make fewer, cheaper products, and find multiple eigenvalues sooner; fewer make a better basis of the same size.
+    pub block: Option<usize>,
+    /// Columns of the basis: all of it is kept in memory.
+    pub subspace: Option<usize>,
+    /// When to stop, whom to tell. Iterations are restarts.
+    pub control: Control<'a>,
+}
+
+impl<S: Scalar> Default for Lanczos<'_, S> {
+    fn default() -> Self {
+        Lanczos {
+            count: 1,
+            which: Which::Largest,
+            start: None,
+            block: None,
+            subspace: None,
+            control: Control::default(),
+        }
+    }
+}
+
+/// Eigenpairs of a symmetric operator, those of one end of its spectrum, to high accuracy and without a preconditioner.
+///
+/// ```
+/// use ordito::solve::{Lanczos, Which, eigsh};
+/// use ordito::spmm::Plan;
+/// // diag(1, …, 200)
+/// let a = ordito::Coo::new(200, 200, (0..200).collect(), (0..200).collect(), (1..=200).map(f64::from).collect())?;
+/// let a = ordito::Csr::from_coo(&a, ordito::Duplicates::Sum);
+/// let plan = Plan::new(a, &ordito::Machine::all_cores()?)?;
+/// let found = eigsh(&plan, Lanczos { count: 3, which: Which::Largest, ..Default::default() })?;
+/// assert!(found.history.converged() && (found.values[2] - 198.0).abs() < 1e-9);
+/// # Ok::<(), ordito::Error>(())
+/// ```
+pub fn eigsh<'a, S: Scalar>(
+    a: &'a dyn Operator<S>,
+    options: Lanczos<'a, S>,
+) -> Result<Eigenpairs<S>, SolveError> {
+    let n = a.rows();
+    if a.cols() != n {
+        let sentence = format!("eigenvectors need a square matrix; this one is {n}×{}", a.cols());
+        return Err(SolveError::Asked(sentence));
+    }
+    let work = Workspace::of(a, options.control.time_parts)?;
+    let mut product = |work: &mut Workspace<S>, x, y| work.apply(a, x, y);
+    let tolerance = options.control.tolerance_of::<S>();
+    let (mut krylov, x) =
+        ritz_pairs(work, &mut product, n, options, &|value, largest| tolerance.of::<S>(value, largest))?;
+    let count = krylov.values.len();
+    let vectors = krylov.work.read(x.first(count), n)?;
+    Ok(Eigenpairs {
+        values: krylov.values,
+        vectors,
+        residuals: krylov.residuals,
+        history: History {
+            steps: krylov.steps,
+            products: krylov.work.products,
+            times: krylov.work.times()?,
+            stopped: krylov.stopped,
+        },
+    })
+}
+
+/// Y = A·X of a symmetric A.
+pub(crate) type Product<'a, S> =
+    dyn FnMut(&mut Workspace<S>, Columns, Columns) -> Result<(), SolveError> + 'a;
+
+/// What was found, with the memory that it lies in.
+pub(crate) struct Found<S: Scalar> {
+    pub(crate) work: Workspace<S>,
+    pub(crate) values: Vec<f64>,
+    pub(crate) residuals: Vec<f64>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) stopped: Stopped,
+}
+
+/// Ritz pairs of a symmetric product of `n` rows, and the block whose first columns they are. `limit`: how large the residual of a
+/// value may be, the largest one given too.
+pub(crate) fn ritz_pairs<S: Scalar>(
+    work: Workspace<S>,
+    product: &mut Product<'_, S>,
+    n: usize,
+    options: Lanczos<'_, S>,
+    limit: &dyn Fn(f64, f64) -> f64,
+) -> Result<(Found<S>, Block), SolveError> {
+    let sizes = Sizes::new(n, &options)?;
+    let Lanczos { count, which, start, mut control, .. } = options;
+    if !control.tolerance_of::<S>().is_valid() {
+        return Err(SolveError::Asked("the tolerance must be a number of 0 or more".into()));
+    }
+    let mut krylov = Krylov::new(work, n, sizes, which, control.seed)?;
+    krylov.start(start)?;
+    let result = krylov.work.add("Ritz vectors", n, count)?;
+    let images = krylov.work.add("their images", n, count)?;
+    let mut steps: Vec<Step> = Vec::new();
+    let (mut best, mut since_best) = (f64::INFINITY, 0);
+    // Estimates are of the projected problem; how much smaller than the truth they turned out to be.
+    let mut optimism = 1.0_f64;
+    let (stopped, values, residuals) = loop {
+        krylov.fill(product)?;
+        let ritz = krylov.ritz()?;
+        let values = ritz.values[..count].to_vec();
+        let estimates = krylov.estimates(&ritz);
+        let limits: Vec<f64> = values.iter().map(|value| limit(*value, krylov.projected.amax())).collect();
+        let within = |residuals: &[f64]| (0..count).filter(|&i| residuals[i] <= limits[i]).count();
+        let scaled: Vec<f64> = estimates[..count].iter().map(|estimate| estimate * optimism).collect();
+        let step = Step {
+            iteration: steps.len(),
+            seconds: krylov.work.elapsed().as_secs_f64(),
+            values: values.clone(),
+            residuals: scaled.clone(),
+            converged: within(&scaled),
+        };
+        let flow = control.progress.as_mut().map(|progress| progress(&step));
+        let promising = step.converged == count || krylov.is_complete();
+        steps.push(step);
+        let worst: f64 = (0..count).filter(|&i| scaled[i] > limits[i]).map(|i| scaled[i]).sum();
+        (best, since_best) = if worst < 0.99 * best { (worst, 0) } else { (best, since_best + 1) };
+        let ending = if flow.is_some_and(|flow| flow.is_break()) {
+            Some(Stopped::Cancelled)
+        } else if steps.len() > control.max_iterations {
+            Some(Stopped::Limit)
+        } else if since_best >= 12 || krylov.is_complete() {
+            Some(Stopped::Stagnated)
+        } else {
+            None
+        };
+        if promising || ending.is_some() {
+            // What is claimed is what fresh products show.
+            let residuals = krylov.residuals(product, &ritz, result, images)?;
+            if within(&residuals) == count {
+                break (Stopped::Converged, values, residuals);
+            }
+            if let Some(ending) = ending {
+                break (ending, values, residuals);
+            }
+            let ratios = residuals.iter().zip(&estimates).map(|(residual, estimate)| residual / estimate);
+            optimism = ratios.filter(|ratio| ratio.is_finite()).fold(optimism.max(1.0), f64::max).min(1e6);
+        }
+        krylov.restart(&ritz)?;
+    };
+    Ok((Found { work: krylov.work, values, residuals, steps, stopped }, result))
+}
+
+/// How large blocks and basis are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sizes {
+    count: usize,
+    block: usize,
+    /// Columns of the basis when it is full.
+    basis: usize,
+}
+
+impl Sizes {
+    fn new<S: Scalar>(n: usize, options: &Lanczos<'_, S>) -> Result<Self, SolveError> {
+        let asked = |sentence: String| Err(SolveError::Asked(sentence));
+        let count = options.count;
+        if count == 0 || count > n {
+            return asked(format!(
+                "{count} eigenpairs of a matrix of {n} rows: between 1 and {n} can be found"
+            ));
+        }
+        if let Some(start) = options.start.filter(|start| start.rows() != n) {
+            return asked(format!("the starting block has {} rows, {n} expected", start.rows()));
+        }
+        let of_start = options.start.map(|start| start.cols());
+        let block = options.block.or(of_start).unwrap_or(if count >= 6 { 4 } else { 2 });
+        if block == 0 {
+            return asked("a block of 0 columns".into());
+        }
+        let block = block.min(n);
+        let usual = (2 * count + 4 * block).max(3 * count).max(24);
+        let basis = options.subspace.unwrap_or(usual);
+        if basis < (count + block).min(n) {
+            let least = (count + block).min(n);
+            return asked(format!(
+                "a basis of {basis} columns is too small for {count} eigenpairs and blocks of {block}: {least} at least"
+            ));
+        }
+        Ok(Sizes { count, block, basis: basis.next_multiple_of(block).min(n) })
+    }
+}
+
+/// Ritz values, best first, and their coefficients.
+struct Ritz {
+    values: Vec<f64>,
+    vectors: DMatrix<f64>,
+}
+
+struct Krylov<S: Scalar> {
+    work: Workspace<S>,
+    n: usize,
+    sizes: Sizes,
+    which: Which,
+    seed: u64,
+    /// Memory of the basis: a block for each of its blocks, and one more for the next.
+    memory: Vec<Block>,
+    /// Columns that make up the basis.
+    basis: Vec<Columns>,
+    /// The next block, orthonormal to the basis; none where there is nothing left.
+    next: Option<Columns>,
+    /// VᵀAV.
+    projected: DMatrix<f64>,
+    /// How the last product leaves the basis: (next)ᵀ·A·(basis).
+    coupling: DMatrix<f64>,
+    /// Where products are written.
+    image: Block,
+}
+
+impl<S: Scalar> Krylov<S> {
+    fn new(
+        mut work: Workspace<S>,
+        n: usize,
+        sizes: Sizes,
+        which: Which,
+        seed: u64,
+    ) -> Result<Self, SolveError> {
+        let count = sizes.basis.div_ceil(sizes.block) + 1;
+        let memory = (0..count).map(|_| work.add("the basis", n, sizes.block)).collect::<Result<_, _>>()?;
+        let image = work.add("A·V", n, sizes.block)?;
+        let (projected, coupling) = (DMatrix::zeros(0, 0), DMatrix::zeros(0, 0));
+        let (basis, next) = (Vec::new(), None);
+        Ok(Krylov { work, n, sizes, which, seed, memory, basis, next, projected, coupling, image })
+    }
+
+    fn dimension(&self) -> usize {
+        self.basis.iter().map(|columns| columns.count).sum()
+    }
+
+    /// Does the basis span everything there is?
+    fn is_complete(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// The first block: what was given, filled up with random columns.
+    fn start(&mut self, start: Option<DenseView<'_, S>>) -> Result<(), SolveError> {
+        let block = self.memory[0];
+        let given = start.map_or(0, |start| start.cols().min(block.cols));
+        let random = random_dense::<S>(self.n, block.cols, self.seed)?;
+        self.work.write(block.all(), random.view())?;
+        if let Some(start) = start {
+            let given = DenseView::new(start.data(), start.rows(), given, start.leading_dimension())?;
+            self.work.write(block.first(given.cols()), given)?;
+        }
+        let rank = self.work.orthonormalize(block.all(), None)?.rank;
+        self.next = self.filled_up(block, rank)?;
+        Ok(())
+    }
+
+    /// A block of so many good columns, filled up with random ones that are orthonormal to everything; fewer where there is no room for more.
+    fn filled_up(&mut self, block: Block, mut good: usize) -> Result<Option<Columns>, SolveError> {
+        let wanted = block.cols.min(self.n - self.dimension().min(self.n));
+        for _ in 0..8 {
+            if good >= wanted {
+                break;
+            }
+            self.seed = self.seed.wrapping_add(1);
+            let missing = wanted - good;
+            let fresh = block.range(good, missing);
+            let random = random_dense::<S>(self.n, missing, self.seed)?;
+            self.work.write(fresh, random.view())?;
+            let before: Vec<Columns> = self.basis.iter().copied().chain([block.first(good)]).collect();
+            let mut kept = missing;
+            for _ in 0..3 {
+                let fresh = block.range(good, kept);
+                self.remove(&before, fresh)?;
+                kept = self.work.orthonormalize(fresh, None)?.rank;
+            }
+            good += kept;
+        }
+        Ok(if good == 0 { None } else { Some(block.first(good)) })
+    }
+
+    /// X − V·VᵀX.
+    fn remove(&mut self, v: &[Columns], x: Columns) -> Result<DMatrix<f64>, SolveError> {
+        let overlap = self.work.gram(v, &[x])?;
+        let c = stacked(&[&-&overlap, &DMatrix::identity(x.count, x.count)]);
+        let from: Vec<Columns> = v.iter().copied().chain([x]).collect();
+        self.work.combine(&from, &c, &[x])?;
+        Ok(overlap)
+    }
+
+    /// Adds blocks until the basis is full.
+    fn fill(&mut self, product: &mut Product<'_, S>) -> Result<(), SolveError> {
+        while let Some(next) = self.next {
+            if self.dimension() + next.count > self.sizes.basis && !self.basis.is_empty() {
+                break;
+            }
+            self.extend(product, next)?;
+        }
+        Ok(())
+    }
+
+    fn extend(&mut self, product: &mut Product<'_, S>, next: Columns) -> Result<(), SolveError> {
+        self.basis.push(next);
+        let image = self.image.first(next.count);
+        product(&mut self.work, next, image)?;
+        let basis = self.basis.clone();
+        let mut overlap = self.remove(&basis, image)?;
+        if overlap.iter().any(|x| !x.is_finite()) {
+            return Err(SolveError::NotFinite("A·V"));
+        }
+        // Once more, and what is left is measured in the same pass.
+        let all: Vec<Columns> = basis.iter().copied().chain([image]).collect();
+        let gram = self.work.gram(&all, &[image])?;
+        let dimension = self.dimension();
+        overlap += gram.rows(0, dimension);
+        // VᵀAV grows by these columns, and as many rows.
+        let (old, new) = (self.projected.nrows(), self.projected.nrows() + next.count);
+        let mut projected = DMatrix::zeros(new, new);
+        projected.view_mut((0, 0), (old, old)).copy_from(&self.projected);
+        for j in 0..next.count {
+            for i in 0..new {
+                projected[(i, old + j)] = overlap[(i, j)];
+                projected[(old + j, i)] = overlap[(i, j)];
+            }
+        }
+        for j in 0..next.count {
+            for i in 0..j {
+                let mean = 0.5 * (overlap[(old + i, j)] + overlap[(old + j, i)]);
+                projected[(old + i, old + j)] = mean;
+                projected[(old + j, old + i)] = mean;
+            }
+        }
+        self.projected = projected;
+        // What is left becomes the next block; what is nothing but rounding does not.
+        let to = self.free_block();
+        let least = S::EPSILON * self.projected.amax() * 4.0 * (self.n as f64).sqrt().max(8.0);
+        let left = norms(&gram.rows(dimension, next.count).into_owned());
+        let good: Vec<usize> = (0..next.count).filter(|&column| left[column] > least).collect();
+        let mut rank = 0;
+        if let Some((c, mut needs_more)) =
+            self.work.small(|| orthonormal_directions(&gram, dimension, &good))?
+        {
+            rank = c.ncols();
+            self.work.combine(&all, &c, &[to.first(rank)])?;
+            // Small columns are scaled up, and their rounding with them.
+            while needs_more && rank > 0 {
+                let all: Vec<Columns> = basis.iter().copied().chain([to.first(rank)]).collect();
+                let gram = self.work.gram(&all, &[to.first(rank)])?;
+                let active: Vec<usize> = (0..rank).collect();
+                let again = self.work.small(|| orthonormal_directions(&gram, dimension, &active))?;
+                let Some((c, more)) = again else { break };
+                self.work.combine(&all, &c, &[to.first(c.ncols())])?;
+                (needs_more, rank) = (more && c.ncols() < rank, c.ncols());
+            }
+        }
+        let coupling = if rank > 0 {
+            self.work.gram(&[to.first(rank)], &[image])?
+        } else {
+            DMatrix::zeros(0, next.count)
+        };
+        self.next = self.filled_up(to, rank)?;
+        // Random columns are not what the product leaves the basis by.
+        let rows = self.next.map_or(0, |next| next.count);
+        self.coupling = DMatrix::zeros(rows, new);
+        let rank = rank.min(rows);
+        self.coupling.view_mut((0, old), (rank, next.count)).copy_from(&coupling.rows(0, rank));
+        Ok(())
+    }
+
+    /// Memory that no block of the basis lies in.
+    fn free_block(&self) -> Block {
+        let is_free = |block: &&Block| self.basis.iter().all(|columns| columns.id != block.id);
+        *self.memory.iter().find(is_free).unwrap_or(&self.memory[0])
+    }
+
+    fn ritz(&mut self) -> Result<Ritz, SolveError> {
+        let (which, projected) = (self.which, &self.projected);
+        self.work.small(|| {
+            let eigen = symmetric_eigen(projected, "A·V")?;
+            let mut order: Vec<usize> = (0..eigen.values.len()).collect();
+            if which == Which::Largest {
+                order.reverse();
+            }
+            let values = order.iter().map(|&i| eigen.values[i]).collect();
+            Ok(Ritz { values, vectors: columns(&eigen.vectors, &order) })
+        })
+    }
+
+    /// ‖A·y − θ·y‖ of every Ritz pair, without looking at a vector.
+    fn estimates(&self, ritz: &Ritz) -> Vec<f64> {
+        let out = &self.coupling * &ritz.vectors;
+        let rounding = S::EPSILON * self.projected.amax();
+        (0..out.ncols()).map(|col| out.column(col).norm().max(rounding)).collect()
+    }
+
+    /// The wanted Ritz vectors, and their residuals by fresh products.
+    fn residuals(
+        &mut self,
+        product: &mut Product<'_, S>,
+        ritz: &Ritz,
+        into: Block,
+        images: Block,
+    ) -> Result<Vec<f64>, SolveError> {
+        let count = self.sizes.count;
+        let wanted: Vec<usize> = (0..count).collect();
+        self.work.combine(&self.basis.clone(), &columns(&ritz.vectors, &wanted), &[into.all()])?;
+        product(&mut self.work, into.all(), images.all())?;
+        let lambda = diagonal(&ritz.values[..count]);
+        let c = stacked(&[&-lambda, &DMatrix::identity(count, count)]);
+        self.work.combine(&[into.all(), images.all()], &c, &[images.all()])?;
+        Ok(norms(&self.work.gram(&[images.all()], &[images.all()])?))
+    }
+
+    /// Keeps the best Ritz vectors, and goes on from the next block.
+    fn restart(&mut self, ritz: &Ritz) -> Result<(), SolveError> {
+        let Some(next) = self.next else { return Ok(()) };
+        let Sizes { count, block, basis } = self.sizes;
+        // More than are wanted: what is near to them is kept from coming back.
+        let most = basis.saturating_sub(2 * block).max(count);
+        let kept = (count + (basis - count) / 3).clamp(count, most).min(self.dimension());
+        let wanted: Vec<usize> = (0..kept).collect();
+        let y = columns(&ritz.vectors, &wanted);
+        // Into the first blocks of the memory that the basis has; the next one lies in none of them.
+        let homes: Vec<Block> = self.memory.iter().copied().filter(|home| home.id != next.id).collect();
+        let mut into = Vec::new();
+        let mut left = kept;
+        for home in homes {
+            if left == 0 {
+                break;
+            }
+            into.push(home.first(left.min(home.cols)));
+            left -= left.min(home.cols);
+        }
+        self.work.combine(&self.basis.clone(), &y, &into)?;
+        self.basis = into;
+        self.projected = diagonal(&ritz.values[..kept]);
+        self.coupling = &self.coupling * &y;
+        Ok(())
+    }
+}

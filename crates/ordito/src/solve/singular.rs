@@ -1,0 +1,118 @@
+//! Singular values and their vectors.
+
+use crate::Scalar;
+use crate::matrix::Dense;
+use crate::solve::blocks::{Block, Columns};
+use crate::solve::error::SolveError;
+use crate::solve::history::History;
+use crate::solve::operator::Operator;
+use crate::solve::small::{diagonal, norms, stacked};
+use crate::solve::workspace::Workspace;
+use nalgebra::DMatrix;
+
+/// Singular values, their vectors, and how well they fit.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SingularTriplets<S> {
+    /// U: a column for each, orthonormal.
+    pub left: Dense<S>,
+    /// σ, falling.
+    pub values: Vec<f64>,
+    /// V: a column for each, orthonormal.
+    pub right: Dense<S>,
+    /// The larger of ‖Av − σu‖ and ‖Aᵀu − σv‖ of each, computed with fresh products: a singular value lies within that distance of σ.
+    pub residuals: Vec<f64>,
+    /// How they were found.
+    pub history: History,
+}
+
+/// Vectors of both sides that belong together.
+pub(crate) struct Pairs {
+    pub(crate) left: Block,
+    pub(crate) right: Block,
+    pub(crate) values: Vec<f64>,
+}
+
+impl<S: Scalar> Workspace<S> {
+    /// Makes orthonormal columns of the first ones, as many as `x` has: what is dependent is replaced by random columns.
+    pub(crate) fn orthonormal_basis(&mut self, x: Columns, rows: usize, seed: u64) -> Result<(), SolveError> {
+        let mut rank = self.orthonormalize(x, None)?.rank;
+        for attempt in 0..8 {
+            if rank == x.count {
+                return Ok(());
+            }
+            let good = Columns { count: rank, ..x };
+            let fresh = Columns { first: x.first + rank, count: x.count - rank, ..x };
+            self.randomize(fresh, rows, seed.wrapping_add(attempt))?;
+            let mut kept = fresh;
+            for _ in 0..3 {
+                let overlap = self.gram(&[good], &[kept])?;
+                let c = stacked(&[&-overlap, &DMatrix::identity(kept.count, kept.count)]);
+                self.combine(&[good, kept], &c, &[kept])?;
+                kept.count = self.orthonormalize(kept, None)?.rank;
+            }
+            rank += kept.count;
+        }
+        Err(SolveError::Unsuited(format!("no {} orthonormal vectors of {rows} rows were found", x.count)))
+    }
+
+    /// The best singular triplets whose right vectors lie in the span of V, which is orthonormal.
+    pub(crate) fn triplets_of(
+        &mut self,
+        a: &dyn Operator<S>,
+        right: Block,
+        seed: u64,
+    ) -> Result<Pairs, SolveError> {
+        let (rows, k) = (a.rows(), right.cols);
+        let image = self.add("A·V", rows, k)?;
+        let left = self.add("U", rows, k)?;
+        self.apply(a, right.all(), image.all())?;
+        self.copy(image.all(), left.all())?;
+        self.orthonormal_basis(left.all(), rows, seed)?;
+        // A·V = U·R: R is small.
+        let r = self.gram(&[left.all()], &[image.all()])?;
+        let (u, values, v) = self.small(|| small_svd(&r))?;
+        self.combine(&[left.all()], &u, &[left.all()])?;
+        self.combine(&[right.all()], &v, &[right.all()])?;
+        Ok(Pairs { left, right, values })
+    }
+
+    /// The larger of ‖Av − σu‖ and ‖Aᵀu − σv‖ of the first `count`.
+    pub(crate) fn residuals_of(
+        &mut self,
+        a: &dyn Operator<S>,
+        pairs: &Pairs,
+        count: usize,
+    ) -> Result<Vec<f64>, SolveError> {
+        let sigma = diagonal(&pairs.values[..count]);
+        let c = stacked(&[&-sigma, &DMatrix::identity(count, count)]);
+        let (u, v) = (pairs.left.first(count), pairs.right.first(count));
+        let above = self.add("A·V − U·Σ", a.rows(), count)?.all();
+        self.apply(a, v, above)?;
+        self.combine(&[u, above], &c, &[above])?;
+        let below = self.add("Aᵀ·U − V·Σ", a.cols(), count)?.all();
+        self.apply_transposed(a, u, below)?;
+        self.combine(&[v, below], &c, &[below])?;
+        let (above, below) = (norms(&self.gram(&[above], &[above])?), norms(&self.gram(&[below], &[below])?));
+        Ok(above.into_iter().zip(below).map(|(above, below)| above.max(below)).collect())
+    }
+}
+
+/// U, falling σ, and V of a small square matrix.
+#[allow(clippy::type_complexity)]
+pub(crate) fn small_svd(r: &DMatrix<f64>) -> Result<(DMatrix<f64>, Vec<f64>, DMatrix<f64>), SolveError> {
+    if r.iter().any(|x| !x.is_finite()) {
+        return Err(SolveError::NotFinite("A·V"));
+    }
+    let n = r.nrows();
+    let failed =
+        || SolveError::Unsuited(format!("a dense singular value problem of {n} rows did not converge"));
+    let svd =
+        nalgebra::SVD::try_new(r.clone(), true, true, f64::EPSILON, 200 * n.max(4)).ok_or_else(failed)?;
+    let (Some(u), Some(vt)) = (svd.u, svd.v_t) else { return Err(failed()) };
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| svd.singular_values[j].total_cmp(&svd.singular_values[i]));
+    let values = order.iter().map(|&i| svd.singular_values[i]).collect();
+    let of = |matrix: DMatrix<f64>| DMatrix::from_fn(n, n, |row, col| matrix[(row, order[col])]);
+    Ok((of(u), values, of(vt.transpose())))
+}

@@ -1,0 +1,113 @@
+//! The largest singular triplets by block Lanczos on AᵀA, or on AAᵀ where that is smaller. The last step works with A itself: values and
+//! vectors are as accurate as the subspace, not as its square.
+
+use crate::Scalar;
+use crate::matrix::DenseView;
+use crate::solve::blocks::{Block, Columns};
+use crate::solve::control::Control;
+use crate::solve::eigenpairs::Which;
+use crate::solve::error::SolveError;
+use crate::solve::history::{History, Stopped};
+use crate::solve::lanczos::{Lanczos, ritz_pairs};
+use crate::solve::operator::Operator;
+use crate::solve::singular::{Pairs, SingularTriplets};
+use crate::solve::transposed::Transposed;
+use crate::solve::workspace::Workspace;
+
+/// What to look for, and how.
+pub struct Svds<'a, S: Scalar> {
+    /// How many singular triplets, the largest ones.
+    pub count: usize,
+    /// Starting vectors: of as many rows as A has rows or columns, whichever are fewer.
+    pub start: Option<DenseView<'a, S>>,
+    /// Columns of a block, as in [`Lanczos`].
+    pub block: Option<usize>,
+    /// Columns of the basis, as in [`Lanczos`].
+    pub subspace: Option<usize>,
+    /// When to stop, whom to tell. A tolerance is that of the triplets' residuals, relative to σ.
+    pub control: Control<'a>,
+}
+
+impl<S: Scalar> Default for Svds<'_, S> {
+    fn default() -> Self {
+        Svds { count: 6, start: None, block: None, subspace: None, control: Control::default() }
+    }
+}
+
+/// The largest singular triplets of an operator that has a transposed product.
+///
+/// ```
+/// use ordito::solve::{Svds, svds};
+/// use ordito::spmm::Plan;
+/// let plan = Plan::new(ordito::io::read_csr::<f64>("uniform:300x5")?, &ordito::Machine::all_cores()?)?;
+/// let found = svds(&plan, Svds { count: 3, ..Default::default() })?;
+/// assert!(found.history.converged() && found.values.is_sorted_by(|a, b| a >= b));
+/// assert!(found.residuals.iter().zip(&found.values).all(|(residual, value)| *residual < 1e-7 * value));
+/// # Ok::<(), ordito::Error>(())
+/// ```
+pub fn svds<'a, S: Scalar>(
+    a: &'a dyn Operator<S>,
+    options: Svds<'a, S>,
+) -> Result<SingularTriplets<S>, SolveError> {
+    let (rows, cols) = (a.rows(), a.cols());
+    let least = rows.min(cols);
+    let Svds { count, start, block, subspace, control } = options;
+    if count == 0 || count > least {
+        let sentence =
+            format!("{count} singular values of a {rows}×{cols} matrix: between 1 and {least} can be found");
+        return Err(SolveError::Asked(sentence));
+    }
+    if rows >= cols {
+        return of_tall(a, count, start, (block, subspace), control);
+    }
+    let turned = Transposed(a);
+    let found = of_tall(&turned, count, start, (block, subspace), control)?;
+    Ok(SingularTriplets { left: found.right, right: found.left, ..found })
+}
+
+fn of_tall<'a, S: Scalar>(
+    a: &dyn Operator<S>,
+    count: usize,
+    start: Option<DenseView<'a, S>>,
+    (block, subspace): (Option<usize>, Option<usize>),
+    control: Control<'a>,
+) -> Result<SingularTriplets<S>, SolveError> {
+    let (rows, cols, seed) = (a.rows(), a.cols(), control.seed);
+    let tolerance = control.tolerance_of::<S>();
+    // With u = Av/σ all that is left is ‖Aᵀu − σv‖ = ‖AᵀAv − σ²v‖/σ.
+    let limit = |square: f64, largest: f64| {
+        let [value, largest] = [square, largest].map(|square| square.max(0.0).sqrt());
+        tolerance.of::<S>(value, largest) * value.max(S::EPSILON * largest)
+    };
+    let work = Workspace::of(a, control.time_parts)?;
+    let mut room: Option<Block> = None;
+    let mut product = |work: &mut Workspace<S>, x: Columns, y| {
+        let between = match room {
+            Some(block) if block.cols >= x.count => block,
+            _ => *room.insert(work.add("A·V", rows, x.count)?),
+        };
+        work.apply(a, x, between.first(x.count))?;
+        work.apply_transposed(a, between.first(x.count), y)
+    };
+    let lanczos = Lanczos { count, which: Which::Largest, start, block, subspace, control };
+    let (mut found, right) = ritz_pairs(work, &mut product, cols, lanczos, &limit)?;
+    let pairs: Pairs = found.work.triplets_of(a, right, seed)?;
+    let residuals = found.work.residuals_of(a, &pairs, count)?;
+    let largest = pairs.values.first().copied().unwrap_or(0.0);
+    let is_within = |(residual, value): (&f64, &f64)| *residual <= tolerance.of::<S>(*value, largest);
+    let within = residuals.iter().zip(&pairs.values).all(is_within);
+    // AᵀA converged, but A may not have: small values drown in the rounding of their squares.
+    let stopped = match (within, found.stopped) {
+        (true, _) => Stopped::Converged,
+        (false, Stopped::Converged) => Stopped::Stagnated,
+        (false, stopped) => stopped,
+    };
+    let steps = std::mem::take(&mut found.steps);
+    Ok(SingularTriplets {
+        left: found.work.read(pairs.left.all(), rows)?,
+        right: found.work.read(pairs.right.all(), cols)?,
+        values: pairs.values,
+        residuals,
+        history: History { steps, products: found.work.products, times: found.work.times()?, stopped },
+    })
+}
