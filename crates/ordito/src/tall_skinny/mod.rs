@@ -7,8 +7,17 @@
 //! that depends on the shape only: the same bits on any number of threads.
 
 pub mod combine;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod device_part;
 pub mod gram;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "solvers on a device use it"))]
+mod on_device;
 mod part;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod uploads;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod weigh_rows;
 
 pub use combine::{combine, update};
 pub use gram::{Sums, gram};

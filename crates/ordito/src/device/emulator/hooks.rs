@@ -257,20 +257,20 @@ unsafe extern "C" fn stack_is_full(state: *mut State, from: usize) {
 /// Arguments as the kernel's wrapper takes them.
 #[derive(Debug)]
 pub(crate) struct Arguments {
-    /// Eight bytes each, whatever the parameter has.
-    _values: Vec<[u64; 2]>,
+    /// Aligned to eight bytes each, as every parameter here is or less.
+    _values: Vec<Vec<u64>>,
     pointers: Vec<*mut c_void>,
 }
 
 impl Arguments {
     pub(crate) fn new<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Self {
         let aligned = |bytes: &[u8]| {
-            let mut value = [0; 16];
-            value[..bytes.len()].copy_from_slice(bytes);
-            bytemuck::cast::<[u8; 16], [u64; 2]>(value)
+            let mut words = vec![0_u64; bytes.len().div_ceil(8).max(1)];
+            bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
+            words
         };
-        let mut values: Vec<[u64; 2]> = arguments.map(aligned).collect();
-        let pointers = values.iter_mut().map(|value| (&raw mut *value).cast()).collect();
+        let mut values: Vec<Vec<u64>> = arguments.map(aligned).collect();
+        let pointers = values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
         Arguments { _values: values, pointers }
     }
 

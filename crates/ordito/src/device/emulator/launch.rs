@@ -126,8 +126,9 @@ impl EmulatedFunction {
 
     /// The buffers that arguments point into, by address.
     fn reached(&self, arguments: &[Argument]) -> Vec<Arc<Allocation>> {
-        let address = |argument: &Argument| argument.bytes().try_into().map(u64::from_ne_bytes).ok();
-        let found = arguments.iter().filter_map(address);
+        // Also those that lie in a struct.
+        let words = arguments.iter().flat_map(|argument| argument.bytes().chunks_exact(8));
+        let found = words.filter_map(|word| word.try_into().map(u64::from_ne_bytes).ok());
         let found = found.filter_map(|address| self.resources.registry.find(address as usize));
         let by_address: BTreeMap<usize, Arc<Allocation>> =
             found.map(|found| (found.address, found)).collect();

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const WORKSPACE_BYTES: usize = 64 << 20;
 
 const PLAIN: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;
+const TRANSPOSED: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_T;
 
 /// The library, working in the stream of one GPU. Graphs that were captured from its runs use its workspace: it must
 /// live as long as they are launched.
@@ -118,7 +119,7 @@ impl Cublas {
         of_this_gpu("B", b.buffer)?;
         let a = Matrix::new("A", a.buffer, m, k, a.leading_dimension)?;
         let b = Matrix::new("B", b.buffer, k, n, b.leading_dimension)?;
-        self.multiply(alpha, &a, &b, beta, &c)
+        self.multiply(alpha, (PLAIN, &a), &b, beta, &c)
     }
 
     /// C = αAB + βC of the first `terms` columns of A and rows of B. The shapes fit, and the matrices are of this GPU.
@@ -137,20 +138,38 @@ impl Cublas {
         if terms == 0 {
             return self.scale(beta, &c);
         }
-        self.multiply(alpha, &Matrix::of_view("A", a)?, &Matrix::of_view("B", b)?, beta, &c)
+        self.multiply(alpha, (PLAIN, &Matrix::of_view("A", a)?), &Matrix::of_view("B", b)?, beta, &c)
+    }
+
+    /// C = AᵀB. The shapes fit, and the matrices are of this GPU.
+    pub(crate) fn transposed_gemm_on_views<S: Scalar>(
+        &self,
+        a: DeviceView<'_, S>,
+        b: DeviceView<'_, S>,
+        c: DeviceViewMut<'_, S>,
+    ) -> Result<(), DeviceError> {
+        if c.rows() == 0 || c.cols() == 0 {
+            return Ok(());
+        }
+        let c = Matrix::of_view("C", c.as_view())?;
+        if a.rows() == 0 {
+            return self.scale(S::ZERO, &c);
+        }
+        let (a, b) = (Matrix::of_view("A", a)?, Matrix::of_view("B", b)?);
+        self.multiply(S::ONE, (TRANSPOSED, &a), &b, S::ZERO, &c)
     }
 
     /// cuBLAS is column-major, and to it our rows are columns: what it sees is Cᵀ = Bᵀ·Aᵀ, so B comes first and sizes
-    /// are the other way round. No operand is empty: cuBLAS takes no leading dimension of 0.
+    /// are the other way round. No operand is empty: cuBLAS takes no leading dimension of 0. A may be transposed.
     fn multiply<S: Scalar>(
         &self,
         alpha: S,
-        a: &Matrix,
+        (of_a, a): (sys::cublasOperation_t, &Matrix),
         b: &Matrix,
         beta: S,
         c: &Matrix,
     ) -> Result<(), DeviceError> {
-        let (m, k, n) = (c.rows, a.cols, c.cols);
+        let (m, k, n) = (c.rows, b.rows, c.cols);
         let (lda, ldb, ldc) = (a.leading_dimension, b.leading_dimension, c.leading_dimension);
         let (alpha, beta) = (&raw const alpha, &raw const beta);
         let _turn = self.gpu.context().enter()?;
@@ -161,7 +180,7 @@ impl Cublas {
             // has; the factors are f32 too and are read before the call returns.
             unsafe {
                 call!(cublasSgemm_v2_64(
-                    handle.raw, PLAIN, PLAIN, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc
+                    handle.raw, PLAIN, of_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc
                 ))
             }
         } else {
@@ -169,7 +188,7 @@ impl Cublas {
             // SAFETY: the same, in f64.
             unsafe {
                 call!(cublasDgemm_v2_64(
-                    handle.raw, PLAIN, PLAIN, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc
+                    handle.raw, PLAIN, of_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc
                 ))
             }
         };

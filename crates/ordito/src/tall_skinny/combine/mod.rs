@@ -2,6 +2,8 @@
 
 mod contract;
 mod cpu;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) mod cuda;
 mod operands;
 mod reference;
 mod registry;

@@ -6,6 +6,10 @@ use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
 use crate::tall_skinny::combine::contract::{Combination, Combine, Inputs, Shape};
 use crate::tall_skinny::combine::cpu::{dense_serial_loops, dense_threads_rows};
+#[cfg(feature = "cuda")]
+use crate::tall_skinny::combine::cuda::dense_cuda_cublas;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::tall_skinny::combine::cuda::dense_cuda_tensor;
 use crate::tall_skinny::combine::{reference, select};
 use std::sync::LazyLock;
 
@@ -14,9 +18,28 @@ fn on_cpu<S: Scalar>() -> &'static [&'static dyn Variant<Combine<S>>] {
     &[&dense_serial_loops::DenseSerialLoops, &dense_threads_rows::DenseThreadsRows]
 }
 
+/// By CUDA kernels.
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Combine<S>>] {
+    &[&dense_cuda_tensor::DenseCudaTensor]
+}
+
+/// By NVIDIA's libraries.
+#[cfg(feature = "cuda")]
+fn by_nvidia<S: Scalar>() -> &'static [&'static dyn Variant<Combine<S>>] {
+    &[&dense_cuda_cublas::DenseCudaCublas]
+}
+
 /// Every way to do it.
 fn list<S: Scalar>() -> Vec<&'static dyn Variant<Combine<S>>> {
-    [on_cpu()].concat()
+    [
+        on_cpu(),
+        #[cfg(any(feature = "cuda", feature = "emulator"))]
+        by_cuda(),
+        #[cfg(feature = "cuda")]
+        by_nvidia(),
+    ]
+    .concat()
 }
 
 #[inline(never)] // see `of_precision`
@@ -44,7 +67,7 @@ impl<S: Scalar> Op for Combine<S> {
     }
 
     fn choose(machine: &Machine, shape: &Shape) -> Choice {
-        select::choose::<S>(machine, *shape)
+        select::choose(machine, *shape)
     }
 
     fn cost(shape: &Shape) -> Cost {

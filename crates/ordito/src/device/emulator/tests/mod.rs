@@ -57,7 +57,7 @@ fn run_with<T: Pod>(
     let kernel = device.kernel(&source(body)).unwrap();
     let mut buffer: Buffer<T> = device.upload("Y", y).unwrap();
     let mut arguments = vec![Argument::from(&mut buffer)];
-    arguments.extend(more);
+    arguments.extend(more.iter().cloned());
     // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
     unsafe { kernel.launch(&plan, &arguments) }?;
     let mut result = y.to_vec();

@@ -10,7 +10,7 @@ handles! {
 
 codes! {
     cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_NOT_INITIALIZED = 1 }
-    cublasOperation_t { CUBLAS_OP_N = 0 }
+    cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 }
     cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST = 0 }
     cublasMath_t { CUBLAS_DEFAULT_MATH = 0 }
 }

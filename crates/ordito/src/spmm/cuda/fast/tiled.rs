@@ -52,8 +52,8 @@ impl<S: Scalar> Tiled<S> {
         let blocks = layout.blocks.saturating_mul(tiles);
         let plan = LaunchPlan::new(device.limits(), [blocks, 1, 1], [layout.threads, 1, 1], 0)?;
         let mut arguments = vec![Argument::of(layout.units), Argument::of(layout.k as u64)];
-        arguments.extend(&layout.arguments);
-        arguments.extend([Argument::of(0_u64); PER_CALL]);
+        arguments.extend(layout.arguments.iter().cloned());
+        arguments.extend([(); PER_CALL].map(|()| Argument::of(0_u64)));
         Ok(Tiled { device: device.clone(), layout, loads, kernel, plan, arguments })
     }
 
@@ -92,7 +92,7 @@ impl<S: Scalar> DeviceKernel<S> for Tiled<S> {
         let per_call: [Argument; PER_CALL] =
             [x, x_distance, to, y_distance, Argument::of(alpha), Argument::of(beta)];
         let fixed = self.arguments.len() - PER_CALL;
-        self.arguments[fixed..].copy_from_slice(&per_call);
+        self.arguments[fixed..].clone_from_slice(&per_call);
         // SAFETY: as the kernel declares them, which was compiled for these leading dimensions; A lies in buffers of this struct, X and
         // Y are views of matrices of the shapes that were checked by who multiplies.
         unsafe { self.kernel.launch(&self.plan, &self.arguments) }?;

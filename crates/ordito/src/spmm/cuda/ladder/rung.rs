@@ -149,7 +149,7 @@ impl<S: Scalar> Launch<S> {
     ) -> Self {
         let mut arguments = vec![Argument::of(rows as u64), Argument::of(k as u64)];
         arguments.extend(a.arguments());
-        arguments.extend([Argument::of(0_u64); PER_CALL]);
+        arguments.extend([(); PER_CALL].map(|()| Argument::of(0_u64)));
         Launch { _a: a, kernel, plan, x_columns, counted: BTreeMap::new(), arguments }
     }
 
@@ -178,7 +178,7 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
         let per_call: [Argument; PER_CALL] =
             [x, x_distance, y, y_distance, Argument::of(alpha), Argument::of(beta)];
         let fixed = self.arguments.len() - PER_CALL;
-        self.arguments[fixed..].copy_from_slice(&per_call);
+        self.arguments[fixed..].clone_from_slice(&per_call);
         // SAFETY: as the kernel declares them; A lies in buffers of this struct, X and Y are views of matrices of the shapes that were
         // checked by who multiplies.
         Ok(unsafe { self.kernel.launch(&self.plan, &self.arguments) }?)
