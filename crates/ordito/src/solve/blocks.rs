@@ -1,7 +1,9 @@
 //! Blocks of vectors, wherever they lie: what a loop is written over, so that it is written once.
 
 use crate::Scalar;
+use crate::device::{DeviceDense, DeviceView};
 use crate::matrix::{DenseView, DenseViewMut};
+use crate::refusal::Refusal;
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
 use nalgebra::DMatrix;
@@ -42,6 +44,14 @@ pub(crate) trait Blocks<S: Scalar> {
     fn add(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Block, SolveError>;
     /// From the host.
     fn write(&mut self, to: Columns, from: DenseView<'_, S>) -> Result<(), SolveError>;
+    /// From memory of the caller's on the device.
+    fn write_from_device(&mut self, _to: Columns, _from: DeviceView<'_, S>) -> Result<(), SolveError> {
+        Err(Refusal::NoDevice.into())
+    }
+    /// As a matrix of its own on the device; none where blocks lie on the host.
+    fn read_on_device(&mut self, _from: Columns) -> Result<Option<DeviceDense<S>>, SolveError> {
+        Ok(None)
+    }
     /// To the host.
     fn read(&mut self, from: Columns, into: DenseViewMut<'_, S>) -> Result<(), SolveError>;
     /// [L …]ᵀ[R …], exactly symmetric where both lists are the same.

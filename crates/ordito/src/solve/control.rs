@@ -39,11 +39,20 @@ pub struct Control<'a> {
     pub progress: Option<&'a mut dyn FnMut(&Step) -> ControlFlow<()>>,
     /// On a device: wait after every part, so that [`Times`](crate::solve::Times) tell where the time went. Costs some of it.
     pub time_parts: bool,
+    /// On a device: leave the vectors there.
+    pub keep_on_device: bool,
 }
 
 impl Default for Control<'_> {
     fn default() -> Self {
-        Control { tolerance: None, max_iterations: 1000, seed: 1, progress: None, time_parts: false }
+        Control {
+            tolerance: None,
+            max_iterations: 1000,
+            seed: 1,
+            progress: None,
+            time_parts: false,
+            keep_on_device: false,
+        }
     }
 }
 

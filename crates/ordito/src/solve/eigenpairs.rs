@@ -1,5 +1,6 @@
 //! Eigenvalues and their vectors.
 
+use crate::device::DeviceDense;
 use crate::matrix::Dense;
 use crate::solve::history::History;
 
@@ -15,13 +16,16 @@ pub enum Which {
 }
 
 /// Eigenvalues, their vectors, and how well they fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Eigenpairs<S> {
     /// λ: falling where the largest were asked for, else rising.
     pub values: Vec<f64>,
-    /// A column for each, orthonormal (in the inner product of B).
+    /// A column for each, orthonormal (in the inner product of B); no columns where they were [kept](crate::solve::Control::keep_on_device) on
+    /// the device.
     pub vectors: Dense<S>,
+    /// Where that was asked for, and blocks lie on a device.
+    pub vectors_on_device: Option<DeviceDense<S>>,
     /// ‖Ax − λBx‖ of each, computed with fresh products. Where B is the unit matrix an eigenvalue lies within that distance of λ.
     pub residuals: Vec<f64>,
     /// How they were found.

@@ -6,7 +6,6 @@
 //! are multiple are found though the Krylov space of one vector has each of them only once.
 
 use crate::Scalar;
-use crate::matrix::{DenseView, random_dense};
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::control::Control;
 use crate::solve::directions::orthonormal_directions;
@@ -15,6 +14,7 @@ use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
 use crate::solve::small::{columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
@@ -25,7 +25,7 @@ pub struct Lanczos<'a, S: Scalar> {
     /// Of which end.
     pub which: Which,
     /// Starting vectors: as many as the block has columns, or fewer. Random ones if there are none.
-    pub start: Option<DenseView<'a, S>>,
+    pub start: Option<Source<'a, S>>,
     /// Columns of a block. More make fewer, cheaper products, and find multiple eigenvalues sooner; fewer make a better basis of the same size.
     pub block: Option<usize>,
     /// Columns of the basis: all of it is kept in memory.
@@ -72,13 +72,15 @@ pub fn eigsh<'a, S: Scalar>(
     let work = Workspace::of(a, options.control.time_parts)?;
     let mut product = |work: &mut Workspace<S>, x, y| work.apply(a, x, y);
     let tolerance = options.control.tolerance_of::<S>();
+    let keep_on_device = options.control.keep_on_device;
     let (mut krylov, x) =
         ritz_pairs(work, &mut product, n, options, &|value, largest| tolerance.of::<S>(value, largest))?;
     let count = krylov.values.len();
-    let vectors = krylov.work.read(x.first(count), n)?;
+    let (vectors, vectors_on_device) = krylov.work.give_back(x.first(count), n, keep_on_device)?;
     Ok(Eigenpairs {
         values: krylov.values,
         vectors,
+        vectors_on_device,
         residuals: krylov.residuals,
         history: History {
             steps: krylov.steps,
@@ -261,14 +263,14 @@ impl<S: Scalar> Krylov<S> {
     }
 
     /// The first block: what was given, filled up with random columns.
-    fn start(&mut self, start: Option<DenseView<'_, S>>) -> Result<(), SolveError> {
+    fn start(&mut self, start: Option<Source<'_, S>>) -> Result<(), SolveError> {
         let block = self.memory[0];
-        let given = start.map_or(0, |start| start.cols().min(block.cols));
-        let random = random_dense::<S>(self.n, block.cols, self.seed)?;
-        self.work.write(block.all(), random.view())?;
+        self.work.randomize(block.all(), self.n, self.seed)?;
         if let Some(start) = start {
-            let given = DenseView::new(start.data(), start.rows(), given, start.leading_dimension())?;
-            self.work.write(block.first(given.cols()), given)?;
+            let given = self.work.add("starting vectors", self.n, start.cols())?;
+            self.work.write_source(given.all(), start)?;
+            let count = start.cols().min(block.cols);
+            self.work.copy(given.first(count), block.first(count))?;
         }
         let rank = self.work.orthonormalize(block.all(), None)?.rank;
         self.next = self.filled_up(block, rank)?;
@@ -285,8 +287,7 @@ impl<S: Scalar> Krylov<S> {
             self.seed = self.seed.wrapping_add(1);
             let missing = wanted - good;
             let fresh = block.range(good, missing);
-            let random = random_dense::<S>(self.n, missing, self.seed)?;
-            self.work.write(fresh, random.view())?;
+            self.work.randomize(fresh, self.n, self.seed)?;
             let before: Vec<Columns> = self.basis.iter().copied().chain([block.first(good)]).collect();
             let mut kept = missing;
             for _ in 0..3 {

@@ -7,7 +7,7 @@
 //! its image. Columns that have converged get no W and no P (soft locking), but still take part.
 
 use crate::Scalar;
-use crate::matrix::{Dense, DenseView};
+use crate::matrix::DenseView;
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::control::Control;
 use crate::solve::directions::orthonormal_directions;
@@ -18,6 +18,7 @@ use crate::solve::operator::{Operator, Preconditioner};
 use crate::solve::small::{
     beside, cholesky, columns, diagonal, inverse_of_lower, norms, stacked, symmetric_eigen,
 };
+use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
@@ -36,13 +37,13 @@ pub struct Lobpcg<'a, S: Scalar> {
     pub which: Which,
     /// Starting vectors, at least `count`: as many columns are iterated with. Random ones if there are none, and some more than `count`,
     /// which makes the last ones converge faster.
-    pub start: Option<DenseView<'a, S>>,
+    pub start: Option<Source<'a, S>>,
     /// B of A·x = λ·B·x, symmetric and positive definite; none: the unit matrix.
     pub b: Option<&'a dyn Operator<S>>,
     /// Something like A⁻¹, symmetric and positive definite.
     pub preconditioner: Option<Preconditioner<'a, S>>,
     /// Vectors that all results are to be orthogonal to (in the inner product of B): known eigenvectors, say.
-    pub constraints: Option<DenseView<'a, S>>,
+    pub constraints: Option<Source<'a, S>>,
     /// When to stop, whom to tell.
     pub control: Control<'a>,
 }
@@ -229,13 +230,13 @@ impl<'a, S: Scalar> Solver<'a, S> {
         Ok(self.work.orthonormalize(of.own.first(count), image)?.rank)
     }
 
-    fn constrain(&mut self, y: DenseView<'_, S>) -> Result<(), SolveError> {
+    fn constrain(&mut self, y: Source<'_, S>) -> Result<(), SolveError> {
         let own = self.work.add("constraints", self.n, y.cols())?;
         let image = match self.b {
             Some(_) => self.work.add("B·constraints", self.n, y.cols())?,
             None => own,
         };
-        self.work.write(own.all(), y)?;
+        self.work.write_source(own.all(), y)?;
         let rank = self.orthonormalize(WithImages { own, a: own, b: image }, y.cols())?;
         if rank < y.cols() {
             return Err(SolveError::Asked(format!(
@@ -256,10 +257,10 @@ impl<'a, S: Scalar> Solver<'a, S> {
     }
 
     /// X orthonormal, with images and Ritz values.
-    fn start(&mut self, start: Option<DenseView<'_, S>>, seed: u64) -> Result<(), SolveError> {
+    fn start(&mut self, start: Option<Source<'_, S>>, seed: u64) -> Result<(), SolveError> {
         let x = self.x.own.all();
         match start {
-            Some(start) => self.work.write(x, start)?,
+            Some(start) => self.work.write_source(x, start)?,
             None => self.work.randomize(x, self.n, seed)?,
         }
         let mut rank = 0;
@@ -353,6 +354,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
 
     fn iterate(mut self, options: Lobpcg<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
         let Lobpcg { count, preconditioner, mut control, .. } = options;
+        let keep_on_device = control.keep_on_device;
         let tolerance = control.tolerance_of::<S>();
         let mut steps: Vec<Step> = Vec::new();
         let (mut best, mut since_best) = (f64::INFINITY, 0);
@@ -415,7 +417,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 (fresh, refreshed_at) = (true, iteration);
             }
         };
-        self.result(count, steps, stopped)
+        self.result(count, steps, stopped, keep_on_device)
     }
 
     /// W: the active residuals, preconditioned, orthonormal to X, P and each other; how many are left.
@@ -526,17 +528,20 @@ impl<'a, S: Scalar> Solver<'a, S> {
         count: usize,
         steps: Vec<Step>,
         stopped: Stopped,
+        keep_on_device: bool,
     ) -> Result<Eigenpairs<S>, SolveError> {
         if stopped != Stopped::Converged {
             // What is claimed is what fresh products show.
             self.refresh()?;
         }
         let (_, residuals) = self.residuals()?;
-        let vectors: Dense<S> = self.work.read(self.x.own.first(count), self.n)?;
+        let (vectors, vectors_on_device) =
+            self.work.give_back(self.x.own.first(count), self.n, keep_on_device)?;
         let (products, times) = (self.work.products, self.work.times()?);
         Ok(Eigenpairs {
             values: self.values[..count].to_vec(),
             vectors,
+            vectors_on_device,
             residuals: residuals[..count].to_vec(),
             history: History { steps, products, times, stopped },
         })

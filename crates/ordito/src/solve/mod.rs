@@ -13,6 +13,8 @@
 
 mod blocks;
 mod control;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod device_blocks;
 mod directions;
 mod eigenpairs;
 mod error;
@@ -27,6 +29,7 @@ mod singular;
 mod small;
 mod svds;
 mod transposed;
+mod vectors;
 mod workspace;
 
 pub use control::{Control, Tolerance};
@@ -40,3 +43,7 @@ pub use orthonormal::Orthonormal;
 pub use randomized_svd::{RandomizedSvd, randomized_svd};
 pub use singular::SingularTriplets;
 pub use svds::{Svds, svds};
+pub use vectors::Source;
+
+#[cfg(test)]
+mod tests;

@@ -94,13 +94,8 @@ pub fn randomized_svd<'a, S: Scalar>(
         residuals: residuals.clone(),
         converged,
     });
-    Ok(SingularTriplets {
-        left: work.read(pairs.left.first(count), rows)?,
-        right: work.read(pairs.right.first(count), cols)?,
-        values,
-        residuals,
-        history: History { steps, products: work.products, times: work.times()?, stopped },
-    })
+    let history = History { steps, products: work.products, times: work.times()?, stopped };
+    work.triplets((rows, cols), &pairs, count, control.keep_on_device, (residuals, history))
 }
 
 impl<S: Scalar> Workspace<S> {

@@ -1,6 +1,7 @@
 //! Singular values and their vectors.
 
 use crate::Scalar;
+use crate::device::DeviceDense;
 use crate::matrix::Dense;
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::error::SolveError;
@@ -11,7 +12,7 @@ use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
 /// Singular values, their vectors, and how well they fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct SingularTriplets<S> {
     /// U: a column for each, orthonormal.
@@ -22,6 +23,8 @@ pub struct SingularTriplets<S> {
     pub right: Dense<S>,
     /// The larger of ‖Av − σu‖ and ‖Aᵀu − σv‖ of each, computed with fresh products: a singular value lies within that distance of σ.
     pub residuals: Vec<f64>,
+    /// U and V, where they were [kept](crate::solve::Control::keep_on_device) on the device; `left` and `right` then have no columns.
+    pub on_device: Option<(DeviceDense<S>, DeviceDense<S>)>,
     /// How they were found.
     pub history: History,
 }
@@ -75,6 +78,21 @@ impl<S: Scalar> Workspace<S> {
         self.combine(&[left.all()], &u, &[left.all()])?;
         self.combine(&[right.all()], &v, &[right.all()])?;
         Ok(Pairs { left, right, values })
+    }
+
+    /// The first `count` of them, where the caller wants them.
+    pub(crate) fn triplets(
+        &mut self,
+        (rows, cols): (usize, usize),
+        pairs: &Pairs,
+        count: usize,
+        keep_on_device: bool,
+        (residuals, history): (Vec<f64>, History),
+    ) -> Result<SingularTriplets<S>, SolveError> {
+        let (left, left_kept) = self.give_back(pairs.left.first(count), rows, keep_on_device)?;
+        let (right, right_kept) = self.give_back(pairs.right.first(count), cols, keep_on_device)?;
+        let values = pairs.values[..count].to_vec();
+        Ok(SingularTriplets { left, values, right, residuals, on_device: left_kept.zip(right_kept), history })
     }
 
     /// The larger of ‖Av − σu‖ and ‖Aᵀu − σv‖ of the first `count`.

@@ -2,7 +2,6 @@
 //! vectors are as accurate as the subspace, not as its square.
 
 use crate::Scalar;
-use crate::matrix::DenseView;
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::control::Control;
 use crate::solve::eigenpairs::Which;
@@ -12,6 +11,7 @@ use crate::solve::lanczos::{Lanczos, ritz_pairs};
 use crate::solve::operator::Operator;
 use crate::solve::singular::{Pairs, SingularTriplets};
 use crate::solve::transposed::Transposed;
+use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 
 /// What to look for, and how.
@@ -19,7 +19,7 @@ pub struct Svds<'a, S: Scalar> {
     /// How many singular triplets, the largest ones.
     pub count: usize,
     /// Starting vectors: of as many rows as A has rows or columns, whichever are fewer.
-    pub start: Option<DenseView<'a, S>>,
+    pub start: Option<Source<'a, S>>,
     /// Columns of a block, as in [`Lanczos`].
     pub block: Option<usize>,
     /// Columns of the basis, as in [`Lanczos`].
@@ -62,17 +62,19 @@ pub fn svds<'a, S: Scalar>(
     }
     let turned = Transposed(a);
     let found = of_tall(&turned, count, start, (block, subspace), control)?;
-    Ok(SingularTriplets { left: found.right, right: found.left, ..found })
+    let on_device = found.on_device.map(|(left, right)| (right, left));
+    Ok(SingularTriplets { left: found.right, right: found.left, on_device, ..found })
 }
 
 fn of_tall<'a, S: Scalar>(
     a: &dyn Operator<S>,
     count: usize,
-    start: Option<DenseView<'a, S>>,
+    start: Option<Source<'a, S>>,
     (block, subspace): (Option<usize>, Option<usize>),
     control: Control<'a>,
 ) -> Result<SingularTriplets<S>, SolveError> {
     let (rows, cols, seed) = (a.rows(), a.cols(), control.seed);
+    let keep_on_device = control.keep_on_device;
     let tolerance = control.tolerance_of::<S>();
     // With u = Av/σ all that is left is ‖Aᵀu − σv‖ = ‖AᵀAv − σ²v‖/σ.
     let limit = |square: f64, largest: f64| {
@@ -103,11 +105,6 @@ fn of_tall<'a, S: Scalar>(
         (false, stopped) => stopped,
     };
     let steps = std::mem::take(&mut found.steps);
-    Ok(SingularTriplets {
-        left: found.work.read(pairs.left.all(), rows)?,
-        right: found.work.read(pairs.right.all(), cols)?,
-        values: pairs.values,
-        residuals,
-        history: History { steps, products: found.work.products, times: found.work.times()?, stopped },
-    })
+    let history = History { steps, products: found.work.products, times: found.work.times()?, stopped };
+    found.work.triplets((rows, cols), &pairs, count, keep_on_device, (residuals, history))
 }

@@ -1,13 +1,17 @@
 //! Blocks with a clock: what solvers work with.
 
 use crate::Scalar;
+use crate::device::DeviceDense;
 use crate::machine::Machine;
 use crate::matrix::{Dense, DenseView, random_dense};
 use crate::solve::blocks::{Block, Blocks, Columns};
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::solve::device_blocks::DeviceBlocks;
 use crate::solve::error::SolveError;
 use crate::solve::history::Times;
 use crate::solve::host_blocks::HostBlocks;
 use crate::solve::operator::Operator;
+use crate::solve::vectors::Source;
 use nalgebra::DMatrix;
 use std::time::{Duration, Instant};
 
@@ -23,11 +27,14 @@ pub(crate) struct Workspace<S: Scalar> {
 impl<S: Scalar> Workspace<S> {
     /// Where the operator runs.
     pub(crate) fn of(operator: &dyn Operator<S>, time_parts: bool) -> Result<Self, SolveError> {
-        let machine = match operator.machine() {
-            Some(machine) => machine,
-            None => Machine::all_cores()?,
+        let blocks: Box<dyn Blocks<S>> = match operator.device() {
+            #[cfg(any(feature = "cuda", feature = "emulator"))]
+            Some(device) => Box::new(DeviceBlocks::new(device)),
+            _ => Box::new(HostBlocks::new(match operator.machine() {
+                Some(machine) => machine,
+                None => Machine::all_cores()?,
+            })),
         };
-        let blocks: Box<dyn Blocks<S>> = Box::new(HostBlocks::new(machine));
         let (times, begun) = (Times::default(), Instant::now());
         Ok(Workspace { blocks, times, products: 0, begun, time_parts })
     }
@@ -42,6 +49,27 @@ impl<S: Scalar> Workspace<S> {
 
     pub(crate) fn write(&mut self, to: Columns, from: DenseView<'_, S>) -> Result<(), SolveError> {
         self.blocks.write(to, from)
+    }
+
+    /// From wherever they lie.
+    pub(crate) fn write_source(&mut self, to: Columns, from: Source<'_, S>) -> Result<(), SolveError> {
+        match from {
+            Source::Host(from) => self.blocks.write(to, from),
+            Source::Device(from) => self.blocks.write_from_device(to, from),
+        }
+    }
+
+    /// To where the caller wants them: the host, or as they lie on the device.
+    pub(crate) fn give_back(
+        &mut self,
+        from: Columns,
+        rows: usize,
+        keep_on_device: bool,
+    ) -> Result<(Dense<S>, Option<DeviceDense<S>>), SolveError> {
+        if keep_on_device && let Some(kept) = self.blocks.read_on_device(from)? {
+            return Ok((Dense::zeros(rows, 0)?, Some(kept)));
+        }
+        Ok((self.read(from, rows)?, None))
     }
 
     /// Random numbers, the same for the same seed.

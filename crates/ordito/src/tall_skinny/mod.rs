@@ -11,7 +11,7 @@ pub mod combine;
 mod device_part;
 pub mod gram;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
-#[cfg_attr(not(test), expect(dead_code, reason = "solvers on a device use it"))]
+#[cfg_attr(all(not(test), not(feature = "solve")), expect(dead_code, reason = "solvers on a device use it"))]
 mod on_device;
 mod part;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
@@ -20,5 +20,9 @@ mod uploads;
 mod weigh_rows;
 
 pub use combine::{combine, update};
+#[cfg(all(feature = "solve", any(feature = "cuda", feature = "emulator")))]
+pub(crate) use device_part::DevicePart;
 pub use gram::{Sums, gram};
+#[cfg(all(feature = "solve", any(feature = "cuda", feature = "emulator")))]
+pub(crate) use on_device::TallSkinnyOnDevice;
 pub(crate) use part::{Part, columns_of};

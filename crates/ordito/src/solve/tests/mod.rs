@@ -1,0 +1,2 @@
+#[cfg(all(feature = "emulator", feature = "io"))]
+mod on_device;
