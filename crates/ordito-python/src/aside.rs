@@ -22,6 +22,25 @@ pub(crate) fn aside<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) ->
     })
 }
 
+/// From inside of [`aside`], for as long as the work takes back to the interpreter: a function of the caller's is to be called. A fork
+/// need not wait for that: it is the caller's own.
+pub(crate) fn back<R>(work: impl FnOnce(Python<'_>) -> R) -> R {
+    let again = Again; // also after a panic
+    CALLS.fetch_sub(1, SeqCst);
+    let result = Python::attach(work);
+    drop(again);
+    result
+}
+
+/// Begins the call again that was left.
+struct Again;
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        std::mem::forget(Call::begin());
+    }
+}
+
 struct Call;
 
 impl Call {

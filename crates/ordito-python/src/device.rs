@@ -6,7 +6,7 @@ use crate::matrix::{Held, Matrix, Precision, Side};
 use numpy::Element;
 use ordito::device::{Device, DeviceView, DeviceViewMut};
 use ordito::spmm::Plan;
-use ordito::{Error, Scalar};
+use ordito::{Error, FormatError, Scalar};
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -24,7 +24,7 @@ thread_local! {
 
 /// A matrix in memory of the device, by rows.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+pub(crate) struct Block {
     address: u64,
     rows: usize,
     cols: usize,
@@ -32,10 +32,22 @@ struct Block {
 }
 
 /// A block as Python tells it: address, rows, columns, and how many elements apart rows begin.
-type Told = (u64, usize, usize, usize);
+pub(crate) type Told = (u64, usize, usize, usize);
 
 impl Block {
-    fn told((address, rows, cols, distance): Told) -> Self {
+    /// # Safety
+    /// Somebody holds the array that lies there for `'a`, and uses it in the order of the stream.
+    pub(crate) unsafe fn view<'a, S: Scalar>(self) -> Result<DeviceView<'a, S>, FormatError> {
+        // SAFETY: the caller's promise.
+        unsafe { DeviceView::from_raw(self.address, self.rows, self.cols, self.distance) }
+    }
+    /// # Safety
+    /// As for [`view`](Self::view), and nobody else uses it.
+    pub(crate) unsafe fn view_mut<'a, S: Scalar>(self) -> Result<DeviceViewMut<'a, S>, FormatError> {
+        // SAFETY: the caller's promise.
+        unsafe { DeviceViewMut::from_raw(self.address, self.rows, self.cols, self.distance) }
+    }
+    pub(crate) fn told((address, rows, cols, distance): Told) -> Self {
         Block { address, rows, cols, distance }
     }
 }
@@ -75,28 +87,26 @@ fn product<S: Scalar + Element>(
     held.with_plan(side, |plan| {
         // SAFETY: the arrays that the Python side holds lie there. They are used in the order of `stream`, in which their owner
         // frees them and uses them again.
-        let (x, y) = unsafe {
-            let x = DeviceView::from_raw(x.address, x.rows, x.cols, x.distance)?;
-            (x, DeviceViewMut::from_raw(y.address, y.rows, y.cols, y.distance)?)
-        };
+        let (x, y) = unsafe { (x.view()?, y.view_mut()?) };
         in_order_of(stream, plan, |plan| Ok(plan.apply_on_device(alpha, x, beta, y)?))
     })
 }
 
 /// After all that is in the stream, before all that is put into it later.
-fn in_order_of<S: Scalar>(
+pub(crate) fn in_order_of<S: Scalar, R>(
     stream: usize,
     plan: &Plan<S>,
-    work: impl FnOnce(&Plan<S>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    work: impl FnOnce(&Plan<S>) -> Result<R, Error>,
+) -> Result<R, Error> {
     let ours = match plan.device() {
         Some(ours) if !LEGACY.contains(&stream) => ours,
         _ => return work(plan),
     };
     let theirs = their_device(ours, stream)?;
     ours.wait_for(&theirs)?;
-    work(plan)?;
-    Ok(theirs.wait_for(ours)?)
+    let result = work(plan)?;
+    theirs.wait_for(ours)?;
+    Ok(result)
 }
 
 fn their_device(ours: &Device, stream: usize) -> Result<Device, Error> {

@@ -2,7 +2,8 @@
 //! arguments) stands in `python/ordito`.
 //!
 //! `aside` (without the interpreter's lock) · `errors` (one exception for each error) · `machines` (threads and GPUs) · `arrays` (how an
-//! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of CuPy and torch) · `dense` · `files` · `doctor`.
+//! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of CuPy and torch) · `multipliers` (what solvers
+//! multiply with) · `solvers` · `dense` · `files` · `doctor`.
 
 mod arrays;
 mod aside;
@@ -13,7 +14,9 @@ mod errors;
 mod files;
 mod machines;
 mod matrix;
+mod multipliers;
 mod rows;
+mod solvers;
 
 use pyo3::prelude::*;
 
@@ -27,6 +30,7 @@ fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<matrix::Matrix>()?;
     module.add_function(wrap_pyfunction!(rows::rows_of_columns, module)?)?;
     module.add_function(wrap_pyfunction!(device::product_on_device, module)?)?;
+    solvers::add_to(module)?;
     module.add_function(wrap_pyfunction!(dense::gemm, module)?)?;
     module.add_function(wrap_pyfunction!(dense::column_stats, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_csr, module)?)?;

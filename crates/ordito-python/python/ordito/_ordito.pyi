@@ -41,6 +41,46 @@ class Matrix:
 def product_on_device(
     matrix: Matrix, x: Block, y: Block, alpha: float, beta: float, transposed: bool, stream: int
 ) -> None: ...
+def solve_lobpcg(
+    matrix: Matrix,
+    asked: object,
+    count: int,
+    largest: bool,
+    start: Array | Block | None = ...,
+    b: object = ...,
+    m: object = ...,
+    y: Array | Block | None = ...,
+    out: Block | None = ...,
+) -> dict[str, Any]: ...
+def solve_eigsh(
+    matrix: Matrix,
+    asked: object,
+    count: int,
+    which_end: str,
+    start: Array | Block | None = ...,
+    block: int | None = ...,
+    subspace: int | None = ...,
+    out: Block | None = ...,
+) -> dict[str, Any]: ...
+def solve_svds(
+    matrix: Matrix,
+    transposed: bool,
+    asked: object,
+    count: int,
+    start: Array | Block | None = ...,
+    block: int | None = ...,
+    subspace: int | None = ...,
+    out: tuple[Block, Block] | None = ...,
+) -> dict[str, Any]: ...
+def solve_randomized_svd(
+    matrix: Matrix,
+    transposed: bool,
+    asked: object,
+    count: int,
+    oversampling: int,
+    power_iterations: int | None = ...,
+    out: tuple[Block, Block] | None = ...,
+) -> dict[str, Any]: ...
 def rows_of_columns(
     shape: tuple[int, int], indptr: Array, indices: Array, data: Array
 ) -> list[Array]: ...

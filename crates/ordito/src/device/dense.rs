@@ -175,6 +175,10 @@ impl<S: Scalar> DeviceDense<S> {
         (STAGED_BYTES / row_bytes).clamp(1, self.rows.max(1))
     }
 
+    /// The device that it lies on, with its stream.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
     /// To read on the device.
     pub fn view(&self) -> DeviceView<'_, S> {
         DeviceView::whole(&self.buffer, self.rows, self.cols, self.leading_dimension)

@@ -2,9 +2,9 @@
 
 use crate::Scalar;
 use crate::device::{
-    Argument, Device, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+    Argument, Device, DeviceDense, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
 };
-use crate::op::RunError;
+use crate::op::{RunError, check_shape};
 use crate::refusal::Refusal;
 use std::marker::PhantomData;
 
@@ -46,5 +46,17 @@ impl<S: Scalar> CopyRows<S> {
     /// What its launch takes.
     pub(crate) fn report(&self) -> LaunchReport {
         self.kernel.report(&self.plan)
+    }
+}
+
+impl<S: Scalar> DeviceDense<S> {
+    /// Copies it into a matrix of the same shape on the same device: only enqueues, after all that was done to both, before all that is
+    /// done to them later. Gaps are not touched.
+    pub fn copy_into(&self, into: DeviceViewMut<'_, S>) -> Result<(), RunError> {
+        let (rows, cols) = (self.rows(), self.cols());
+        check_shape("the matrix to be filled", (into.rows(), into.cols()), (rows, cols))?;
+        let copy = CopyRows::new(self.device(), rows, cols)?;
+        let written = ("the matrix to be filled", into);
+        self.device().in_order((["the matrix"], [self.view()]), written, |[from], into| copy.copy(from, into))
     }
 }

@@ -27,6 +27,9 @@ impl Tolerance {
     }
 }
 
+/// Whoever is told of iterations. (A box, and no `&mut`: options then live as long as the shortest thing that they borrow.)
+pub type Progress<'a> = Box<dyn FnMut(&Step) -> ControlFlow<()> + 'a>;
+
 /// When to stop, whom to tell, where to start.
 pub struct Control<'a> {
     /// Relative, 10⁻⁸ if nothing else is said; 10⁻⁴ in f32.
@@ -36,7 +39,7 @@ pub struct Control<'a> {
     /// Of random starting vectors.
     pub seed: u64,
     /// Is told every iteration, and may end it: the best so far is then the result.
-    pub progress: Option<&'a mut dyn FnMut(&Step) -> ControlFlow<()>>,
+    pub progress: Option<Progress<'a>>,
     /// On a device: wait after every part, so that [`Times`](crate::solve::Times) tell where the time went. Costs some of it.
     pub time_parts: bool,
     /// On a device: leave the vectors there.

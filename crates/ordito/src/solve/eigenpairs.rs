@@ -13,6 +13,21 @@ pub enum Which {
     Largest,
     /// The smallest, rising.
     Smallest,
+    /// Those of the largest |λ|, falling: of both ends. Not for [`lobpcg`](crate::solve::lobpcg).
+    LargestMagnitude,
+}
+
+impl Which {
+    /// Numbers of values that rise, best first.
+    pub(crate) fn order(self, values: &[f64]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        match self {
+            Which::Smallest => {}
+            Which::Largest => order.reverse(),
+            Which::LargestMagnitude => order.sort_by(|&i, &j| values[j].abs().total_cmp(&values[i].abs())),
+        }
+        order
+    }
 }
 
 /// Eigenvalues, their vectors, and how well they fit.

@@ -398,10 +398,7 @@ impl<S: Scalar> Krylov<S> {
         let (which, projected) = (self.which, &self.projected);
         self.work.small(|| {
             let eigen = symmetric_eigen(projected, "A·V")?;
-            let mut order: Vec<usize> = (0..eigen.values.len()).collect();
-            if which == Which::Largest {
-                order.reverse();
-            }
+            let order = which.order(&eigen.values);
             let values = order.iter().map(|&i| eigen.values[i]).collect();
             Ok(Ritz { values, vectors: columns(&eigen.vectors, &order) })
         })

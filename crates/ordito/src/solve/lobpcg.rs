@@ -94,6 +94,9 @@ fn check<S: Scalar>(
     constraints: usize,
 ) -> Result<(), SolveError> {
     let asked = |sentence: String| Err(SolveError::Asked(sentence));
+    if options.which == Which::LargestMagnitude {
+        return asked("LOBPCG finds one end of the spectrum; both ends are found by Lanczos".into());
+    }
     if a.cols() != n {
         return asked(format!("eigenvectors need a square matrix; this one is {n}×{}", a.cols()));
     }
@@ -325,10 +328,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
             let Some(l) = cholesky(q, LEAST_PIVOT) else { return Ok(None) };
             let inverse = inverse_of_lower(&l);
             let eigen = symmetric_eigen(&(&inverse * h * inverse.transpose()), "A·X")?;
-            let mut order: Vec<usize> = (0..eigen.values.len()).collect();
-            if which == Which::Largest {
-                order.reverse();
-            }
+            let order = which.order(&eigen.values);
             let values: Vec<f64> = order.iter().map(|&i| eigen.values[i]).collect();
             Ok::<_, SolveError>(Some((values, inverse.transpose() * columns(&eigen.vectors, &order))))
         })?;

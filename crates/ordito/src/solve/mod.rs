@@ -32,7 +32,7 @@ mod transposed;
 mod vectors;
 mod workspace;
 
-pub use control::{Control, Tolerance};
+pub use control::{Control, Progress, Tolerance};
 pub use eigenpairs::{Eigenpairs, Which};
 pub use error::SolveError;
 pub use history::{History, Step, Stopped, Times};

@@ -27,6 +27,7 @@ impl<S: Scalar> Part<S> {
     ///
     /// # Safety
     /// The row is there, may be written for as long as the slice lives, and nobody else uses it meanwhile.
+    #[cfg(feature = "solve")]
     pub(crate) unsafe fn row_mut<'a>(self, row: usize) -> &'a mut [S] {
         // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.at.add(row * self.distance), self.cols) }

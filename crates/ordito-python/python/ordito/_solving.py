@@ -1,0 +1,208 @@
+"""What the solvers share: how arrays come and go, what they multiply with, and how they got to their result."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from ordito import _device
+from ordito._matrix import Matrix
+from ordito._sources import Array
+from ordito._wrapping import csr
+
+
+@dataclass
+class Info:
+    """How the last call of a thread got to its result."""
+
+    #: "converged", "stagnated", "limit of iterations" or "cancelled".
+    stopped: str
+    #: Is everything within the tolerance, by residuals that were computed anew?
+    converged: bool
+    iterations: int
+    #: Vectors that the matrix was multiplied with.
+    products: int
+    #: Norms of the residuals of what was returned.
+    residuals: Array
+    #: Of every iteration: seconds since the beginning, values, residuals.
+    steps: list[tuple[float, list[float], list[float]]]
+    #: Seconds: "product", "precondition", "gram", "combine", "small", "total".
+    times: dict[str, float]
+
+
+class _Last(threading.local):
+    info: Info | None = None
+
+
+_last = _Last()
+
+
+def last_info() -> Info | None:
+    """How the last solver that this thread called got to its result.
+
+    >>> import ordito
+    >>> from ordito.linalg import last_info, svds
+    >>> _ = svds(ordito.read("uniform:300x4"), k=3)
+    >>> last_info().converged
+    True
+    """
+    return _last.info
+
+
+@dataclass
+class Asked:
+    """What all solvers are told."""
+
+    absolute: float | None = None
+    relative: float | None = None
+    max_iterations: int = 1000
+    seed: int = 1
+    callback: Callable[..., Any] | None = None
+    stream: int = 0
+
+
+def matrix_of(a: Any, dtype: Any = None) -> Matrix:
+    """The matrix, wrapped."""
+    if isinstance(a, Matrix):
+        return a if dtype is None else a.astype(dtype)
+    if isinstance(a, np.ndarray):
+        a = sp.csr_array(a)
+    if isinstance(a, LinearOperator) or not (isinstance(a, tuple) or hasattr(a, "shape")):
+        raise TypeError(f"A is a {type(a).__name__}: a sparse matrix expected, of SciPy, CuPy or torch, or what ordito.csr gives")
+    return csr(a, dtype=dtype)
+
+
+def symmetric(a: Any, dtype: Any = None) -> Matrix:
+    matrix = matrix_of(a, dtype)
+    rows, cols = matrix.shape
+    if rows != cols:
+        raise ValueError(f"A is {rows}×{cols}; a square matrix expected")
+    return matrix.T if matrix._is_transposed else matrix  # a symmetric one is its own
+
+
+class Arrays:
+    """Where vectors come from and go to: NumPy's, or those of a GPU."""
+
+    def __init__(self, matrix: Matrix, like: Any = None) -> None:
+        self.matrix = matrix
+        self.of: Any = None
+        if like is not None and _device.is_elsewhere(like):
+            self.of = _device._of_torch() if _device._is_tensor(like) else _device._of_cupy()
+            if self.of.gpu(like) != matrix._gpu:
+                raise ValueError(f"the vectors lie on cuda:{self.of.gpu(like)}, A on {matrix.device}")
+        elif matrix._gpu is not None:
+            cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+            if cupy is None and torch is None:
+                import cupy  # type: ignore[no-redef] # noqa: F811
+            self.of = _device._of_cupy() if sys.modules.get("cupy") is not None else _device._of_torch()
+        #: Copies that must outlive the call.
+        self.held: list[Any] = []
+
+    @property
+    def stream(self) -> int:
+        return 0 if self.of is None else int(self.of.stream(self.matrix._gpu))
+
+    def given(self, x: Any, name: str) -> Any:
+        """A block by rows of the matrix's type: an array of NumPy's, or a place on the GPU."""
+        if x is None:
+            return None
+        if self.of is not None and _device.is_elsewhere(x):
+            if self.of.dtype(x) != self.matrix.dtype:
+                raise TypeError(f"{name} is {x.dtype}; {self.matrix.dtype} expected, as A is")
+            block = x if len(x.shape) == 2 else x.reshape(-1, 1)
+            place = self.of.place(block)
+            if place is None:
+                block = self.of.by_rows(block)
+                place = self.of.place(block)
+            self.held.append(block)
+            return place
+        array = np.asarray(x)
+        if array.dtype.kind == "c":
+            raise TypeError(f"{name} is complex; real vectors expected")
+        if array.ndim == 1:
+            array = array.reshape(-1, 1)
+        if array.ndim != 2:
+            raise ValueError(f"{name} has {array.ndim} dimensions; one or two expected")
+        return np.ascontiguousarray(array, dtype=self.matrix.dtype)
+
+    def room(self, rows: int, cols: int) -> tuple[Any, Any]:
+        """An array for results on the GPU, and where it lies; nothing on the host."""
+        if self.of is None:
+            return None, None
+        if isinstance(self.of, _device._Torch):
+            torch = self.of.torch
+            dtype = torch.float32 if self.matrix.dtype == np.float32 else torch.float64
+            array = torch.empty((rows, cols), dtype=dtype, device=f"cuda:{self.matrix._gpu}")
+        else:
+            with self.of.cupy.cuda.Device(self.matrix._gpu):
+                array = self.of.cupy.empty((rows, cols), dtype=self.matrix.dtype)
+        return array, self.of.place(array)
+
+    def small(self, values: Array) -> Any:
+        """A few numbers, where the vectors are."""
+        if self.of is None:
+            return values.astype(self.matrix.dtype, copy=False)
+        if isinstance(self.of, _device._Torch):
+            return self.of.torch.as_tensor(values, device=f"cuda:{self.matrix._gpu}").to(self.of.torch.float64)
+        with self.of.cupy.cuda.Device(self.matrix._gpu):
+            return self.of.cupy.asarray(values, dtype=self.matrix.dtype)
+
+
+def kept(found: dict[str, Any]) -> dict[str, Any]:
+    _last.info = Info(
+        found["stopped"],
+        found["converged"],
+        found["iterations"],
+        found["products"],
+        found["residuals"],
+        found["steps"],
+        found["times"],
+    )
+    return found
+
+
+def operator_of(given: Any, matrix: Matrix, name: str) -> Any:
+    """B or M: a matrix of ours, a diagonal, or a function of blocks."""
+    if given is None:
+        return None
+    if sp.issparse(given) and given.format == "dia" and tuple(given.offsets) == (0,):
+        return np.ascontiguousarray(given.diagonal(), dtype=matrix.dtype) if name == "M" else _wrapped(given, matrix, name)._native
+    if isinstance(given, Matrix) or sp.issparse(given) or isinstance(given, tuple):
+        return _wrapped(given, matrix, name)._native
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return _wrapped(sp.csr_array(given), matrix, name)._native
+    if matrix._gpu is not None:
+        raise TypeError(f"{name} is a {type(given).__name__}: on a GPU it must be a sparse matrix" + (" or a diagonal one" if name == "M" else ""))
+    product = given.matmat if isinstance(given, LinearOperator) else given if callable(given) else None
+    if product is None:
+        raise TypeError(f"{name} is a {type(given).__name__}: a sparse matrix, a LinearOperator or a function expected")
+    return lambda block: np.ascontiguousarray(product(block), dtype=matrix.dtype)
+
+
+def _wrapped(given: Any, matrix: Matrix, name: str) -> Matrix:
+    if not isinstance(given, Matrix):
+        device = None if matrix._gpu is None else matrix.device
+        given = csr(given, dtype=matrix.dtype, threads=matrix._asked["threads"], device=device)
+    wrapped = given.astype(matrix.dtype)
+    if wrapped.shape != matrix.shape:
+        raise ValueError(f"{name} is {wrapped.shape[0]}×{wrapped.shape[1]}; {matrix.shape[0]}×{matrix.shape[1]} expected, as A is")
+    if wrapped._gpu != matrix._gpu:
+        raise ValueError(f"{name} lies on {wrapped.device}, A on {matrix.device}")
+    return wrapped.T if wrapped._is_transposed else wrapped
+
+
+def seed_of(rng: Any) -> int:
+    if rng is None or rng == "warn":
+        return 1
+    if isinstance(rng, (int, np.integer)):
+        return int(rng) % 2**64
+    if isinstance(rng, np.random.RandomState):
+        return int(rng.randint(0, 2**31 - 1))
+    return int(np.random.default_rng(rng).integers(0, 2**63))

@@ -1,0 +1,268 @@
+"""Eigenvectors, singular vectors and right-hand sides, with the signatures of SciPy and scikit-learn.
+
+``from ordito.linalg import lobpcg`` instead of ``from scipy.sparse.linalg import lobpcg`` is the change. Matrices are those that
+:func:`ordito.csr` takes, or one that it gave. With a matrix on a GPU everything happens there; arrays of CuPy and torch come from there
+and stay there.
+
+>>> import scipy.sparse
+>>> from ordito.linalg import eigsh
+>>> A = scipy.sparse.diags_array([range(100)], offsets=[0]).tocsr()
+>>> values, vectors = eigsh(A, k=2, which="LA")
+>>> values.round(6)
+array([98., 99.])
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence
+
+from ordito import _device, _ordito
+from ordito._solving import Arrays, Asked, Info, kept, last_info, matrix_of, operator_of, seed_of, symmetric
+from ordito._sources import Array, whole_number
+
+__all__ = ["Info", "cg", "eigsh", "last_info", "lobpcg", "randomized_svd", "svds"]
+
+
+def lobpcg(
+    A: Any,
+    X: Any,
+    B: Any = None,
+    M: Any = None,
+    Y: Any = None,
+    tol: float | None = None,
+    maxiter: int | None = None,
+    largest: bool = True,
+    verbosityLevel: int = 0,
+    retLambdaHistory: bool = False,
+    retResidualNormsHistory: bool = False,
+    restartControl: int = 20,
+) -> Any:
+    """As :func:`scipy.sparse.linalg.lobpcg`: some eigenpairs of a symmetric matrix, from the block X of first guesses.
+
+    ``tol`` is that of the residuals' norms, as there, ``maxiter`` is 20 if nothing is said. ``B`` and ``M`` are sparse matrices, operators
+    or functions of blocks; a diagonal ``M`` (``scipy.sparse.diags_array``) is fastest. ``restartControl`` is not needed, and not read.
+    Where the tolerance is not reached a warning says so, with the residuals.
+
+    >>> import numpy as np, scipy.sparse
+    >>> A = scipy.sparse.diags_array([np.arange(1.0, 101.0)], offsets=[0]).tocsr()
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> values, vectors = lobpcg(A, X, largest=False, tol=1e-8, maxiter=200)
+    >>> values.round(6)
+    array([1., 2., 3.])
+    """
+    matrix = symmetric(A)
+    n, k = matrix.shape[0], (X.shape[1] if len(X.shape) == 2 else 1)
+    arrays = Arrays(matrix, X)
+    limit = 20 if maxiter is None else int(maxiter)
+    asked = Asked(
+        absolute=math.sqrt(float(np.finfo(matrix.dtype).eps)) * n if tol is None or tol <= 0 else float(tol),
+        max_iterations=limit,
+        callback=_printer(verbosityLevel),
+        stream=arrays.stream,
+    )
+    vectors, out = arrays.room(n, k)
+    start, constraints = arrays.given(X, "X"), arrays.given(Y, "Y")
+    b, m = operator_of(B, matrix, "B"), operator_of(M, matrix, "M")
+    found = kept(_ordito.solve_lobpcg(matrix._native, asked, k, bool(largest), start, b, m, constraints, out))
+    if not found["converged"] and limit > 0:
+        worst = float(found["residuals"].max()) if k else 0.0
+        text = f"lobpcg: {found['stopped']} after {found['iterations'] - 1} iterations; the largest residual is {worst:.3g}, {asked.absolute:.3g} was asked for"
+        warnings.warn(text, UserWarning, stacklevel=2)
+    values = arrays.small(found["values"])
+    result: tuple[Any, ...] = (values, found["vectors"] if vectors is None else vectors)
+    if retLambdaHistory:
+        result += ([np.array(step[1]) for step in found["steps"]],)
+    if retResidualNormsHistory:
+        result += ([np.array(step[2]) for step in found["steps"]],)
+    return result
+
+
+def _printer(verbosity: int) -> Callable[..., Any] | None:
+    if not verbosity:
+        return None
+
+    def say(iteration: int, values: list[float], residuals: list[float]) -> None:
+        print(f"iteration {iteration}: values {values}, residuals {residuals}")
+
+    return say
+
+
+def eigsh(
+    A: Any,
+    k: int = 6,
+    M: Any = None,
+    sigma: Any = None,
+    which: str = "LM",
+    v0: Any = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    tol: float = 0,
+    return_eigenvectors: bool = True,
+    Minv: Any = None,
+    OPinv: Any = None,
+    mode: str = "normal",
+    rng: Any = None,
+) -> Any:
+    """As :func:`scipy.sparse.linalg.eigsh`: ``k`` eigenpairs of a symmetric matrix, values rising.
+
+    By block Lanczos with restarts. ``which`` is "LM" (largest magnitude), "LA" or "SA" (largest and smallest, with signs). What needs a
+    factorisation is refused: ``sigma``, "SM", "BE"; a mass matrix ``M`` goes with :func:`lobpcg`. ``tol`` is relative to each value; 0
+    asks for as much as arithmetic gives. :class:`scipy.sparse.linalg.ArpackNoConvergence` is raised where it is not reached.
+    """
+    if M is not None or Minv is not None or OPinv is not None or sigma is not None or mode != "normal":
+        raise NotImplementedError("eigsh here takes neither M, Minv, OPinv nor sigma: lobpcg takes B and a preconditioner")
+    if which not in ("LM", "LA", "SA"):
+        raise ValueError(f"which={which!r}: 'LM', 'LA' or 'SA' expected; of a positive definite matrix 'SA' are the smallest")
+    k = whole_number(k, "k")
+    matrix = symmetric(A)
+    n = matrix.shape[0]
+    if k > n:
+        raise ValueError(f"k={k}: A has {n} rows, and no more eigenvalues")
+    arrays = Arrays(matrix, v0)
+    eps = float(np.finfo(matrix.dtype).eps)
+    asked = Asked(
+        relative=float(tol) if tol > 0 else 64 * eps,
+        max_iterations=1000 if maxiter is None else int(maxiter),
+        seed=seed_of(rng),
+        stream=arrays.stream,
+    )
+    vectors, out = arrays.room(n, k)
+    start = arrays.given(v0, "v0")
+    subspace = None if ncv is None else max(int(ncv), min(k + 4, n))
+    found = kept(_ordito.solve_eigsh(matrix._native, asked, k, which, start, None, subspace, out))
+    order = np.argsort(found["values"])
+    values, found_vectors = found["values"][order], found["vectors"] if vectors is None else vectors
+    is_good = found["converged"] or (tol == 0 and _at_rounding(found, eps))
+    if not is_good:
+        _raise_no_convergence(found, asked, values, found_vectors)
+    values = arrays.small(values)
+    return (values, found_vectors[:, _index(arrays, order)]) if return_eigenvectors else values
+
+
+def _at_rounding(found: dict[str, Any], eps: float) -> bool:
+    """As good as arithmetic gives?"""
+    size = float(np.abs(found["values"]).max(initial=0.0))
+    return bool((found["residuals"] <= 1e4 * eps * size).all())
+
+
+def _index(arrays: Arrays, order: Array) -> Any:
+    return order if arrays.of is None or not isinstance(arrays.of, _device._Torch) else order.tolist()
+
+
+def _raise_no_convergence(found: dict[str, Any], asked: Asked, values: Array, vectors: Any) -> None:
+    worst = float(found["residuals"].max())
+    text = f"{found['stopped']} after {found['iterations']} restarts: the largest residual is {worst:.3g}, {asked.relative:.3g} of each value was asked for"
+    raise ArpackNoConvergence(text, values, vectors)
+
+
+def svds(
+    A: Any,
+    k: int = 6,
+    ncv: int | None = None,
+    tol: float = 0,
+    which: str = "LM",
+    v0: Any = None,
+    maxiter: int | None = None,
+    return_singular_vectors: bool | str = True,
+    solver: str = "arpack",
+    rng: Any = None,
+    options: Any = None,
+) -> Any:
+    """As :func:`scipy.sparse.linalg.svds`: the ``k`` largest singular values, rising, with their vectors ``u, s, vt``.
+
+    ``which="SM"`` is refused. ``solver`` and ``options`` name ways of SciPy's, and are not read.
+    """
+    if which != "LM":
+        raise ValueError(f"which={which!r}: the largest singular values, 'LM', are found here")
+    if return_singular_vectors not in (True, False, "u", "vh"):
+        raise ValueError(f"return_singular_vectors={return_singular_vectors!r}: True, False, 'u' or 'vh' expected")
+    k = whole_number(k, "k")
+    matrix = matrix_of(A)
+    rows, cols = matrix.shape
+    if k > min(rows, cols):
+        raise ValueError(f"k={k}: A is {rows}×{cols}, and has {min(rows, cols)} singular values")
+    arrays = Arrays(matrix, v0)
+    eps = float(np.finfo(matrix.dtype).eps)
+    asked = Asked(
+        relative=float(tol) if tol > 0 else 1e2 * eps,
+        max_iterations=1000 if maxiter is None else int(maxiter),
+        seed=seed_of(rng),
+        stream=arrays.stream,
+    )
+    (left, left_out), (right, right_out) = arrays.room(rows, k), arrays.room(cols, k)
+    out = None if left is None else (left_out, right_out)
+    start = arrays.given(v0, "v0")
+    subspace = None if ncv is None else max(int(ncv), min(k + 4, rows, cols))
+    found = kept(_ordito.solve_svds(matrix._native, matrix._is_transposed, asked, k, start, None, subspace, out))
+    if not (found["converged"] or (tol == 0 and _at_rounding(found, eps))):
+        _raise_no_convergence(found, asked, found["values"], None)
+    u, s, vt = _triplets(found, left, right, arrays)
+    u, s, vt = u[:, ::-1] if arrays.of is None else _flip(u, 1), s, vt[::-1] if arrays.of is None else _flip(vt, 0)
+    s = arrays.small(found["values"][::-1].copy())
+    if return_singular_vectors is False:
+        return s
+    return u if return_singular_vectors != "vh" else None, s, vt if return_singular_vectors != "u" else None
+
+
+def _flip(x: Any, axis: int) -> Any:
+    if hasattr(x, "flip"):
+        return x.flip(axis)
+    return x[:, ::-1] if axis == 1 else x[::-1]
+
+
+def _triplets(found: dict[str, Any], left: Any, right: Any, arrays: Arrays) -> tuple[Any, Any, Any]:
+    u = found["left"] if left is None else left
+    v = found["right"] if right is None else right
+    return u, arrays.small(found["values"]), v.T
+
+
+def randomized_svd(
+    M: Any,
+    n_components: int,
+    *,
+    n_oversamples: int = 10,
+    n_iter: int | str = "auto",
+    power_iteration_normalizer: str = "auto",
+    transpose: bool | str = "auto",
+    flip_sign: bool = True,
+    random_state: Any = "warn",
+    svd_lapack_driver: str = "gesdd",
+) -> Any:
+    """As :func:`sklearn.utils.extmath.randomized_svd`: nearly the largest singular triplets ``U, s, Vt``, values falling.
+
+    ``power_iteration_normalizer``, ``transpose`` and ``svd_lapack_driver`` say how scikit-learn goes about it, and are not read.
+    """
+    count = whole_number(n_components, "n_components")
+    matrix = matrix_of(M)
+    rows, cols = matrix.shape
+    if count > min(rows, cols):
+        raise ValueError(f"n_components={count}: M is {rows}×{cols}, and has {min(rows, cols)} singular values")
+    arrays = Arrays(matrix)
+    asked = Asked(seed=seed_of(random_state), stream=arrays.stream)
+    (left, left_out), (right, right_out) = arrays.room(rows, count), arrays.room(cols, count)
+    out = None if left is None else (left_out, right_out)
+    iterations = None if n_iter == "auto" else int(n_iter)
+    native, transposed = matrix._native, matrix._is_transposed
+    found = kept(_ordito.solve_randomized_svd(native, transposed, asked, count, int(n_oversamples), iterations, out))
+    u, s, vt = _triplets(found, left, right, arrays)
+    if flip_sign:
+        u, vt = _flipped(u, vt, arrays)
+    return u, s, vt
+
+
+def _flipped(u: Any, vt: Any, arrays: Arrays) -> tuple[Any, Any]:
+    """Signs as scikit-learn has them: the largest element of every column of U is positive."""
+    columns = range(u.shape[1])
+    if arrays.of is None:
+        signs = np.sign(u[np.abs(u).argmax(axis=0), columns])
+        return u * signs, vt * signs[:, None]
+    absolute = abs(u)
+    signs = u[absolute.argmax(0), list(columns)]
+    signs = signs / abs(signs)
+    return u * signs, vt * signs[:, None]
