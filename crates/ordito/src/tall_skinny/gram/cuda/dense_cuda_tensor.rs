@@ -80,7 +80,7 @@ impl Sizes {
         let across = |pair: usize| if self.symmetric { self.left - 2 * pair } else { self.right };
         let sums: usize = (0..self.left.div_ceil(2)).map(across).sum();
         let in_flight = 2 * steps * self.loaded() * size_of::<S>() / 4;
-        let others = if size_of::<S>() == 4 { 4 * self.loaded() + 48 } else { 40 };
+        let others = if size_of::<S>() == 4 { 4 * self.loaded() + 48 } else { 3 * self.loaded() + 32 };
         let registers = (8 * sums + in_flight + others).next_multiple_of(8);
         (REGISTERS / THREADS_PER_BLOCK as usize / registers).clamp(1, 4)
     }
