@@ -7,6 +7,8 @@ use ordito::column_stats::Columns;
 use ordito::gemm::Gemm;
 use ordito::op::{Description, Op};
 use ordito::spmm::Spmm;
+use ordito::tall_skinny::combine::Combine;
+use ordito::tall_skinny::gram::Gram;
 
 /// All there are, each with its operation. Both precisions have the same.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static Description)> {
@@ -14,6 +16,8 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static Description)> {
         .chain(of::<Spmm<f64>>())
         .chain(of::<Gemm<f64>>())
         .chain(of::<Columns<f64>>())
+        .chain(of::<Gram<f64>>())
+        .chain(of::<Combine<f64>>())
         .chain(of::<Transfer>())
 }
 

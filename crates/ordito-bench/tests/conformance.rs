@@ -10,6 +10,8 @@ mod common;
 mod gemm;
 #[path = "common/spmm.rs"]
 mod spmm;
+#[path = "common/tall_skinny.rs"]
+mod tall_skinny;
 
 use common::{Values, fill, shapes};
 use ordito::Scalar;
@@ -20,6 +22,8 @@ use ordito::machine::{Limits, Machine};
 use ordito::matrix::Dense;
 use ordito::op::{Op, Place, Role, Variant};
 use ordito::spmm::Spmm;
+use ordito::tall_skinny::combine::Combine;
+use ordito::tall_skinny::gram::Gram;
 use ordito_bench::check::{Precision, Save};
 use ordito_bench::convert::Convert;
 use ordito_bench::report::{Outcome, Record};
@@ -308,6 +312,37 @@ fn an_offset_costs_no_digits_of_the_variance() {
     }
 }
 
+/// Inner products and combinations: real numbers within the bound, whole ones exactly.
+fn tall_skinny_conforms<S: Scalar>() {
+    let (machines, limits) = (machines(), OracleLimits::default());
+    for (index, sizes) in tall_skinny::SIZES.into_iter().enumerate() {
+        let machine = &machines[index % machines.len()];
+        for symmetric in [false, true] {
+            let shape = tall_skinny::gram_shape(sizes, symmetric);
+            let inputs = tall_skinny::gram_case::<S>(shape, Values::Reals);
+            let case = Case::<Gram<S>>::new(shape, inputs, Precision::of::<f64>(), Record::default(), limits);
+            all_pass(&case.of_data(Precision::of::<S>()), machine, &format!("{shape}, {}", S::NAME));
+            for variant in cpu_variants::<Gram<S>>() {
+                let mut ready = variant.prepare(machine, &shape).unwrap();
+                tall_skinny::assert_exact_gram(&mut *ready, shape, &format!("{}, {shape}", variant.name()));
+            }
+        }
+        let shape = tall_skinny::combine_shape(sizes);
+        let inputs = tall_skinny::combine_case::<S>(shape, Values::Reals);
+        let case = Case::<Combine<S>>::new(shape, inputs, Precision::of::<S>(), Record::default(), limits);
+        all_pass(&case, machine, &format!("{shape}, {}", S::NAME));
+        for variant in cpu_variants::<Combine<S>>() {
+            let mut ready = variant.prepare(machine, &shape).unwrap();
+            tall_skinny::assert_exact_combine(&mut *ready, shape, &format!("{}, {shape}", variant.name()));
+        }
+    }
+}
+
+#[test]
+fn tall_and_skinny_blocks_conform() {
+    tall_skinny_conforms::<f32>();
+    tall_skinny_conforms::<f64>();
+}
 #[test]
 fn columns_f32_within_the_bound() {
     columns_within_the_bound::<f32>();

@@ -23,7 +23,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "OP", help = format!("The operation: {}", operations::names()))]
     operation: String,
     /// Matrices: paths, bare names or synthetic ones; sizes N or NxMxP for `gemm`, sizes RxC,
-    /// text or .npy files for `columns`, numbers of bytes for `transfer`
+    /// text or .npy files for `columns`, sizes RxP or RxPxQ for `gram`, RxPxQ for `combine`, numbers of bytes for `transfer`
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// A fixed list of inputs, K and dtypes
@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
     /// β of C = A·B + βC, for gemm; with 0, C is not read [default: 1]
     #[arg(long, value_name = "BETA", allow_negative_numbers = true, value_parser = parse_finite)]
     beta: Option<f64>,
-    /// Elements between the rows of A, B and C, for gemm: what leading dimensions cost. A case for each [default: 0]
+    /// Elements between the rows of dense operands, for gemm, gram and combine: what leading dimensions cost. A case for each [default: 0]
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = parse_elements)]
     pad: Vec<usize>,
     /// Take the rows in so many groups, a launch for each; for columns
@@ -117,7 +117,7 @@ impl RunArgs {
         );
         anyhow::ensure!(
             self.pad.is_empty() || operation.has_pads(),
-            "--pad: {} has no leading dimensions to choose; gemm has",
+            "--pad: {} has no leading dimensions to choose; gemm, gram and combine have",
             operation.name()
         );
         anyhow::ensure!(

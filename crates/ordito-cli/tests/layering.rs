@@ -21,7 +21,7 @@ const CRATES: &[(&str, &[&str])] = &[
 const FOLDERS: &[(&str, &str)] = &[
     (
         "ordito/src",
-        "text units simd scalar precision cpu files matrix refusal io device machine op spmm gemm column_stats interop",
+        "text units simd scalar precision cpu files matrix refusal io device machine op spmm gemm column_stats tall_skinny interop",
     ),
     ("ordito/src/spmm", "product operands reference analysis cpu cuda multiply select plan registry"),
     ("ordito/src/spmm/cuda", "device device_csr device_ell ladder fast cusparse"),
@@ -35,6 +35,9 @@ const FOLDERS: &[(&str, &str)] = &[
         "ordito/src/column_stats",
         "student statistics reduction operands reference cpu cuda select plan registry",
     ),
+    ("ordito/src/tall_skinny", "part device_part weigh_rows uploads gram combine on_device"),
+    ("ordito/src/tall_skinny/gram", "contract operands reference cpu cuda select registry"),
+    ("ordito/src/tall_skinny/combine", "contract operands reference cpu cuda select registry"),
     ("ordito-bench/src", "check sample convert transfer catalogue report workbench"),
     ("ordito-bench/src/workbench", "case pattern yardstick select_error wanted select verify bench"),
 ];

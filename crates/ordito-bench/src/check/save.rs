@@ -9,6 +9,7 @@ use ordito::io::{write_matrix_market, write_npy};
 use ordito::matrix::{Dense, DenseView};
 use ordito::op::Op;
 use ordito::spmm;
+use ordito::tall_skinny::{combine, gram};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -71,5 +72,33 @@ impl<S: Scalar> Save for column_stats::Columns<S> {
             }
         }
         Ok(())
+    }
+}
+
+impl<S: Scalar> Save for gram::Gram<S> {
+    fn save(
+        shape: &gram::Shape,
+        inputs: &gram::Inputs<S>,
+        found: &Dense<f64>,
+        folder: &Path,
+    ) -> Result<(), WriteError> {
+        write_npy(inputs.x.view(), &folder.join("x.npy"))?;
+        if !shape.symmetric {
+            write_npy(inputs.y.view(), &folder.join("y.npy"))?;
+        }
+        write_npy(found.view(), &folder.join("g_found.npy"))
+    }
+}
+
+impl<S: Scalar> Save for combine::Combine<S> {
+    fn save(
+        _: &combine::Shape,
+        inputs: &combine::Inputs<S>,
+        found: &Dense<S>,
+        folder: &Path,
+    ) -> Result<(), WriteError> {
+        write_npy(inputs.x.view(), &folder.join("x.npy"))?;
+        write_npy(inputs.c.view(), &folder.join("c.npy"))?;
+        write_npy(found.view(), &folder.join("y_found.npy"))
     }
 }

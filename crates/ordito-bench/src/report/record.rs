@@ -76,19 +76,19 @@ record! {
     /// Columns of X.
     #[serde(skip_serializing_if = "Option::is_none")]
     k as "k": Option<u64>,
-    /// gemm: rows of A and C.
+    /// gemm: rows of A and C; gram and combine: rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     n as "n": Option<u64>,
-    /// gemm: columns of A, rows of B.
+    /// gemm: columns of A, rows of B; gram and combine: columns of X.
     #[serde(skip_serializing_if = "Option::is_none")]
     m as "m": Option<u64>,
-    /// gemm: columns of B and C.
+    /// gemm: columns of B and C; gram and combine: columns of Y.
     #[serde(skip_serializing_if = "Option::is_none")]
     p as "p": Option<u64>,
     /// gemm: β, where it is not 1; with 0, C is not read.
     #[serde(skip_serializing_if = "not_finite")]
     beta as "beta": Option<f64>,
-    /// gemm: elements between the rows of A, B and C, where there are some.
+    /// Elements between the rows of dense operands, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pad as "pad": Option<u64>,
     /// transfer: bytes copied.

@@ -29,19 +29,19 @@ pub struct Setting {
     /// Columns of X.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
-    /// gemm: rows of A and C.
+    /// gemm: rows of A and C; gram and combine: rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
-    /// gemm: columns of A, rows of B.
+    /// gemm: columns of A, rows of B; gram and combine: columns of X.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub m: Option<u64>,
-    /// gemm: columns of B and C.
+    /// gemm: columns of B and C; gram and combine: columns of Y.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<u64>,
     /// gemm: β, where it is not 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<String>,
-    /// gemm: elements between the rows of A, B and C, where there are some.
+    /// Elements between the rows of dense operands, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pad: Option<u64>,
     /// transfer: bytes copied.
@@ -103,7 +103,9 @@ impl Setting {
             }
             _ => {
                 let sides = self.rows.zip(self.cols);
-                let sides = sides.map(|(rows, cols)| [rows, cols].map(units::count).join(" × "));
+                let sides = sides.map(|(rows, cols)| {
+                    [rows, cols].map(units::count).join(" × ") + &behind_a_size(self.pad)
+                });
                 sides.or(self.bytes.map(units::bytes)).unwrap_or_default()
             }
         }

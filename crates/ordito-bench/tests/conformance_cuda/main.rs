@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod blocks;
 #[path = "../common/columns.rs"]
 mod columns;
 #[path = "../common/mod.rs"]
@@ -17,7 +18,10 @@ mod sparse;
 #[path = "../common/spmm.rs"]
 mod spmm;
 mod statistics;
+#[path = "../common/tall_skinny.rs"]
+mod tall_skinny;
 
+use blocks::{combine_conforms, gram_conforms};
 use common::{Shape, say};
 use dense::{gemm_exact_with_gaps, gemm_within_the_bound};
 use ordito::cpu::CpuInfo;
@@ -105,6 +109,26 @@ fn prepare<O: Op>(
     }
 }
 
+#[test]
+fn emulator_gram_conforms() {
+    gram_conforms::<f32>(Accelerator::Emulator);
+    gram_conforms::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn emulator_combine_conforms() {
+    combine_conforms::<f32>(Accelerator::Emulator);
+    combine_conforms::<f64>(Accelerator::Emulator);
+}
+#[test]
+fn gpu_gram_conforms() {
+    gram_conforms::<f32>(Accelerator::Cuda(0));
+    gram_conforms::<f64>(Accelerator::Cuda(0));
+}
+#[test]
+fn gpu_combine_conforms() {
+    combine_conforms::<f32>(Accelerator::Cuda(0));
+    combine_conforms::<f64>(Accelerator::Cuda(0));
+}
 #[test]
 fn emulator_columns_conform() {
     columns_conform::<f32>(Accelerator::Emulator);

@@ -136,7 +136,7 @@ fn run_gemm<S: Scalar>(session: &mut Session<'_>, shape: Shape, pad: usize) -> a
 }
 
 /// The same matrix with so many NaN behind every row.
-fn padded<S: Scalar>(dense: Dense<S>, pad: usize) -> Result<Dense<S>, FormatError> {
+pub(crate) fn padded<S: Scalar>(dense: Dense<S>, pad: usize) -> Result<Dense<S>, FormatError> {
     if pad == 0 {
         return Ok(dense);
     }

@@ -1,8 +1,10 @@
 //! The operations that `list`, `verify` and `bench` know. One file and one entry each.
 
 mod columns;
+mod combine;
 mod convert;
 mod gemm;
+mod gram;
 mod operation;
 mod sparse;
 mod spmm;
@@ -25,6 +27,8 @@ pub(crate) const OPERATIONS: &[&dyn Operation] = &[
     &spmm::SpmmOperation,
     &gemm::GemmOperation,
     &columns::ColumnsOperation,
+    &gram::GramOperation,
+    &combine::CombineOperation,
     &transfer::TransferOperation,
 ];
 

@@ -159,8 +159,8 @@ fn launch() -> Result<String, Refusal> {
     for count in [0, 10, 12, 65] {
         launch(&plan, &vec![Argument::of(0_u64); count]).unwrap_err();
     }
-    launch(&plan, &[Argument::of(0_u64); 11]).unwrap();
-    launch(&shared, &[Argument::of(0_u64); 11]).unwrap();
+    launch(&plan, &[(); 11].map(|()| Argument::of(0_u64))).unwrap();
+    launch(&shared, &[(); 11].map(|()| Argument::of(0_u64))).unwrap();
     let error = launch(&plan, &[Argument::of(0_u64), Argument::of(0_u32)]).unwrap_err();
     Ok(error.to_string())
 }

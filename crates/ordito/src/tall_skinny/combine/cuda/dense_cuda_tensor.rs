@@ -41,9 +41,10 @@ impl Sizes {
         if self.x <= 3 { 2 } else { 1 }
     }
 
-    /// As registers allow: rows of X in f64, sums, and what else a thread has.
+    /// As registers allow: rows of X in f64, sums, and what else a thread has (`tests/nvrtc.rs`).
     fn blocks_per_multiprocessor(self) -> usize {
-        let registers = 8 * self.row_tiles() * (self.x + 1) + 40;
+        let others = 40 + self.x / 5 * 4 + if self.adds { 16 } else { 0 };
+        let registers = (8 * self.row_tiles() * (self.x + 1) + others).next_multiple_of(8);
         (REGISTERS / THREADS_PER_BLOCK as usize / registers).clamp(1, 4)
     }
 

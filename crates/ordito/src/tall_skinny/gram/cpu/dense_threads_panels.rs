@@ -147,7 +147,8 @@ pub(crate) const DESCRIPTION: Description = Description::new(
     "tiles of G in registers while a panel of rows goes by; the same bits for any number of threads",
     Place::Threads,
     source_file!("tall_skinny/gram/cpu/dense_threads_panels.rs"),
-);
+)
+.adds_as_data();
 
 impl<S: Scalar> Variant<Gram<S>> for DenseThreadsPanels {
     fn describe(&self) -> &Description {

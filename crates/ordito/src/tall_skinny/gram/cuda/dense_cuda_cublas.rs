@@ -76,7 +76,8 @@ pub(crate) const DESCRIPTION: Description = Description::new(
     Place::Cuda,
     source_file!("tall_skinny/gram/cuda/dense_cuda_cublas.rs"),
 )
-.peer();
+.peer()
+.adds_as_data();
 
 impl<S: Scalar> Variant<Gram<S>> for DenseCudaCublas {
     fn describe(&self) -> &Description {

@@ -51,16 +51,18 @@ struct Sums {
     }
 };
 
-// A chunk of rows from `at` on; rows beyond the last, where WHOLE does not rule that out, count as 0.
+// A chunk of rows; `row` is this lane's first. Those beyond the last, where WHOLE does not rule that out, count as 0. Where a group lies is
+// found out anew for every chunk: kept for all of them, it would take registers that sums need.
 template <bool WHOLE>
-__device__ __forceinline__ void add_chunk(Sums& sums, const Groups<LOADED>& groups, const SCALAR* const (&at)[LOADED], u64 row, u64 rows) {
+__device__ __forceinline__ void add_chunk(Sums& sums, const Groups<LOADED>& groups, u64 row, u64 rows, u32 across) {
     SCALAR loaded[STEPS][LOADED][2];
 #pragma unroll
     for (u32 i = 0; i < LOADED; ++i) {
-        const u64 half = 4 * groups.of[i].distance;
-        const SCALAR* from = at[i];
+        const Group& group = groups.of[i];
+        // Lanes beyond the last column take that one again: what they add up is not stored.
+        const SCALAR* from = group.at + row * group.distance + (across < group.cols ? across : group.cols - 1);
 #pragma unroll
-        for (u32 step = 0; step < 2 * STEPS; ++step, from += half)
+        for (u32 step = 0; step < 2 * STEPS; ++step, from += 4 * group.distance)
             loaded[step / 2][i][step % 2] = WHOLE || row + 4 * step < rows ? *from : SCALAR(0);
     }
 #pragma unroll
@@ -132,24 +134,14 @@ __device__ __forceinline__ void store(const Groups<LOADED>& groups, u32 place, d
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     gram(u64 rows, const __grid_constant__ Groups<LOADED> groups, double* g, u64 g_distance, u32 mirrored, double* partial, u32* arrived) {
     DYNAMIC_SHARED(double, lists);  // of half the warps
-    const u32 lane = threadIdx.x % WARP, down = lane % 4, across = lane / 4;
+    const u32 down = threadIdx.x % 4, across = threadIdx.x % WARP / 4;
     const u64 stride = u64(gridDim.x) * WARPS * CHUNK_ROWS;
-    u64 row = thread_of_grid() / WARP * CHUNK_ROWS;
-    const SCALAR* at[LOADED];
-#pragma unroll
-    for (u32 i = 0; i < LOADED; ++i) {
-        // Lanes beyond the last column take that one again: what they add up is not stored.
-        const Group& group = groups.of[i];
-        at[i] = group.at + (row + down) * group.distance + (across < group.cols ? across : group.cols - 1);
-    }
     Sums sums;
-    for (; row < rows; row += stride) {
+    for (u64 row = thread_of_grid() / WARP * CHUNK_ROWS; row < rows; row += stride) {
         if (row + CHUNK_ROWS <= rows)
-            add_chunk<true>(sums, groups, at, row + down, rows);
+            add_chunk<true>(sums, groups, row + down, rows, across);
         else
-            add_chunk<false>(sums, groups, at, row + down, rows);
-#pragma unroll
-        for (u32 i = 0; i < LOADED; ++i) at[i] += stride * groups.of[i].distance;
+            add_chunk<false>(sums, groups, row + down, rows, across);
     }
     add_up_warps(sums, lists);
 

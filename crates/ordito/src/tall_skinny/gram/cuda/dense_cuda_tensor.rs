@@ -29,6 +29,19 @@ const TEAM: u64 = 16;
 /// Registers of a multiprocessor, in every architecture that this is written for.
 const REGISTERS: usize = 65_536;
 
+/// Bytes that a multiprocessor should have asked for at any time: 4.8 TB/s and 0.7 µs make 25 kB for each of the 132 of an H200, and
+/// not all of them are asked for at once. Of f32 fewer: there is as much to add up for every number, and more blocks hide that better.
+const fn bytes_in_flight<S>() -> usize {
+    if size_of::<S>() == 4 { 32 << 10 } else { 40 << 10 }
+}
+const MOST_STEPS: usize = 8;
+
+/// How much of a kernel runs at a time.
+struct InFlight {
+    steps: usize,
+    blocks: usize,
+}
+
 /// What a kernel is compiled for: groups of columns on the left and on the right, or of both at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Sizes {
@@ -52,22 +65,28 @@ impl Sizes {
         self.tiles() * 2 * 32
     }
 
-    /// Steps in flight: 64 bytes of a lane, half of that of a single group, and one step at least.
-    fn steps<S>(self) -> usize {
-        let most = 64 / size_of::<S>();
-        (most / self.loaded()).clamp(1, most / 2)
+    /// Steps of a warp in flight, and blocks of a multiprocessor: the fewest steps that keep memory busy.
+    fn in_flight<S>(self) -> InFlight {
+        let enough = |of: &InFlight| {
+            let loads = 2 * of.steps * self.loaded() * of.blocks * THREADS_PER_BLOCK as usize;
+            loads * size_of::<S>() >= bytes_in_flight::<S>()
+        };
+        let with = |steps| InFlight { steps, blocks: self.blocks::<S>(steps) };
+        (1..MOST_STEPS).map(with).find(enough).unwrap_or(with(MOST_STEPS))
     }
 
-    /// As registers allow: sums of pairs of groups, what is in flight and where it comes from, and what else a thread has.
-    fn blocks_per_multiprocessor<S>(self) -> usize {
+    /// As registers allow: sums of pairs of groups, what is in flight, a step of f32 as f64, and what else a thread has (`tests/nvrtc.rs`).
+    fn blocks<S>(self, steps: usize) -> usize {
         let across = |pair: usize| if self.symmetric { self.left - 2 * pair } else { self.right };
         let sums: usize = (0..self.left.div_ceil(2)).map(across).sum();
-        let in_flight = 2 * self.steps::<S>() * self.loaded() * size_of::<S>() / 4;
-        let registers = 8 * sums + in_flight + 2 * self.loaded() + 40;
+        let in_flight = 2 * steps * self.loaded() * size_of::<S>() / 4;
+        let others = if size_of::<S>() == 4 { 4 * self.loaded() + 48 } else { 3 * self.loaded() + 32 };
+        let registers = (8 * sums + in_flight + others).next_multiple_of(8);
         (REGISTERS / THREADS_PER_BLOCK as usize / registers).clamp(1, 4)
     }
 
     fn source<S: Scalar>(self) -> KernelSource {
+        let in_flight = self.in_flight::<S>();
         KernelSource::new("gram", "dense_cuda_tensor.cu", DESCRIPTION.source)
             .include(PTX.0, PTX.1)
             .include(GROUPS_HEADER.0, GROUPS_HEADER.1)
@@ -75,14 +94,15 @@ impl Sizes {
             .define("LEFT", self.left)
             .define("RIGHT", self.right)
             .define("SYMMETRIC", u32::from(self.symmetric))
-            .define("STEPS", self.steps::<S>())
-            .define("BLOCKS_PER_MULTIPROCESSOR", self.blocks_per_multiprocessor::<S>())
+            .define("STEPS", in_flight.steps)
+            .define("BLOCKS_PER_MULTIPROCESSOR", in_flight.blocks)
     }
 
     /// As many blocks as run at once, or fewer where they would have no rows: depends on the shape and the device only.
     fn plan<S: Scalar>(self, limits: &DeviceLimits, rows: usize) -> Result<LaunchPlan, Refusal> {
-        let chunks = (rows as u64).div_ceil(STEP_ROWS * self.steps::<S>() as u64);
-        let at_once = u64::from(limits.multiprocessors) * self.blocks_per_multiprocessor::<S>() as u64;
+        let InFlight { steps, blocks } = self.in_flight::<S>();
+        let chunks = (rows as u64).div_ceil(STEP_ROWS * steps as u64);
+        let at_once = u64::from(limits.multiprocessors) * blocks as u64;
         let blocks = chunks.div_ceil(WARPS_PER_BLOCK).clamp(1, at_once.max(1));
         let shared = WARPS_PER_BLOCK / 2 * (self.list() * size_of::<f64>()) as u64;
         LaunchPlan::new(limits, [blocks, 1, 1], [THREADS_PER_BLOCK, 1, 1], shared)
@@ -297,7 +317,7 @@ mod tests {
         let blocks = |left, right, symmetric, rows| {
             Sizes { left, right, symmetric }.plan::<f64>(&h200, rows).unwrap().blocks()
         };
-        assert_eq!((blocks(1, 1, true, 0), blocks(1, 1, true, 256), blocks(1, 1, true, 257)), (1, 1, 2));
+        assert_eq!((blocks(1, 1, true, 0), blocks(1, 1, true, 192), blocks(1, 1, true, 193)), (1, 1, 2));
         assert_eq!((blocks(1, 1, true, 1_000_000), blocks(4, 4, true, 1_000_000)), (4 * 132, 2 * 132));
         assert_eq!(blocks(6, 4, false, 1_000_000), 132);
         for (left, right) in [(1, 1), (6, 4)] {
