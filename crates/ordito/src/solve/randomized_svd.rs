@@ -6,8 +6,9 @@ use crate::solve::control::Control;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
-use crate::solve::singular::SingularTriplets;
+use crate::solve::singular::{Pairs, SingularTriplets};
 use crate::solve::small::{columns, norms, symmetric_eigen};
+use crate::solve::transposed::Transposed;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
@@ -76,9 +77,12 @@ pub fn randomized_svd<'a, S: Scalar>(
             break;
         }
     }
-    work.orthonormal_basis(right.all(), cols, control.seed.wrapping_add(1))?;
-    let pairs = work.triplets_of(a, right, control.seed.wrapping_add(2))?;
-    let residuals = work.residuals_of(a, &pairs, count)?;
+    work.apply(a, right.all(), left.all())?;
+    work.orthonormal_basis(left.all(), rows, control.seed.wrapping_add(1))?;
+    let turned = Transposed(a);
+    let of_turned = work.triplets_of(&turned, left, control.seed.wrapping_add(2))?;
+    let residuals = work.residuals_of(&turned, &of_turned, count)?;
+    let pairs = Pairs { left: of_turned.right, right: of_turned.left, values: of_turned.values };
     let values = pairs.values[..count].to_vec();
     let converged = residuals
         .iter()

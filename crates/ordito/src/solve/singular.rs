@@ -21,7 +21,8 @@ pub struct SingularTriplets<S> {
     pub values: Vec<f64>,
     /// V: a column for each, orthonormal.
     pub right: Dense<S>,
-    /// The larger of ‖Av − σu‖ and ‖Aᵀu − σv‖ of each, computed with fresh products: a singular value lies within that distance of σ.
+    /// The larger of ‖Av − σu‖ and ‖Aᵀu − σv‖ of each, by a fresh product (the other one is rounding): a singular value lies within that
+    /// distance of σ.
     pub residuals: Vec<f64>,
     /// U and V, where they were [kept](crate::solve::Control::keep_on_device) on the device; `left` and `right` then have no columns.
     pub on_device: Option<(DeviceDense<S>, DeviceDense<S>)>,
@@ -95,24 +96,19 @@ impl<S: Scalar> Workspace<S> {
         Ok(SingularTriplets { left, values, right, residuals, on_device: left_kept.zip(right_kept), history })
     }
 
-    /// The larger of ‖Av − σu‖ and ‖Aᵀu − σv‖ of the first `count`.
+    /// ‖Aᵀu − σv‖ of the first `count`. ‖Av − σu‖ is rounding: [`triplets_of`](Self::triplets_of) made U of A·V.
     pub(crate) fn residuals_of(
         &mut self,
         a: &dyn Operator<S>,
         pairs: &Pairs,
         count: usize,
     ) -> Result<Vec<f64>, SolveError> {
-        let sigma = diagonal(&pairs.values[..count]);
-        let c = stacked(&[&-sigma, &DMatrix::identity(count, count)]);
+        let c = stacked(&[&-diagonal(&pairs.values[..count]), &DMatrix::identity(count, count)]);
         let (u, v) = (pairs.left.first(count), pairs.right.first(count));
-        let above = self.add("A·V − U·Σ", a.rows(), count)?.all();
-        self.apply(a, v, above)?;
-        self.combine(&[u, above], &c, &[above])?;
-        let below = self.add("Aᵀ·U − V·Σ", a.cols(), count)?.all();
-        self.apply_transposed(a, u, below)?;
-        self.combine(&[v, below], &c, &[below])?;
-        let (above, below) = (norms(&self.gram(&[above], &[above])?), norms(&self.gram(&[below], &[below])?));
-        Ok(above.into_iter().zip(below).map(|(above, below)| above.max(below)).collect())
+        let left_over = self.add("Aᵀ·U − V·Σ", a.cols(), count)?.all();
+        self.apply_transposed(a, u, left_over)?;
+        self.combine(&[v, left_over], &c, &[left_over])?;
+        Ok(norms(&self.gram(&[left_over], &[left_over])?))
     }
 }
 
