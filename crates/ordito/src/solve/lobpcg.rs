@@ -15,9 +15,7 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::{Operator, Preconditioner};
-use crate::solve::small::{
-    beside, cholesky, columns, diagonal, inverse_of_lower, norms, stacked, symmetric_eigen,
-};
+use crate::solve::small::{cholesky, columns, diagonal, inverse_of_lower, norms, stacked, symmetric_eigen};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -165,6 +163,8 @@ struct Solver<'a, S: Scalar> {
     /// [X P]ᵀA[X P] as the last small problem says.
     projected: DMatrix<f64>,
     p_count: usize,
+    /// [X P W]ᵀW, where the residuals themselves are W: their norms came from it.
+    measured: Option<DMatrix<f64>>,
     /// The largest |Ritz value| that was seen: at least nearly ‖A‖, where B is the unit matrix.
     largest: f64,
 }
@@ -215,6 +215,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
             values: Vec::new(),
             projected: DMatrix::zeros(0, 0),
             p_count: 0,
+            measured: None,
             largest: 0.0,
         })
     }
@@ -300,26 +301,21 @@ impl<'a, S: Scalar> Solver<'a, S> {
         self.image_under_b(self.x, k)?;
         let h = self.work.gram(&[own.all()], &[a.all()])?;
         let q = self.work.gram(&[own.all()], &[b.all()])?;
-        let (values, c) = self.ritz(&h, &q)?.ok_or_else(not_positive)?;
-        let c = columns(&c, &(0..k).collect::<Vec<_>>());
+        let ritz = self.ritz(&h, &q)?.ok_or_else(not_positive)?;
+        let c = ritz.inverse.transpose() * ritz.vectors.columns(0, k);
         self.work.combine(&[own.all()], &c, &[own.all()])?;
         self.work.combine(&[a.all()], &c, &[a.all()])?;
         if self.b.is_some() {
             self.work.combine(&[b.all()], &c, &[b.all()])?;
         }
-        self.values = values[..k].to_vec();
+        self.values = ritz.values[..k].to_vec();
         self.projected = diagonal(&self.values);
         self.p_count = 0;
         Ok(())
     }
 
-    /// Ritz values, best first, and their coefficients, orthonormal in Q; none where Q is not positive definite enough.
-    #[allow(clippy::type_complexity)]
-    fn ritz(
-        &mut self,
-        h: &DMatrix<f64>,
-        q: &DMatrix<f64>,
-    ) -> Result<Option<(Vec<f64>, DMatrix<f64>)>, SolveError> {
+    /// Ritz pairs of H in the inner product of Q; none where Q is not positive definite enough.
+    fn ritz(&mut self, h: &DMatrix<f64>, q: &DMatrix<f64>) -> Result<Option<Ritz>, SolveError> {
         if h.iter().chain(q.iter()).any(|x| !x.is_finite()) {
             return Err(SolveError::NotFinite("A·X"));
         }
@@ -330,10 +326,10 @@ impl<'a, S: Scalar> Solver<'a, S> {
             let eigen = symmetric_eigen(&(&inverse * h * inverse.transpose()), "A·X")?;
             let order = which.order(&eigen.values);
             let values: Vec<f64> = order.iter().map(|&i| eigen.values[i]).collect();
-            Ok::<_, SolveError>(Some((values, inverse.transpose() * columns(&eigen.vectors, &order))))
+            Ok::<_, SolveError>(Some(Ritz { values, vectors: columns(&eigen.vectors, &order), inverse }))
         })?;
-        if let Some((values, _)) = &found {
-            self.largest = values.iter().fold(self.largest, |largest, value| largest.max(value.abs()));
+        if let Some(ritz) = &found {
+            self.largest = ritz.values.iter().fold(self.largest, |largest, value| largest.max(value.abs()));
         }
         Ok(found)
     }
@@ -345,11 +341,21 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let lambda = diagonal(&self.values);
         let c = stacked(&[&DMatrix::identity(k, k), &-lambda]);
         self.work.combine(&[self.x.a.all(), self.x.b.all()], &c, &[into])?;
-        let gram = self.work.gram(&[into], &[into])?;
+        // W is what residuals become; where nothing becomes of them first, one pass measures both.
+        let is_w =
+            self.r.is_none() && self.factors.is_none() && self.b.is_none() && self.constraints.is_none();
+        let (gram, before) = if is_w {
+            let (x, p) = (self.x.own.all(), self.p.own.first(self.p_count));
+            (self.work.gram(&[x, p, into], &[into])?, k + self.p_count)
+        } else {
+            (self.work.gram(&[into], &[into])?, 0)
+        };
         if gram.iter().any(|x| !x.is_finite()) {
             return Err(SolveError::NotFinite("A·X"));
         }
-        Ok((into, norms(&gram)))
+        let norms = norms(&gram.rows(before, k).into_owned());
+        self.measured = is_w.then_some(gram);
+        Ok((into, norms))
     }
 
     fn iterate(mut self, options: Lobpcg<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
@@ -452,7 +458,10 @@ impl<'a, S: Scalar> Solver<'a, S> {
             )?;
             return self.orthonormalize(w, active.len());
         }
-        let gram = self.work.gram(&[x.own.all(), p.own.first(p_count), w.own.all()], &[w.own.all()])?;
+        let gram = match self.measured.take() {
+            Some(gram) => gram,
+            None => self.work.gram(&[x.own.all(), p.own.first(p_count), w.own.all()], &[w.own.all()])?,
+        };
         if gram.iter().any(|x| !x.is_finite()) {
             return Err(SolveError::NotFinite("the preconditioned residual"));
         }
@@ -504,14 +513,16 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 }
             }
         }
-        let Some((values, c)) = self.ritz(&h, &q)? else { return Ok(false) };
-        let c_x = columns(&c, &(0..k).collect::<Vec<_>>());
-        let c_p = self.work.small(|| next_directions(&c_x, &q, active));
-        let both = beside(&[&c_x, &c_p]);
-        let next_p = c_p.ncols();
-        self.projected = both.transpose() * &h * &both;
-        self.projected.view_mut((0, 0), (k, k)).copy_from(&diagonal(&values[..k]));
-        self.values = values[..k].to_vec();
+        let Some(ritz) = self.ritz(&h, &q)? else { return Ok(false) };
+        let (both, projected) = self.work.small(|| {
+            let both = ritz.inverse.transpose() * ritz.with_directions(k, active);
+            let projected = both.transpose() * (&h * &both);
+            (both, projected)
+        });
+        let next_p = both.ncols() - k;
+        self.projected = projected;
+        self.projected.view_mut((0, 0), (k, k)).copy_from(&diagonal(&ritz.values[..k]));
+        self.values = ritz.values[..k].to_vec();
         self.work.combine(&basis, &both, &[x.own.all(), p.own.first(next_p)])?;
         let of_a = [x.a.all(), p.a.first(p_count), w.a.first(count)];
         self.work.combine(&of_a, &both, &[x.a.all(), p.a.first(next_p)])?;
@@ -556,26 +567,56 @@ fn not_positive() -> SolveError {
     SolveError::Unsuited("the Gram matrix of the block is not positive definite: is B?".into())
 }
 
-/// Coefficients of P: what the active ones of the new X have of P and W, orthonormal in Q to the new X and to each other.
-fn next_directions(c_x: &DMatrix<f64>, q: &DMatrix<f64>, active: &[usize]) -> DMatrix<f64> {
-    let (m, k) = c_x.shape();
-    let mut kept: Vec<nalgebra::DVector<f64>> = Vec::new();
-    for &col in active {
-        let mut c = c_x.column(col).into_owned();
-        c.rows_mut(0, k).fill(0.0);
-        let before = (q * &c).dot(&c).max(0.0).sqrt();
-        for _ in 0..2 {
-            let image = q * &c;
-            c -= c_x * (c_x.transpose() * &image);
-            for other in &kept {
-                let overlap = (q * &c).dot(other);
-                c -= other * overlap;
+/// Ritz pairs of a basis whose Gram matrix is Q = LLᵀ.
+struct Ritz {
+    /// Best first.
+    values: Vec<f64>,
+    /// Their coefficients in the basis that L⁻¹ makes orthonormal.
+    vectors: DMatrix<f64>,
+    /// L⁻¹.
+    inverse: DMatrix<f64>,
+}
+
+impl Ritz {
+    /// The best k, and beside them what the active ones have of P and W, orthonormal to all of them and to each other: the next P. In the
+    /// orthonormal basis.
+    fn with_directions(&self, k: usize, active: &[usize]) -> DMatrix<f64> {
+        let x = self.vectors.columns(0, k).into_owned();
+        // Without what they have of X: the first k coefficients of the basis as it is, and back. Lᵀc with c = L⁻ᵀv cut to its tail needs
+        // only v and what was cut off: v − Lᵀ[head of c; 0].
+        let c = self.inverse.transpose() * columns(&x, active);
+        let head = c.rows(0, k);
+        let l_of_head = lower_of_head(&self.inverse, k);
+        let mut p = columns(&x, active);
+        let cut = l_of_head.transpose() * head;
+        for col in 0..p.ncols() {
+            for row in 0..k {
+                p[(row, col)] -= cut[(row, col)];
             }
         }
-        let length = (q * &c).dot(&c).max(0.0).sqrt();
-        if length > 1e-10 * before && length > 0.0 {
-            kept.push(c / length);
+        let before: Vec<f64> = p.column_iter().map(|column| column.norm()).collect();
+        for _ in 0..2 {
+            p -= &x * (x.transpose() * &p);
         }
+        let mut kept = x;
+        for (column, before) in p.column_iter().zip(before) {
+            let mut column = column.into_owned();
+            for _ in 0..2 {
+                let overlap = kept.transpose() * &column;
+                column -= &kept * overlap;
+            }
+            let length = column.norm();
+            if length > 1e-10 * before && length > 0.0 {
+                let end = kept.ncols();
+                kept = kept.insert_column(end, 0.0);
+                kept.set_column(end, &(column / length));
+            }
+        }
+        kept
     }
-    DMatrix::from_fn(m, kept.len(), |row, col| kept[col][row])
+}
+
+/// The first k rows and columns of L, from L⁻¹: both are triangles, and so are their corners.
+fn lower_of_head(inverse: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
+    inverse_of_lower(&inverse.view((0, 0), (k, k)).into_owned())
 }
