@@ -1,4 +1,4 @@
-"""Every block of Python in docs/python.md and in the package's README runs by itself."""
+"""Every block of Python in docs/python.md, docs/eigenvectors.md and in the package's README runs by itself."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1]
 RECIPES = PACKAGE.parents[1] / "docs" / "python.md"
+EXAMPLES = RECIPES.with_name("eigenvectors.md")
 
 
 class Block(NamedTuple):
@@ -22,9 +23,16 @@ class Block(NamedTuple):
 
     @property
     def needs(self) -> list[str]:
-        """Modules that its first line asks for: ``# needs: torch``."""
-        first = self.code.split("\n", 1)[0]
-        found = re.fullmatch(r"# needs: (.+)", first)
+        """Modules that its first lines ask for: ``# needs: torch``."""
+        return self._named("needs")
+
+    @property
+    def files(self) -> list[str]:
+        """Real matrices that its first lines ask for: ``# files: bcsstk17.mtx.gz``."""
+        return self._named("files")
+
+    def _named(self, what: str) -> list[str]:
+        found = re.search(rf"^# {what}: (.+)$", self.code, re.MULTILINE)
         return [] if found is None else re.split(r"[,\s]+", found[1].strip())
 
     def run(self) -> None:
@@ -51,7 +59,7 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-ALL = [block for page in (RECIPES, PACKAGE / "README.md") if page.exists() for block in blocks(page)]
+ALL = [block for page in (RECIPES, EXAMPLES, PACKAGE / "README.md") if page.exists() for block in blocks(page)]
 
 
 def missing(module: str) -> str | None:
@@ -78,9 +86,16 @@ def test_there_are_ten_recipes() -> None:
 
 
 @pytest.mark.parametrize("block", ALL, ids=lambda block: block.heading)
-def test_it_runs(block: Block) -> None:
+def test_it_runs(block: Block, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in block.needs:
         reason = missing(module)
         if reason is not None:
             pytest.skip(reason)
+    if block.files:
+        matrices = request.getfixturevalue("corpus") / "mtx"
+        for name in block.files:
+            (tmp_path / name).symlink_to(matrices / name)
+    monkeypatch.chdir(tmp_path)  # whatever it writes
     block.run()
+    for picture in re.findall(r'savefig\("(.+?)"', block.code):
+        assert (tmp_path / picture).stat().st_size > 1000 and (block.page.parent / "pictures" / picture).exists()

@@ -24,7 +24,7 @@ use nalgebra::DMatrix;
 const LEAST_PIVOT: f64 = 1e-10;
 /// Iterations after which images are computed anew: each one adds a rounding error to A·X.
 const REFRESH: usize = 64;
-/// Iterations without a residual that is smaller than all before, after which nothing more is expected.
+/// Iterations without a smaller residual or a better value, after which nothing more is expected.
 const PATIENCE: usize = 100;
 
 /// What to look for, and how.
@@ -293,24 +293,36 @@ impl<'a, S: Scalar> Solver<'a, S> {
         self.refresh()
     }
 
-    /// A·X anew, and the best that X alone can do; P is forgotten.
+    /// Images of X and P anew, and the best that both can do. What they span, and with it all that was learned of directions, stays.
     fn refresh(&mut self) -> Result<(), SolveError> {
-        let k = self.k;
-        let WithImages { own, a, b } = self.x;
-        self.work.apply(self.a, own.all(), a.all())?;
-        self.image_under_b(self.x, k)?;
-        let h = self.work.gram(&[own.all()], &[a.all()])?;
-        let q = self.work.gram(&[own.all()], &[b.all()])?;
-        let ritz = self.ritz(&h, &q)?.ok_or_else(not_positive)?;
-        let c = ritz.inverse.transpose() * ritz.vectors.columns(0, k);
-        self.work.combine(&[own.all()], &c, &[own.all()])?;
-        self.work.combine(&[a.all()], &c, &[a.all()])?;
+        let (k, p_count) = (self.k, self.p_count);
+        for (of, count) in [(self.x, k), (self.p, p_count)] {
+            if count > 0 {
+                self.work.apply(self.a, of.own.first(count), of.a.first(count))?;
+                self.image_under_b(of, count)?;
+            }
+        }
+        let both = |of: fn(&WithImages) -> Block| [of(&self.x).all(), of(&self.p).first(p_count)];
+        let (own, of_a, of_b) = (both(|w| w.own), both(|w| w.a), both(|w| w.b));
+        let h = self.work.gram(&own, &of_a)?;
+        let q = self.work.gram(&own, &of_b)?;
+        let Some(ritz) = self.ritz(&h, &q)? else {
+            if p_count == 0 {
+                return Err(SolveError::Unsuited(
+                    "the Gram matrix of the block is not positive definite: is B?".into(),
+                ));
+            }
+            self.p_count = 0;
+            return self.refresh();
+        };
+        let c = ritz.inverse.transpose() * &ritz.vectors;
+        self.work.combine(&own, &c, &own)?;
+        self.work.combine(&of_a, &c, &of_a)?;
         if self.b.is_some() {
-            self.work.combine(&[b.all()], &c, &[b.all()])?;
+            self.work.combine(&of_b, &c, &of_b)?;
         }
         self.values = ritz.values[..k].to_vec();
-        self.projected = diagonal(&self.values);
-        self.p_count = 0;
+        self.projected = diagonal(&ritz.values);
         Ok(())
     }
 
@@ -363,7 +375,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let keep_on_device = control.keep_on_device;
         let tolerance = control.tolerance_of::<S>();
         let mut steps: Vec<Step> = Vec::new();
-        let (mut best, mut since_best) = (f64::INFINITY, 0);
+        let (mut best, mut best_sum, mut since_best) = (f64::INFINITY, f64::INFINITY, 0);
         // Are the images fresh, so that residuals are those of X and not of what rounding made of them?
         let mut fresh = true;
         let mut refreshed_at = 0;
@@ -397,9 +409,14 @@ impl<'a, S: Scalar> Solver<'a, S> {
             if iteration >= control.max_iterations {
                 break Stopped::Limit;
             }
+            // Values go on to better ones while residuals of what is not found yet stand still.
+            let sum: f64 = self.values[..count].iter().sum();
+            let better = (sum - best_sum).abs() > 1e-9 * sum.abs().max(S::EPSILON * self.largest);
+            best_sum = if better { sum } else { best_sum };
             let worst: f64 =
                 (0..count).filter(|&column| !is_within(column)).map(|column| residuals[column]).sum();
-            (best, since_best) = if worst < 0.99 * best { (worst, 0) } else { (best, since_best + 1) };
+            since_best = if worst < 0.99 * best || better { 0 } else { since_best + 1 };
+            best = best.min(worst);
             let at_rounding = worst <= 8.0 * S::EPSILON * self.largest * (self.n as f64).sqrt();
             if since_best >= PATIENCE || (at_rounding && since_best >= 10) {
                 break Stopped::Stagnated;
@@ -419,6 +436,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 if self.p_count == 0 && since_best > 0 {
                     break Stopped::Stagnated;
                 }
+                self.p_count = 0;
                 self.refresh()?;
                 (fresh, refreshed_at) = (true, iteration);
             }
@@ -561,10 +579,6 @@ impl<'a, S: Scalar> Solver<'a, S> {
 
 fn gram_at(all: &DMatrix<f64>, old: usize, i: usize, j: usize) -> f64 {
     all[(old + i, old + j)]
-}
-
-fn not_positive() -> SolveError {
-    SolveError::Unsuited("the Gram matrix of the block is not positive definite: is B?".into())
 }
 
 /// Ritz pairs of a basis whose Gram matrix is Q = LLᵀ.
