@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 pub enum Tolerance {
     /// ‖r‖ ≤ t.
     Absolute(f64),
-    /// ‖r‖ ≤ t·|λ|, t·σ or t·‖b‖: in relation to what was found or given.
+    /// ‖r‖ ≤ t·|λ|, t·σ or t·‖b‖: in relation to what was found or given. Of an eigenvalue near 0 no more is asked than rounding allows.
     Relative(f64),
 }
 
@@ -18,6 +18,14 @@ impl Tolerance {
         match self {
             Tolerance::Absolute(t) => t,
             Tolerance::Relative(t) => t * size.abs(),
+        }
+    }
+    /// For an eigenvalue of a matrix whose largest is about so large. A relative tolerance of an eigenvalue near 0 would ask for less
+    /// than rounding of A·x leaves.
+    pub(crate) fn of_eigenvalue<S: crate::Scalar>(self, value: f64, largest: f64) -> f64 {
+        match self {
+            Tolerance::Absolute(t) => t,
+            Tolerance::Relative(_) => self.of(value).max(16.0 * S::EPSILON * largest),
         }
     }
     pub(crate) fn is_valid(self) -> bool {

@@ -100,15 +100,8 @@ fn check<S: Scalar>(
     if let Some(b) = options.b.filter(|b| (b.rows(), b.cols()) != (n, n)) {
         return asked(format!("B is {}×{}, {n}×{n} expected", b.rows(), b.cols()));
     }
-    if let Some(Preconditioner::Operator(t)) = options.preconditioner.as_ref()
-        && (t.rows(), t.cols()) != (n, n)
-    {
-        return asked(format!("the preconditioner is {}×{}, {n}×{n} expected", t.rows(), t.cols()));
-    }
-    if let Some(Preconditioner::Diagonal(d)) = options.preconditioner.as_ref()
-        && d.len() != n
-    {
-        return asked(format!("the preconditioner has {} numbers, {n} expected", d.len()));
+    if let Some(preconditioner) = &options.preconditioner {
+        preconditioner.check(n)?;
     }
     for (what, view) in [("the starting block", options.start), ("the constraints", options.constraints)] {
         if let Some(view) = view.filter(|view| view.rows() != n) {
@@ -363,7 +356,8 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let stopped = loop {
             let iteration = steps.len();
             let (r, residuals) = self.residuals()?;
-            let limits: Vec<f64> = self.values.iter().map(|value| tolerance.of(*value)).collect();
+            let limit = |value: &f64| tolerance.of_eigenvalue::<S>(*value, self.largest);
+            let limits: Vec<f64> = self.values.iter().map(limit).collect();
             let is_within = |column: usize| residuals[column] <= limits[column];
             let converged = (0..count).filter(|&column| is_within(column)).count();
             if converged == count && !fresh {

@@ -18,6 +18,8 @@ pub mod lobpcg;
 mod operator;
 mod orthonormal;
 mod small;
+#[cfg(test)]
+mod tests;
 mod workspace;
 
 pub use control::{Control, Tolerance};
