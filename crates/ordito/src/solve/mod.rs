@@ -3,12 +3,14 @@
 //! | function | finds |
 //! |---|---|
 //! | [`lobpcg`](lobpcg()) | a few eigenpairs of one end of a symmetric matrix, with B, preconditioner and constraints |
+//! | [`cg`](cg()) | solutions for many right-hand sides of a symmetric positive definite matrix |
 //!
 //! All of them take an [`Operator`]: a [`Plan`](crate::spmm::Plan), a closure. They run where it runs: on the CPU, or wholly on a GPU, where
 //! only small matrices of inner products travel. Each loop is written once, over `Blocks`. A result tells how it was found
 //! ([`History`]), and its residuals are those of fresh products. That a limit was reached is no error, but is said ([`Stopped`]).
 
 mod blocks;
+pub mod cg;
 mod control;
 mod eigenpairs;
 mod error;
@@ -22,6 +24,7 @@ mod small;
 mod tests;
 mod workspace;
 
+pub use cg::{Cg, Solution, cg};
 pub use control::{Control, Tolerance};
 pub use eigenpairs::{Eigenpairs, Which};
 pub use error::SolveError;

@@ -1,5 +1,6 @@
 //! Solvers against dense ones, on matrices that are hard for them.
 
+mod cg;
 mod lobpcg;
 
 use crate::machine::Machine;
