@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`lobpcg`](lobpcg()) | a few eigenpairs of one end of a symmetric matrix, with B, preconditioner and constraints |
 //! | [`cg`](cg()) | solutions for many right-hand sides of a symmetric positive definite matrix |
+//! | [`pagerank`](pagerank()) | ranks of the nodes of a graph, for many seeds |
 //!
 //! All of them take an [`Operator`]: a [`Plan`](crate::spmm::Plan), a closure. They run where it runs: on the CPU, or wholly on a GPU, where
 //! only small matrices of inner products travel. Each loop is written once, over `Blocks`. A result tells how it was found
@@ -19,6 +20,7 @@ mod host_blocks;
 pub mod lobpcg;
 mod operator;
 mod orthonormal;
+pub mod pagerank;
 mod small;
 #[cfg(test)]
 mod tests;
@@ -32,3 +34,4 @@ pub use history::{History, Step, Stopped, Times};
 pub use lobpcg::{Lobpcg, lobpcg};
 pub use operator::{FromFn, Operator, Preconditioner};
 pub use orthonormal::Orthonormal;
+pub use pagerank::{PageRank, Ranks, pagerank};

@@ -108,7 +108,6 @@ impl<S: Scalar> Workspace<S> {
     }
 
     /// Y = Aᵀ·X.
-    #[allow(dead_code)] // for singular vectors
     pub(crate) fn apply_transposed(
         &mut self,
         a: &dyn Operator<S>,

@@ -2,6 +2,7 @@
 
 mod cg;
 mod lobpcg;
+mod pagerank;
 
 use crate::machine::Machine;
 use crate::matrix::{Coo, Csr, Dense, Duplicates, random_dense};
