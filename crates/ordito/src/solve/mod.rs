@@ -3,6 +3,7 @@
 //! | function | finds |
 //! |---|---|
 //! | [`lobpcg`](lobpcg()) | a few eigenpairs of one end of a symmetric matrix, with B, preconditioner and constraints |
+//! | [`chebyshev`](chebyshev()) | many eigenpairs of one end of a symmetric matrix |
 //! | [`cg`](cg()) | solutions for many right-hand sides of a symmetric positive definite matrix |
 //! | [`pagerank`](pagerank()) | ranks of the nodes of a graph, for many seeds |
 //!
@@ -12,6 +13,7 @@
 
 mod blocks;
 pub mod cg;
+pub mod chebyshev;
 mod control;
 mod eigenpairs;
 mod error;
@@ -27,6 +29,7 @@ mod tests;
 mod workspace;
 
 pub use cg::{Cg, Solution, cg};
+pub use chebyshev::{Chebyshev, chebyshev};
 pub use control::{Control, Tolerance};
 pub use eigenpairs::{Eigenpairs, Which};
 pub use error::SolveError;

@@ -1,6 +1,7 @@
 //! Solvers against dense ones, on matrices that are hard for them.
 
 mod cg;
+mod chebyshev;
 mod lobpcg;
 mod pagerank;
 
