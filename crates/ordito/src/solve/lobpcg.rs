@@ -101,15 +101,8 @@ fn check<S: Scalar>(
     if let Some(b) = options.b.filter(|b| (b.rows(), b.cols()) != (n, n)) {
         return asked(format!("B is {}×{}, {n}×{n} expected", b.rows(), b.cols()));
     }
-    if let Some(Preconditioner::Operator(t)) = options.preconditioner.as_ref()
-        && (t.rows(), t.cols()) != (n, n)
-    {
-        return asked(format!("the preconditioner is {}×{}, {n}×{n} expected", t.rows(), t.cols()));
-    }
-    if let Some(Preconditioner::Diagonal(d)) = options.preconditioner.as_ref()
-        && d.len() != n
-    {
-        return asked(format!("the preconditioner has {} numbers, {n} expected", d.len()));
+    if let Some(preconditioner) = &options.preconditioner {
+        preconditioner.check(n)?;
     }
     for (what, view) in [("the starting block", options.start), ("the constraints", options.constraints)] {
         if let Some(view) = view.filter(|view| view.rows() != n) {

@@ -6,12 +6,17 @@
 //! | [`eigsh`] | the same by block Lanczos with restarts: without a preconditioner, to high accuracy |
 //! | [`svds`](svds()) | the largest singular triplets |
 //! | [`randomized_svd`](randomized_svd()) | nearly the largest singular triplets, after a fixed number of products |
+//! | [`chebyshev`](chebyshev()) | many eigenpairs of one end of a symmetric matrix |
+//! | [`cg`](cg()) | solutions for many right-hand sides of a symmetric positive definite matrix |
+//! | [`pagerank`](pagerank()) | ranks of the nodes of a graph, for many seeds |
 //!
 //! All of them take an [`Operator`]: a [`Plan`](crate::spmm::Plan), a closure. They run where it runs: on the CPU, or wholly on a GPU, where
 //! only small matrices of inner products travel. Each loop is written once, over `Blocks`. A result tells how it was found
 //! ([`History`]), and its residuals are those of fresh products. That a limit was reached is no error, but is said ([`Stopped`]).
 
 mod blocks;
+mod cg;
+mod chebyshev;
 mod control;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 mod device_blocks;
@@ -24,6 +29,7 @@ mod lanczos;
 mod lobpcg;
 mod operator;
 mod orthonormal;
+mod pagerank;
 mod randomized_svd;
 mod singular;
 mod small;
@@ -32,6 +38,8 @@ mod transposed;
 mod vectors;
 mod workspace;
 
+pub use cg::{Cg, Solution, cg};
+pub use chebyshev::{Chebyshev, chebyshev};
 pub use control::{Control, Progress, Tolerance};
 pub use eigenpairs::{Eigenpairs, Which};
 pub use error::SolveError;
@@ -40,6 +48,7 @@ pub use lanczos::{Lanczos, eigsh};
 pub use lobpcg::{Lobpcg, lobpcg};
 pub use operator::{FromFn, Operator, Preconditioner};
 pub use orthonormal::Orthonormal;
+pub use pagerank::{PageRank, Ranks, pagerank};
 pub use randomized_svd::{RandomizedSvd, randomized_svd};
 pub use singular::SingularTriplets;
 pub use svds::{Svds, svds};

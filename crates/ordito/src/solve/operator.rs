@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::refusal::Refusal;
+use crate::solve::error::SolveError;
 use crate::spmm::{Plan, ViewPlan};
 use std::sync::Arc;
 
@@ -159,4 +160,20 @@ pub enum Preconditioner<'a, S: Scalar> {
     Diagonal(&'a [S]),
     /// Anything else; it lies where the operator does.
     Operator(&'a dyn Operator<S>),
+}
+
+impl<S: Scalar> Preconditioner<'_, S> {
+    /// Does it fit a matrix of n rows?
+    pub(crate) fn check(&self, n: usize) -> Result<(), SolveError> {
+        let asked = |sentence: String| Err(SolveError::Asked(sentence));
+        match self {
+            Preconditioner::Diagonal(d) if d.len() != n => {
+                asked(format!("the preconditioner has {} numbers, {n} expected", d.len()))
+            }
+            Preconditioner::Operator(t) if (t.rows(), t.cols()) != (n, n) => {
+                asked(format!("the preconditioner is {}×{}, {n}×{n} expected", t.rows(), t.cols()))
+            }
+            _ => Ok(()),
+        }
+    }
 }

@@ -79,6 +79,17 @@ pub(crate) fn inverse_of_lower(l: &DMatrix<f64>) -> DMatrix<f64> {
     inverse
 }
 
+/// X of AX = B, for A = LLᵀ.
+pub(crate) fn solved(l: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let inverse = inverse_of_lower(l);
+    inverse.transpose() * (inverse * b)
+}
+
+/// Norms of columns.
+pub(crate) fn column_norms(a: &DMatrix<f64>) -> Vec<f64> {
+    a.column_iter().map(|column| column.norm()).collect()
+}
+
 /// Square roots of the diagonal: norms of columns, of their Gram matrix.
 pub(crate) fn norms(gram: &DMatrix<f64>) -> Vec<f64> {
     gram.diagonal().iter().map(|square| square.max(0.0).sqrt()).collect()

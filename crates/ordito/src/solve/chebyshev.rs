@@ -1,0 +1,446 @@
+//! Many eigenpairs of one end of a symmetric matrix by subspace iteration with a filter (Zhou and Saad): a Chebyshev polynomial of A
+//! that is small on the unwanted part of the spectrum, and grows fast beyond it.
+//!
+//! The far end of the spectrum comes from a few steps of Lanczos' method, the near end of what is unwanted from the worst vector of the
+//! block. A filter of degree m is m products and as many combinations, with no inner product between them: what is left to do for the
+//! block (orthonormal columns, Ritz values) is done once for all of them. Converged vectors are locked at the front: they are
+//! filtered no more, others are kept orthogonal to them, and at last all are compared once more with fresh products.
+
+use crate::Scalar;
+use crate::solve::blocks::{Block, Columns};
+use crate::solve::control::Control;
+use crate::solve::eigenpairs::{Eigenpairs, Which};
+use crate::solve::error::SolveError;
+use crate::solve::history::{History, Step, Stopped};
+use crate::solve::operator::Operator;
+use crate::solve::small::{columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::vectors::Source;
+use crate::solve::workspace::Workspace;
+use nalgebra::DMatrix;
+
+/// Steps of Lanczos' method: their largest Ritz value and the last residual together are beyond the spectrum.
+const BOUND_STEPS: usize = 12;
+/// Degrees that are taken without being asked for. Below, the rest of an iteration costs more than the filter; above, what is known of
+/// the spectrum is too old.
+const DEGREES: (f64, f64) = (6.0, 60.0);
+/// How much more than the worst vector of the block the best one may grow: f64 tells both apart, f32 would not.
+const MOST_GROWTH: f64 = 1e10;
+/// Ritz values closer together than this part of the residuals may be one eigenvalue, and there may be more of it than the block has
+/// columns: then what is unwanted begins elsewhere, at this part of the way to the far end.
+const CLUSTERED: f64 = 0.1;
+const BESIDE_CLUSTER: f64 = 0.1;
+/// Columns that are combined at a time: a filter combines each column with its own kind only, and all at once would multiply with zeros.
+const COMBINED: usize = 16;
+/// A column is locked where its residual is less than this part of what is allowed: others cannot become better than what it is off.
+const LOCKED: f64 = 0.3;
+/// Iterations without smaller residuals after which nothing more is expected.
+const PATIENCE: usize = 12;
+
+/// What to look for, and how.
+pub struct Chebyshev<'a, S: Scalar> {
+    /// How many eigenpairs.
+    pub count: usize,
+    /// Of which end.
+    pub which: Which,
+    /// Of the polynomial; none: what the residuals ask for, iteration after iteration.
+    pub degree: Option<usize>,
+    /// Starting vectors, at least `count`: as many columns are iterated with. Random ones if there are none, and some more than `count`.
+    pub start: Option<Source<'a, S>>,
+    /// When to stop, whom to tell.
+    pub control: Control<'a>,
+}
+
+impl<S: Scalar> Default for Chebyshev<'_, S> {
+    fn default() -> Self {
+        let control = Control::default();
+        Chebyshev { count: 1, which: Which::Largest, degree: None, start: None, control }
+    }
+}
+
+/// Eigenpairs of a symmetric operator, those of one end of its spectrum: for many of them, or where inner products are dear.
+///
+/// ```
+/// use ordito::solve::{Chebyshev, Which, chebyshev};
+/// use ordito::spmm::Plan;
+/// let plan = Plan::new(ordito::io::read_csr::<f64>("stencil5:20")?, &ordito::Machine::all_cores()?)?;
+/// let found = chebyshev(&plan, Chebyshev { count: 20, which: Which::Smallest, ..Default::default() })?;
+/// assert!(found.history.converged() && found.residuals.iter().all(|r| *r < 1e-6));
+/// # Ok::<(), ordito::Error>(())
+/// ```
+pub fn chebyshev<'a, S: Scalar>(
+    a: &'a dyn Operator<S>,
+    options: Chebyshev<'a, S>,
+) -> Result<Eigenpairs<S>, SolveError> {
+    check(a, &options)?;
+    let mut solver = Solver::new(a, &options)?;
+    solver.find_bounds(options.control.seed)?;
+    match options.start {
+        Some(start) => solver.work.write_source(solver.x.all(), start)?,
+        None => solver.work.randomize(solver.x.all(), solver.n, options.control.seed)?,
+    }
+    solver.iterate(options)
+}
+
+fn check<S: Scalar>(a: &dyn Operator<S>, options: &Chebyshev<'_, S>) -> Result<(), SolveError> {
+    let asked = |sentence: String| Err(SolveError::Asked(sentence));
+    let (n, count) = (a.rows(), options.count);
+    if a.cols() != n {
+        return asked(format!("eigenvectors need a square matrix; this one is {n}×{}", a.cols()));
+    }
+    if let Some(start) = options.start {
+        if start.rows() != n {
+            return asked(format!("the starting block has {} rows, {n} expected", start.rows()));
+        }
+        if start.cols() < count {
+            return asked(format!("{count} eigenpairs of a starting block of {} columns", start.cols()));
+        }
+    }
+    let block = options.start.map_or(count, |start| start.cols());
+    if block > n {
+        return asked(format!("{block} eigenpairs of a matrix of {n} rows: there are only {n}"));
+    }
+    if options.which == Which::LargestMagnitude {
+        return asked(
+            "a Chebyshev filter finds one end of the spectrum; both ends are found by Lanczos".into(),
+        );
+    }
+    if options.degree == Some(0) {
+        return asked("the degree of the filter must be at least 1".into());
+    }
+    if !options.control.tolerance_of::<S>().is_valid() {
+        return asked("the tolerance must be a number of 0 or more".into());
+    }
+    Ok(())
+}
+
+struct Solver<'a, S: Scalar> {
+    a: &'a dyn Operator<S>,
+    which: Which,
+    n: usize,
+    k: usize,
+    work: Workspace<S>,
+    /// Those that are still iterated with, at the front of their block; A times them; and room.
+    x: Block,
+    ax: Block,
+    y: Block,
+    active: usize,
+    values: Vec<f64>,
+    locked: Block,
+    locked_values: Vec<f64>,
+    locked_residuals: Vec<f64>,
+    /// All eigenvalues lie between these.
+    lower: f64,
+    upper: f64,
+    seed: u64,
+}
+
+impl<'a, S: Scalar> Solver<'a, S> {
+    fn new(a: &'a dyn Operator<S>, options: &Chebyshev<'_, S>) -> Result<Self, SolveError> {
+        let n = a.rows();
+        let mut work = Workspace::of(a, options.control.time_parts)?;
+        let k = match options.start {
+            Some(start) => start.cols(),
+            // Some more than are wanted: the last ones converge as fast as the gap to those that are left out is wide.
+            None => (options.count + (options.count / 4).clamp(4, 32)).min(n),
+        };
+        let x = work.add("X", n, k)?;
+        let ax = work.add("A·X", n, k)?;
+        let y = work.add("the filtered block", n, k)?;
+        let locked = work.add("converged vectors", n, k)?;
+        Ok(Solver {
+            a,
+            which: options.which,
+            n,
+            k,
+            work,
+            x,
+            ax,
+            y,
+            active: k,
+            values: Vec::new(),
+            locked,
+            locked_values: Vec::new(),
+            locked_residuals: Vec::new(),
+            lower: 0.0,
+            upper: 0.0,
+            seed: options.control.seed,
+        })
+    }
+
+    fn size(&self) -> f64 {
+        self.lower.abs().max(self.upper.abs())
+    }
+
+    /// Both ends of the spectrum, from a few steps of Lanczos' method: safe, as the last residual is added.
+    fn find_bounds(&mut self, seed: u64) -> Result<(), SolveError> {
+        let n = self.n;
+        if n == 0 || self.k == 0 {
+            return Ok(());
+        }
+        let mut of = |what| Ok::<_, SolveError>(self.work.add(what, n, 1)?.all());
+        let (mut v, mut before, mut w) = (of("v")?, of("v before")?, of("A·v")?);
+        self.work.randomize(v, n, seed.wrapping_add(0x5eed))?;
+        let length = norms(&self.work.gram(&[v], &[v])?)[0];
+        self.work.combine(&[v], &DMatrix::from_element(1, 1, 1.0 / length), &[v])?;
+        let (mut diagonal, mut beside): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for step in 0..BOUND_STEPS.min(n) {
+            let left = beside.last().copied().unwrap_or(0.0);
+            self.work.apply(self.a, v, w)?;
+            let inner = self.work.gram(&[v], &[w])?[(0, 0)];
+            self.work.combine(
+                &[w, v, before],
+                &DMatrix::from_column_slice(3, 1, &[1.0, -inner, -left]),
+                &[w],
+            )?;
+            let length = norms(&self.work.gram(&[w], &[w])?)[0];
+            if !(inner.is_finite() && length.is_finite()) {
+                return Err(SolveError::NotFinite("A·v"));
+            }
+            diagonal.push(inner);
+            beside.push(length);
+            if step + 1 == n || length <= 4.0 * S::EPSILON * inner.abs() || length == 0.0 {
+                break;
+            }
+            self.work.combine(&[w], &DMatrix::from_element(1, 1, 1.0 / length), &[w])?;
+            (before, v, w) = (v, w, before);
+        }
+        let m = diagonal.len();
+        let t = DMatrix::from_fn(m, m, |i, j| match i.abs_diff(j) {
+            0 => diagonal[i],
+            1 => beside[i.min(j)],
+            _ => 0.0,
+        });
+        let values = self.work.small(|| symmetric_eigen(&t, "A·v"))?.values;
+        let rest = beside.last().copied().unwrap_or(0.0);
+        (self.lower, self.upper) = (values[0] - rest, values[m - 1] + rest);
+        Ok(())
+    }
+
+    /// X orthonormal and orthogonal to what is locked; A·X; Ritz values, best first; norms of residuals.
+    fn rayleigh_ritz(&mut self) -> Result<Vec<f64>, SolveError> {
+        let mut rank = 0;
+        for attempt in 0..4 {
+            // Twice: where most of a column lay in what is locked, rounding of that is left.
+            for _ in 0..2 {
+                self.project_out_locked()?;
+                rank = self.work.orthonormalize(self.x.first(self.active), None)?.rank;
+                if rank < self.active {
+                    break;
+                }
+            }
+            if rank == self.active {
+                break;
+            }
+            // Dependent columns are replaced by random ones.
+            let missing = self.active - rank;
+            self.seed = self.seed.wrapping_add(1 + attempt);
+            self.work.randomize(self.y.first(missing), self.n, self.seed)?;
+            self.work.copy(self.y.first(missing), self.x.range(rank, missing))?;
+        }
+        if rank < self.active {
+            return Err(SolveError::Unsuited("no block of independent vectors was found".into()));
+        }
+        let [x, ax, y] = [self.x, self.ax, self.y].map(|block| block.first(self.active));
+        self.work.apply(self.a, x, ax)?;
+        let h = self.work.gram(&[x], &[ax])?;
+        let eigen = self.work.small(|| symmetric_eigen(&h, "A·X"))?;
+        let mut order: Vec<usize> = (0..self.active).collect();
+        if self.which == Which::Largest {
+            order.reverse();
+        }
+        self.values = order.iter().map(|&i| eigen.values[i]).collect();
+        for value in &self.values {
+            (self.lower, self.upper) = (self.lower.min(*value), self.upper.max(*value));
+        }
+        let turn = columns(&eigen.vectors, &order);
+        self.work.combine(&[x], &turn, &[x])?;
+        self.work.combine(&[ax], &turn, &[ax])?;
+        let c = stacked(&[&DMatrix::identity(self.active, self.active), &-diagonal(&self.values)]);
+        self.work.combine(&[ax, x], &c, &[y])?;
+        let gram = self.work.gram(&[y], &[y])?;
+        if gram.iter().any(|number| !number.is_finite()) {
+            return Err(SolveError::NotFinite("A·X"));
+        }
+        Ok(norms(&gram))
+    }
+
+    fn project_out_locked(&mut self) -> Result<(), SolveError> {
+        let (x, locked) = (self.x.first(self.active), self.locked.first(self.locked_values.len()));
+        if locked.count == 0 {
+            return Ok(());
+        }
+        let overlap = self.work.gram(&[locked], &[x])?;
+        let c = stacked(&[&DMatrix::identity(x.count, x.count), &-overlap]);
+        self.work.combine(&[x, locked], &c, &[x])
+    }
+
+    /// p(A)·X, of this degree: small between the worst Ritz value and the far end, and 1 at the best one.
+    fn filter(&mut self, degree: usize, center: f64, half: f64) -> Result<(), SolveError> {
+        let first = half / (self.values[0] - center);
+        let mut sigma = first;
+        // The image of X is known.
+        let begin = [first / half, -center * first / half];
+        self.combine_alike(&[self.ax, self.x], &begin, self.y)?;
+        for _ in 1..degree {
+            let next = 1.0 / (2.0 / first - sigma);
+            self.work.apply(self.a, self.y.first(self.active), self.ax.first(self.active))?;
+            let factors = [2.0 * next / half, -2.0 * center * next / half, -sigma * next];
+            self.combine_alike(&[self.ax, self.y, self.x], &factors, self.x)?;
+            (self.x, self.y) = (self.y, self.x);
+            sigma = next;
+        }
+        (self.x, self.y) = (self.y, self.x);
+        Ok(())
+    }
+
+    /// A sum of blocks, each times its number.
+    fn combine_alike(&mut self, from: &[Block], factors: &[f64], into: Block) -> Result<(), SolveError> {
+        for first in (0..self.active).step_by(COMBINED) {
+            let count = COMBINED.min(self.active - first);
+            let unit = DMatrix::<f64>::identity(count, count);
+            let parts: Vec<DMatrix<f64>> = factors.iter().map(|factor| &unit * *factor).collect();
+            let from: Vec<Columns> = from.iter().map(|block| block.range(first, count)).collect();
+            let c = stacked(&parts.iter().collect::<Vec<_>>());
+            self.work.combine(&from, &c, &[into.range(first, count)])?;
+        }
+        Ok(())
+    }
+
+    /// The first columns are converged: they no longer take part.
+    fn lock(&mut self, count: usize, residuals: &[f64]) -> Result<(), SolveError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let before = self.locked_values.len();
+        self.work.copy(self.x.first(count), self.locked.range(before, count))?;
+        let rest = self.active - count;
+        for block in [self.x, self.ax] {
+            self.work.copy(block.range(count, rest), block.first(rest))?;
+        }
+        self.locked_values.extend(self.values.drain(..count));
+        self.locked_residuals.extend(&residuals[..count]);
+        self.active = rest;
+        Ok(())
+    }
+
+    /// All columns take part again.
+    fn unlock(&mut self) -> Result<(), SolveError> {
+        let (x, locked) = (self.x.first(self.active), self.locked.first(self.locked_values.len()));
+        let all = self.x.all();
+        self.work.combine(&[locked, x], &DMatrix::identity(self.k, self.k), &[all])?;
+        self.active = self.k;
+        self.locked_values.clear();
+        self.locked_residuals.clear();
+        Ok(())
+    }
+
+    fn limit(&self, control: &Control<'_>, value: f64) -> f64 {
+        control.tolerance_of::<S>().of::<S>(value, self.size())
+    }
+
+    fn iterate(mut self, options: Chebyshev<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
+        let Chebyshev { count, degree, mut control, .. } = options;
+        let mut steps: Vec<Step> = Vec::new();
+        let (mut least, mut since_least) = (f64::INFINITY, 0);
+        let mut residuals = self.rayleigh_ritz()?;
+        let stopped = loop {
+            let iteration = steps.len();
+            let locked = self.locked_values.len();
+            let limits: Vec<f64> = self.values.iter().map(|value| self.limit(&control, *value)).collect();
+            let is_within = |column: usize| residuals[column] <= limits[column];
+            let wanted = count - locked;
+            let converged = locked + (0..wanted).filter(|&column| is_within(column)).count();
+            if converged == count && locked > 0 {
+                // Together once more, with fresh products.
+                self.unlock()?;
+                residuals = self.rayleigh_ritz()?;
+                continue;
+            }
+            let of_all = |locked: &[f64], active: &[f64]| [locked, &active[..wanted]].concat();
+            let step = Step {
+                iteration,
+                seconds: self.work.elapsed().as_secs_f64(),
+                values: of_all(&self.locked_values, &self.values),
+                residuals: of_all(&self.locked_residuals, &residuals),
+                converged,
+            };
+            let flow = control.progress.as_mut().map(|progress| progress(&step));
+            steps.push(step);
+            if converged == count {
+                break Stopped::Converged;
+            }
+            if flow.is_some_and(|flow| flow.is_break()) {
+                break Stopped::Cancelled;
+            }
+            if iteration >= control.max_iterations {
+                break Stopped::Limit;
+            }
+            let left: f64 = (0..wanted).filter(|&column| !is_within(column)).map(|j| residuals[j]).sum();
+            (least, since_least) = if left < 0.9 * least { (left, 0) } else { (least, since_least + 1) };
+            if since_least >= PATIENCE {
+                break Stopped::Stagnated;
+            }
+            let done = (0..wanted).take_while(|&column| residuals[column] <= LOCKED * limits[column]).count();
+            if done > 0 {
+                // Fewer are left to compare with.
+                least = f64::INFINITY;
+            }
+            let worst_left: f64 = (0..wanted)
+                .filter(|&column| !is_within(column))
+                .map(|column| residuals[column] / limits[column])
+                .fold(1.0, f64::max);
+            let largest = residuals[done..wanted].iter().copied().fold(0.0, f64::max);
+            self.lock(done, &residuals)?;
+            let Some((center, half)) = self.unwanted(largest) else { break Stopped::Stagnated };
+            let degree = degree.unwrap_or_else(|| self.degree_for(worst_left, wanted - done, center, half));
+            self.filter(degree, center, half)?;
+            residuals = self.rayleigh_ritz()?;
+        };
+        if !self.locked_values.is_empty() {
+            self.unlock()?;
+            residuals = self.rayleigh_ritz()?;
+        }
+        let (vectors, vectors_on_device) =
+            self.work.give_back(self.x.first(count), self.n, control.keep_on_device)?;
+        let (products, times) = (self.work.products, self.work.times()?);
+        Ok(Eigenpairs {
+            values: self.values[..count].to_vec(),
+            vectors,
+            vectors_on_device,
+            residuals: residuals[..count].to_vec(),
+            history: History { steps, products, times, stopped },
+        })
+    }
+
+    /// Center and half the width of the unwanted part, from the worst Ritz value to the far end; none where the block has nothing else.
+    fn unwanted(&self, largest_residual: f64) -> Option<(f64, f64)> {
+        let (best, mut worst) = (*self.values.first()?, *self.values.last()?);
+        let far = if self.which == Which::Largest { self.lower } else { self.upper };
+        if (worst - best).abs() <= CLUSTERED * largest_residual {
+            worst = best + BESIDE_CLUSTER * (far - best);
+        }
+        let center = 0.5 * (worst + far);
+        let distance = (best - center).abs();
+        if !(distance > 4.0 * S::EPSILON * self.size()) {
+            return None;
+        }
+        // Of no width, where all that is unwanted is one eigenvalue.
+        let half = 0.5 * (far - worst);
+        let least = 1e-6 * distance;
+        let away_from_best = if best > center { -1.0 } else { 1.0 };
+        Some((center, if half.abs() >= least { half } else { least * away_from_best }))
+    }
+
+    /// What the slowest of those that are wanted needs, as far as the best one does not outgrow the block.
+    fn degree_for(&self, reduction: f64, wanted: usize, center: f64, half: f64) -> usize {
+        let growth = |value: f64| {
+            let x = ((value - center) / half).abs().max(1.0);
+            (x + (x * x - 1.0).sqrt()).ln()
+        };
+        let slowest = growth(self.values[wanted.clamp(1, self.values.len()) - 1]);
+        let most = MOST_GROWTH.ln() / growth(self.values[0]).max(1e-9);
+        // Twice as much: a residual also holds what is small on both ends of the gap.
+        let needed = (2.0 * reduction).ln() / slowest.max(1e-9);
+        needed.min(most).clamp(DEGREES.0, DEGREES.1).min(most.max(2.0)).ceil() as usize
+    }
+}
