@@ -9,8 +9,9 @@ use crate::multipliers::{Function, InPrecision, Multiplier, Raised};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use ordito::device::DeviceDense;
 use ordito::solve::{
-    Control, History, Lanczos, Lobpcg, Operator, Preconditioner, RandomizedSvd, SingularTriplets, Source,
-    Step, Svds, Tolerance, Which, eigsh, lobpcg, randomized_svd, svds,
+    Cg, Control, History, Lanczos, Lobpcg, Operator, PageRank, Preconditioner, RandomizedSvd,
+    SingularTriplets, Source, Step, Svds, Tolerance, Which, cg, eigsh, lobpcg, pagerank, randomized_svd,
+    svds,
 };
 use ordito::spmm::Plan;
 use ordito::{Dense, Error, Scalar};
@@ -24,6 +25,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(solve_eigsh, module)?)?;
     module.add_function(wrap_pyfunction!(solve_svds, module)?)?;
     module.add_function(wrap_pyfunction!(solve_randomized_svd, module)?)?;
+    module.add_function(wrap_pyfunction!(solve_cg, module)?)?;
+    module.add_function(wrap_pyfunction!(solve_pagerank, module)?)?;
     Ok(())
 }
 
@@ -205,6 +208,77 @@ macro_rules! in_precision {
             }
         }
     };
+}
+
+/// Solutions for the columns of `b`.
+#[pyfunction]
+#[pyo3(signature = (matrix, asked, b, start=None, m=None, out=None))]
+fn solve_cg<'py>(
+    matrix: &Bound<'py, Matrix>,
+    asked: Asked,
+    b: Given<'py>,
+    start: Option<Given<'py>>,
+    m: Option<Bound<'py, PyAny>>,
+    out: Option<Told>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let b = Some(b);
+    in_precision!(matrix, S => {
+        let [b, start] = [Vectors::<S>::of(&b)?, Vectors::<S>::of(&start)?];
+        let m = m.as_ref().map(Multiplier::<S>::of).transpose()?;
+        let found = asked.run((matrix, false), |plan: &Plan<S>, control, raised| {
+            let function = match &m {
+                Some(Multiplier::Function(call)) => Some(Function { rows: plan.matrix().rows(), call, raised }),
+                _ => None,
+            };
+            let of_m = match &m {
+                Some(Multiplier::Matrix(matrix)) => S::held(matrix.get()).map(|held| held.plan()),
+                _ => None,
+            };
+            let preconditioner = match (&m, &of_m, &function) {
+                (Some(Multiplier::Diagonal(numbers)), ..) => Some(Preconditioner::Diagonal(numbers)),
+                (_, Some(plan), _) => Some(Preconditioner::Operator(&**plan)),
+                (.., Some(function)) => Some(Preconditioner::Operator(function)),
+                _ => None,
+            };
+            // SAFETY: as in `solve_lobpcg`.
+            let [b, start] = [b, start].map(|given| given.map(|given| unsafe { given.source() }).transpose());
+            let Some(b) = b? else { return Err(ordito::RunError::NotLoaded.into()) };
+            Ok(cg(plan, b, Cg { start: start?, preconditioner, control })?)
+        })?;
+        let py = matrix.py();
+        let vectors = brought(py, found.x, found.x_on_device, out)?;
+        let told = told_history(py, Vec::new(), found.residuals, found.history)?;
+        told.set_item("vectors", vectors)?;
+        Ok(told)
+    })
+}
+
+/// Ranks of nodes, a column for each seed.
+#[pyfunction]
+#[pyo3(signature = (matrix, transposed, asked, damping, seeds=None))]
+fn solve_pagerank<'py>(
+    matrix: &Bound<'py, Matrix>,
+    transposed: bool,
+    asked: Asked,
+    damping: f64,
+    seeds: Option<Given<'py>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    in_precision!(matrix, S => {
+        let seeds = Vectors::<S>::of(&seeds)?;
+        let found = asked.run((matrix, transposed), |plan: &Plan<S>, control, _| {
+            // SAFETY: as in `solve_lobpcg`.
+            let seeds = match seeds.map(|given| unsafe { given.source() }).transpose()? {
+                Some(Source::Host(seeds)) => Some(seeds),
+                _ => None,
+            };
+            Ok(pagerank(plan, seeds, PageRank { damping, control })?)
+        })?;
+        let py = matrix.py();
+        let vectors = brought(py, found.ranks, None, None)?;
+        let told = told_history(py, Vec::new(), found.residuals, found.history)?;
+        told.set_item("vectors", vectors)?;
+        Ok(told)
+    })
 }
 
 fn which(largest: bool) -> Which {

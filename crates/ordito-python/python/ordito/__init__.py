@@ -7,12 +7,13 @@ array([[ 4., 40.],
        [ 3., 30.]])
 
 ``csr`` wraps a matrix of SciPy, CuPy or torch; ``read`` takes a Matrix Market file. The result multiplies, and is a
-``scipy.sparse.linalg.LinearOperator``: ``lobpcg``, ``svds``, ``cg`` and others take it. Beside them there are ``gemm`` (dense
+``scipy.sparse.linalg.LinearOperator``. ``ordito.linalg`` has ``lobpcg``, ``eigsh``, ``svds``, ``cg`` and others as SciPy has them, faster.
+Beside them there are ``gemm`` (dense
 products), ``column_stats`` and ``erp`` (averages of EEG epochs), ``ordito.io`` (files), ``ordito.sparse`` (a matrix for
 scikit-learn) and ``ordito.torch`` (an operator with gradients).
 """
 
-from ordito import io, sparse
+from ordito import io, linalg, sparse
 from ordito._dense import ColumnStats, column_stats, gemm
 from ordito._doctor import doctor
 from ordito._matrix import Choice, Matrix
@@ -32,6 +33,7 @@ __all__ = [
     "erp",
     "gemm",
     "io",
+    "linalg",
     "read",
     "sparse",
 ]

@@ -81,6 +81,17 @@ def solve_randomized_svd(
     power_iterations: int | None = ...,
     out: tuple[Block, Block] | None = ...,
 ) -> dict[str, Any]: ...
+def solve_cg(
+    matrix: Matrix,
+    asked: object,
+    b: Array | Block,
+    start: Array | Block | None = ...,
+    m: object = ...,
+    out: Block | None = ...,
+) -> dict[str, Any]: ...
+def solve_pagerank(
+    matrix: Matrix, transposed: bool, asked: object, damping: float, seeds: Array | None = ...
+) -> dict[str, Any]: ...
 def rows_of_columns(
     shape: tuple[int, int], indptr: Array, indices: Array, data: Array
 ) -> list[Array]: ...

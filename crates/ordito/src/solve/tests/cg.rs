@@ -242,10 +242,12 @@ fn a_start_is_used_and_never_made_worse() {
     assert!(found.history.iterations() < solve(&a, &b, 1e-9).unwrap().history.iterations());
     // The solution itself, and a start for a right-hand side of 0.
     let start = dense(&exact);
-    let found = cg(&plan_of_a, right.view(), Cg { start: Some(start.view().into()), ..Default::default() }).unwrap();
+    let found =
+        cg(&plan_of_a, right.view(), Cg { start: Some(start.view().into()), ..Default::default() }).unwrap();
     assert_eq!((found.history.iterations(), found.x.data()), (1, start.data()));
     let zero = Dense::zeros(100, 3).unwrap();
-    let found = cg(&plan_of_a, zero.view(), Cg { start: Some(start.view().into()), ..Default::default() }).unwrap();
+    let found =
+        cg(&plan_of_a, zero.view(), Cg { start: Some(start.view().into()), ..Default::default() }).unwrap();
     assert!(found.history.converged() && found.x.data().iter().all(|x| *x == 0.0));
 }
 
@@ -286,8 +288,8 @@ fn what_is_not_finite_is_said() {
     assert_eq!(solve(&a, &b, 1e-8).unwrap_err(), SolveError::NotFinite("the right-hand side"));
     let start = Dense::filled(25, 2, f64::NAN).unwrap();
     let right = dense(&random(25, 2, 1));
-    let error =
-        cg(&plan(&a), right.view(), Cg { start: Some(start.view().into()), ..Default::default() }).unwrap_err();
+    let error = cg(&plan(&a), right.view(), Cg { start: Some(start.view().into()), ..Default::default() })
+        .unwrap_err();
     assert!(matches!(error, SolveError::NotFinite(_)), "{error}");
 }
 

@@ -163,8 +163,8 @@ fn constraints_leave_the_rest() {
         assert!((value - expected).abs() < 1e-8, "{value} {expected}");
     }
     let twice = dense::<f64>(&DMatrix::from_columns(&[known.column(0), known.column(0)]));
-    let error =
-        lobpcg(&plan_of_a, Lobpcg { constraints: Some(twice.view().into()), ..Default::default() }).unwrap_err();
+    let error = lobpcg(&plan_of_a, Lobpcg { constraints: Some(twice.view().into()), ..Default::default() })
+        .unwrap_err();
     assert_eq!(error.to_string(), "the constraints are dependent: rank 1 of 2");
 }
 
@@ -223,7 +223,8 @@ fn what_is_not_finite_is_said() {
     let start = Dense::filled(25, 2, f64::NAN).unwrap();
     let plan_of_a = plan(&grid(5));
     let error =
-        lobpcg(&plan_of_a, Lobpcg { count: 2, start: Some(start.view().into()), ..Default::default() }).unwrap_err();
+        lobpcg(&plan_of_a, Lobpcg { count: 2, start: Some(start.view().into()), ..Default::default() })
+            .unwrap_err();
     assert!(matches!(error, SolveError::NotFinite(_)), "{error}");
 }
 
