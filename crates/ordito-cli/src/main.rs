@@ -3,7 +3,7 @@
 //! `operations` makes cases of inputs; `request` is what `verify` and `bench` were asked for, `targets` says where it runs, `instruments`
 //! what it is measured with; `session` walks it, `results` keeps what `--out` asks for in an
 //! `out_folder`, `summary` is what `bench` says at the end.
-//! `product` is what `spmm` and `gemm` share.
+//! `product` is what `spmm` and `gemm` share; `solvers` has the commands that solve.
 
 mod args;
 mod bench;
@@ -33,6 +33,7 @@ mod request;
 mod results;
 mod row_groups;
 mod session;
+mod solvers;
 mod spmm;
 mod suite;
 mod summary;
@@ -88,6 +89,8 @@ enum Command {
     Gemm(gemm::GemmArgs),
     /// Mean, variance, least and greatest element of every column of a file
     Columns(columns::ColumnsArgs),
+    /// Eigenvalues and eigenvectors of a symmetric matrix, with their residuals
+    Eigen(Box<solvers::eigen::EigenArgs>),
     /// Event-related potentials of EEG epochs: averages, errors, difference, peaks
     Erp(Box<erp::ErpArgs>),
     /// Every selected variant against the serial oracle; exit 1 if any is wrong
@@ -125,6 +128,7 @@ fn main() -> ExitCode {
         Command::Spmm(args) => spmm::run(&args, &console),
         Command::Gemm(args) => gemm::run(&args, &console),
         Command::Columns(args) => columns::run(&args, &console),
+        Command::Eigen(args) => solvers::eigen::run(&args, &console),
         Command::Erp(args) => erp::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),

@@ -1,0 +1,14 @@
+//! Commands that solve, a file for each, and what they share.
+//!
+//! `options` is what all of them can be told; `symmetric` and `laplacian` make of a matrix what a method needs; `watch` shows progress and
+//! looks for Ctrl-C. A command makes a `Solved` of what it found: `table` prints it, `page` draws it, `ending` writes what was asked for.
+
+pub(crate) mod eigen;
+mod ending;
+mod laplacian;
+mod options;
+mod page;
+mod solved;
+mod symmetric;
+mod table;
+mod watch;
