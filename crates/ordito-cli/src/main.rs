@@ -71,6 +71,7 @@ Examples:
   ordito verify spmm my.mtx.gz --k 3,8,16        is every kernel right on my matrix?
   ordito spmm my.mtx --x X.npy -o Y.npy --check  the product itself
   ordito gemm A.npy B.npy -o C.npy               a dense product
+  ordito eigen my.mtx --count 10 -o X.npy        eigenvalues and eigenvectors of a symmetric matrix
   ordito bench gemm 1000 --tile 8,16,32          what coalescing and tiling buy
   ordito erp target.txt nontarget.txt            event-related potentials
   ordito info my.mtx                             what is in it, and what auto would take
@@ -91,6 +92,8 @@ enum Command {
     Columns(columns::ColumnsArgs),
     /// Eigenvalues and eigenvectors of a symmetric matrix, with their residuals
     Eigen(Box<solvers::eigen::EigenArgs>),
+    /// The largest singular values and their vectors, with their residuals
+    Svd(Box<solvers::svd::SvdArgs>),
     /// Event-related potentials of EEG epochs: averages, errors, difference, peaks
     Erp(Box<erp::ErpArgs>),
     /// Every selected variant against the serial oracle; exit 1 if any is wrong
@@ -129,6 +132,7 @@ fn main() -> ExitCode {
         Command::Gemm(args) => gemm::run(&args, &console),
         Command::Columns(args) => columns::run(&args, &console),
         Command::Eigen(args) => solvers::eigen::run(&args, &console),
+        Command::Svd(args) => solvers::svd::run(&args, &console),
         Command::Erp(args) => erp::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),

@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::solvers::ending::{check_files, conclude, failed};
 use crate::solvers::laplacian::Laplacian;
 use crate::solvers::options::SolverArgs;
-use crate::solvers::solved::{Question, Sizes, Solved};
+use crate::solvers::solved::{Question, Sizes, Solved, rounding};
 use crate::solvers::symmetric::{check, check_square, half_sum};
 use crate::solvers::watch::Watch;
 use clap::{Args, ValueEnum};
@@ -13,7 +13,9 @@ use ordito::Scalar;
 use ordito::io::write_npy;
 use ordito::machine::Machine;
 use ordito::matrix::Csr;
-use ordito::solve::{Eigenpairs, Lobpcg, Preconditioner, SolveError, Step, Tolerance, Which, lobpcg};
+use ordito::solve::{
+    Eigenpairs, Lanczos, Lobpcg, Preconditioner, SolveError, Step, Tolerance, Which, eigsh, lobpcg,
+};
 use ordito::spmm::Plan;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -78,12 +80,15 @@ pub(crate) struct EigenArgs {
 enum Method {
     /// The best of approximations, residuals and last directions; takes --jacobi and --mass
     Lobpcg,
+    /// A block Krylov space with restarts, which are its iterations: to high accuracy
+    Lanczos,
 }
 
 impl Method {
     fn name(self) -> &'static str {
         match self {
             Method::Lobpcg => "lobpcg",
+            Method::Lanczos => "lanczos",
         }
     }
 }
@@ -104,6 +109,13 @@ pub(crate) fn run(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
+    for (given, option) in [(args.jacobi, "--jacobi"), (args.mass.is_some(), "--mass")] {
+        let method = args.method.name();
+        anyhow::ensure!(
+            !given || args.method == Method::Lobpcg,
+            "{option}: `--method {method}` takes none; `--method lobpcg` does"
+        );
+    }
     let inputs: Vec<&str> = [&args.matrix].into_iter().chain(&args.mass).map(String::as_str).collect();
     check_files(&args.solver, &inputs, args.output.as_slice())?;
     let machine = match args.solver.machine(console)? {
@@ -130,12 +142,12 @@ fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
     let relative_to =
         args.relative_to.unwrap_or(if args.laplacian { RelativeTo::Matrix } else { RelativeTo::Value });
     let tolerance = args.solver.tolerance::<S>();
+    let norm = largest_row_sum(&a);
     let (sizes, tolerance_of, asked_tolerance) = match relative_to {
-        RelativeTo::Value => (Sizes::Values, "|λ|", Tolerance::Relative(tolerance)),
-        RelativeTo::Matrix => {
-            let norm = largest_row_sum(&a);
-            (Sizes::Given(vec![norm; count]), "‖A‖", Tolerance::Absolute(tolerance * norm))
+        RelativeTo::Value => {
+            (Sizes::Values { rounding: rounding::<S>(norm) }, "|λ|", Tolerance::Relative(tolerance))
         }
+        RelativeTo::Matrix => (Sizes::Given(vec![norm; count]), "‖A‖", Tolerance::Absolute(tolerance * norm)),
     };
     let question = Question {
         op: "eigen",
@@ -185,7 +197,7 @@ fn symmetric<S: Scalar>(
     name: &str,
     machine: &Arc<Machine>,
 ) -> anyhow::Result<(Csr<S>, Option<String>)> {
-    check_square(&a, name, "")?;
+    check_square(&a, name, "; `ordito svd` takes any")?;
     if args.laplacian {
         let laplacian = Laplacian { unweighted: args.unweighted, normalized: args.normalized };
         let form = if args.normalized { "normalized Laplacian" } else { "Laplacian" };
@@ -221,6 +233,7 @@ fn solve<S: Scalar>(
                 ..Lobpcg::default()
             },
         ),
+        Method::Lanczos => eigsh(plan, Lanczos { count, which, control, ..Lanczos::default() }),
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn conclude(
         console.line(table::text(solved))?;
     }
     written?;
-    Ok(u8::from(!solved.converged()))
+    Ok(u8::from(!solved.is_good()))
 }
 
 fn write_files(args: &SolverArgs, solved: &Solved) -> anyhow::Result<()> {

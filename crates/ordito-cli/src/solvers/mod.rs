@@ -9,6 +9,7 @@ mod laplacian;
 mod options;
 mod page;
 mod solved;
+pub(crate) mod svd;
 mod symmetric;
 mod table;
 mod watch;

@@ -93,6 +93,11 @@ impl SolverArgs {
         Ok((source.name, a, machine))
     }
 
+    /// Was it said what residuals are to be?
+    pub(crate) fn has_tolerance(&self) -> bool {
+        self.tol.is_some()
+    }
+
     /// What residuals are to be, relative to what they are held against.
     pub(crate) fn tolerance<S: Scalar>(&self) -> f64 {
         self.tol.unwrap_or(if S::EPSILON > 1e-10 { 1e-4 } else { 1e-8 })
@@ -109,6 +114,7 @@ impl SolverArgs {
             seed: self.seed,
             progress: Some(progress),
             time_parts: self.time_parts,
+            ..Control::default()
         }
     }
 

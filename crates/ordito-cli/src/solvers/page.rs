@@ -29,7 +29,8 @@ fn render(solved: &Solved) -> String {
             "convergence",
             "Convergence",
             "Lower is better: residuals on a logarithmic scale, each relative to what it is held against.",
-            vec![(String::new(), convergence(solved))],
+            // Of a method that knows no residuals on its way there is nothing to draw.
+            if has_curves(solved) { vec![(String::new(), convergence(solved))] } else { Vec::new() },
         ),
         (
             "time",
@@ -48,7 +49,7 @@ fn render(solved: &Solved) -> String {
 
 fn header(solved: &Solved) -> String {
     let class = match solved.stopped {
-        Stopped::Converged => "good",
+        _ if solved.is_good() => "good",
         Stopped::Cancelled => "neutral",
         _ => "bad",
     };
@@ -78,11 +79,15 @@ fn results(solved: &Solved) -> String {
         cells.push(number(units::error(found.residual), found.residual));
         cells.push(number(units::error(found.relative_residual), found.relative_residual));
         cells.push(Cell::text(if found.converged { "converged" } else { "not converged" }));
-        rows += &row(!found.converged, &cells);
+        rows += &row(solved.has_goal && !found.converged, &cells);
     }
     let bound = solved.bound.map(|bound| format!("<p>{}.</p>\n", escape(bound))).unwrap_or_default();
     let caption = format!("{}: {}", solved.question.op, solved.question.asked);
     format!("{}{bound}", table(&caption, &titles, &rows))
+}
+
+fn has_curves(solved: &Solved) -> bool {
+    solved.curves().iter().any(|curve| curve.len() > 1)
 }
 
 /// Residuals over iterations.

@@ -63,8 +63,11 @@ impl Question {
 /// What residuals are held against.
 #[derive(Debug, Clone)]
 pub(crate) enum Sizes {
-    /// The values that were found.
-    Values,
+    /// The values that were found. Of values near 0 what rounding leaves of a product is enough, as solvers have it.
+    Values {
+        /// That much.
+        rounding: f64,
+    },
     /// One for each column.
     Given(Vec<f64>),
 }
@@ -89,6 +92,11 @@ pub(crate) struct TimesNs {
     pub(crate) combinations: f64,
     pub(crate) small_problems: f64,
     pub(crate) total: f64,
+}
+
+/// What rounding leaves of a product with a matrix of that norm: the library asks for no more.
+pub(crate) fn rounding<S: Scalar>(norm: f64) -> f64 {
+    64.0 * S::EPSILON * norm
 }
 
 impl TimesNs {
@@ -141,6 +149,9 @@ pub(crate) struct Solved {
     /// What else is to be said of the table: a bound.
     #[serde(skip)]
     pub(crate) bound: Option<&'static str>,
+    /// Does the tolerance decide anything? Not where a fixed number of products was asked for.
+    #[serde(skip)]
+    pub(crate) has_goal: bool,
     #[serde(skip)]
     pub(crate) sizes: Sizes,
 }
@@ -158,7 +169,8 @@ impl Solved {
         let row = |(column, &residual): (usize, &f64)| {
             let value = values.as_ref().map(|values| values[column]);
             let size = size_of_column(&sizes, values.as_deref(), column);
-            let converged = residual <= question.tolerance * size;
+            let rounding = if let Sizes::Values { rounding } = sizes { rounding } else { 0.0 };
+            let converged = residual <= (question.tolerance * size).max(rounding);
             Row { value, residual, relative_residual: ratio(residual, size), converged }
         };
         let results = residuals.iter().enumerate().map(row).collect();
@@ -177,29 +189,36 @@ impl Solved {
             fingerprint: Fingerprint::new(machine.cpu(), command),
             value_name: None,
             bound: None,
+            has_goal: true,
             question,
             sizes,
         }
     }
 
-    pub(crate) fn converged(&self) -> bool {
-        self.stopped == Stopped::Converged
+    /// Is this what was asked for?
+    pub(crate) fn is_good(&self) -> bool {
+        self.stopped == Stopped::Converged || !self.has_goal && self.stopped != Stopped::Cancelled
     }
 
     /// How it ended, in a sentence.
     pub(crate) fn outcome(&self) -> String {
         let Question { tolerance, tolerance_of, .. } = self.question;
-        let limit = format!("{}·{tolerance_of}", units::error(tolerance));
+        let mut limit = format!("{}·{tolerance_of}", units::error(tolerance));
+        if self.results.iter().any(|row| row.converged && !(row.relative_residual <= tolerance)) {
+            limit += ", or what rounding leaves";
+        }
         let count = self.results.len();
         let within = self.results.iter().filter(|row| row.converged).count();
         let all = match (within, count) {
             (1, 1) => format!("the residual is within {limit}"),
+            (2, 2) => format!("both residuals are within {limit}"),
             (within, count) if within == count => format!("all {count} residuals are within {limit}"),
             (0, _) => format!("no residual is within {limit}"),
             (within, count) => format!("{within} of {count} residuals are within {limit}"),
         };
         match self.stopped {
             Stopped::Converged => format!("converged: {all}"),
+            Stopped::Limit if !self.has_goal => format!("done, after a fixed number of products: {all}"),
             Stopped::Cancelled => format!("interrupted, not converged: {all}"),
             Stopped::Limit => {
                 format!("not converged within the limit of iterations: {all} (--max-iterations)")
@@ -225,7 +244,7 @@ impl Solved {
 
 fn size_of_column(sizes: &Sizes, values: Option<&[f64]>, column: usize) -> f64 {
     match sizes {
-        Sizes::Values => values.and_then(|values| values.get(column)).map_or(1.0, |value| value.abs()),
+        Sizes::Values { .. } => values.and_then(|values| values.get(column)).map_or(1.0, |value| value.abs()),
         Sizes::Given(sizes) => sizes.get(column).copied().unwrap_or(1.0),
     }
 }

@@ -65,6 +65,9 @@ fn values(solved: &Solved) -> Vec<String> {
     }
     columns.push(column("residual", cells(&|_, row| units::error(row.residual))));
     columns.push(column(&relative, cells(&|_, row| units::error(row.relative_residual))));
+    if !solved.has_goal || solved.results.iter().all(|row| row.converged) {
+        return laid_out(&columns);
+    }
     let text = |title, cells| Printed { title, is_text: true, cells };
     columns
         .push(text("", cells(&|_, row| if row.converged { String::new() } else { "not converged".into() })));

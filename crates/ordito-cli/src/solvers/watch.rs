@@ -21,14 +21,12 @@ impl Watch {
 
     /// Tells of an iteration; the last one where Ctrl-C was pressed.
     pub(crate) fn step(&self, step: &Step) -> ControlFlow<()> {
-        let worst = step.residuals.iter().copied().fold(0.0, f64::max);
         self.bar.at(step.converged);
-        self.bar.say(format!(
-            "of {} converged, iteration {}, worst residual {}",
-            self.count,
-            step.iteration,
-            units::error(worst)
-        ));
+        // Not every method knows residuals on its way.
+        let worst = step.residuals.iter().copied().reduce(f64::max);
+        let worst = worst.map(|worst| format!(", worst residual {}", units::error(worst)));
+        let worst = worst.unwrap_or_default();
+        self.bar.say(format!("of {} converged, iteration {}{worst}", self.count, step.iteration));
         if interrupt::interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
