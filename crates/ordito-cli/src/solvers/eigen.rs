@@ -2,6 +2,7 @@
 
 use crate::args::{Dtype, with_scalar};
 use crate::console::Console;
+use crate::solvers::diagonal::inverse_diagonal;
 use crate::solvers::ending::{check_files, conclude, failed};
 use crate::solvers::laplacian::Laplacian;
 use crate::solvers::options::SolverArgs;
@@ -14,7 +15,7 @@ use ordito::io::write_npy;
 use ordito::machine::Machine;
 use ordito::matrix::Csr;
 use ordito::solve::{
-    Eigenpairs, Lanczos, Lobpcg, Preconditioner, SolveError, Step, Tolerance, Which, eigsh, lobpcg,
+    Eigenpairs, Lanczos, Lobpcg, Preconditioner, SolveError, Tolerance, Which, eigsh, lobpcg,
 };
 use ordito::spmm::Plan;
 use std::num::NonZeroUsize;
@@ -45,6 +46,9 @@ pub(crate) struct EigenArgs {
     /// The smallest eigenvalues
     #[arg(long)]
     smallest: bool,
+    /// The largest by size, whatever their sign; not with lobpcg
+    #[arg(long, conflicts_with_all = ["largest", "smallest"])]
+    largest_magnitude: bool,
     /// How they are found
     #[arg(long, value_enum, default_value = "lobpcg")]
     method: Method,
@@ -109,6 +113,10 @@ pub(crate) fn run(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
+    anyhow::ensure!(
+        !args.largest_magnitude || args.method != Method::Lobpcg,
+        "--largest-magnitude: `--method lobpcg` finds one end of the spectrum; `--method lanczos` finds both"
+    );
     for (given, option) in [(args.jacobi, "--jacobi"), (args.mass.is_some(), "--mass")] {
         let method = args.method.name();
         anyhow::ensure!(
@@ -136,8 +144,12 @@ fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
         None => (None, machine),
     };
     let count = args.count.map_or(COUNT.min(a.rows()), NonZeroUsize::get);
-    let which =
-        if args.smallest || args.laplacian && !args.largest { Which::Smallest } else { Which::Largest };
+    let which = match (args.smallest, args.largest_magnitude, args.largest) {
+        (_, true, _) => Which::LargestMagnitude,
+        (true, _, _) => Which::Smallest,
+        (_, _, false) if args.laplacian => Which::Smallest,
+        _ => Which::Largest,
+    };
     let jacobi = args.jacobi.then(|| inverse_diagonal(&a, &name)).transpose()?;
     let relative_to =
         args.relative_to.unwrap_or(if args.laplacian { RelativeTo::Matrix } else { RelativeTo::Value });
@@ -183,11 +195,13 @@ fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn asked(count: usize, which: Which) -> String {
-    let end = match which {
-        Which::Largest => "largest",
-        Which::Smallest => "smallest",
-    };
-    if count == 1 { format!("the {end} eigenvalue") } else { format!("the {count} {end} eigenvalues") }
+    let end = if which == Which::Smallest { "smallest" } else { "largest" };
+    match (count, which) {
+        (1, Which::LargestMagnitude) => "the eigenvalue of the largest size".into(),
+        (count, Which::LargestMagnitude) => format!("the {count} eigenvalues of the largest size"),
+        (1, _) => format!("the {end} eigenvalue"),
+        _ => format!("the {count} {end} eigenvalues"),
+    }
 }
 
 /// The matrix that eigenvalues are of, and what was made of the one that was read.
@@ -219,8 +233,7 @@ fn solve<S: Scalar>(
     tolerance: Tolerance,
     watch: &Watch,
 ) -> Result<Eigenpairs<S>, SolveError> {
-    let mut progress = |step: &Step| watch.step(step);
-    let control = args.solver.control(tolerance, &mut progress);
+    let control = args.solver.control(tolerance, watch);
     match args.method {
         Method::Lobpcg => lobpcg(
             plan,
@@ -235,21 +248,6 @@ fn solve<S: Scalar>(
         ),
         Method::Lanczos => eigsh(plan, Lanczos { count, which, control, ..Lanczos::default() }),
     }
-}
-
-/// 1/aᵢᵢ, all of which must be positive.
-fn inverse_diagonal<S: Scalar>(a: &Csr<S>, name: &str) -> anyhow::Result<Vec<S>> {
-    (0..a.rows())
-        .map(|row| {
-            let entry = a.row(row).find(|&(col, _)| col == row).map_or(0.0, |(_, value)| value.to_f64());
-            let number = row + 1;
-            anyhow::ensure!(
-                entry > 0.0 && entry.is_finite(),
-                "{name}: --jacobi needs a positive diagonal, and entry ({number}, {number}), counted from 1, is {entry}"
-            );
-            Ok(S::from_f64(1.0 / entry))
-        })
-        .collect()
 }
 
 /// ‖A‖∞, which no eigenvalue of a symmetric matrix exceeds.

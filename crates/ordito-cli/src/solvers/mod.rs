@@ -1,8 +1,9 @@
 //! Commands that solve, a file for each, and what they share.
 //!
-//! `options` is what all of them can be told; `symmetric` and `laplacian` make of a matrix what a method needs; `watch` shows progress and
+//! `options` is what all of them can be told; `symmetric`, `laplacian` and `diagonal` make of a matrix what a method needs; `watch` shows progress and
 //! looks for Ctrl-C. A command makes a `Solved` of what it found: `table` prints it, `page` draws it, `ending` writes what was asked for.
 
+mod diagonal;
 pub(crate) mod eigen;
 mod ending;
 mod laplacian;

@@ -3,15 +3,15 @@
 use crate::args::{Device, Dtype, MemoryArgs};
 use crate::console::Console;
 use crate::matrix_input::Matrix;
+use crate::solvers::watch::Watch;
 use crate::targets::missing_device;
 use clap::Args;
 use ordito::Scalar;
 use ordito::io::{Duplicates, ReadOptions};
 use ordito::machine::{Accelerator, Interrupt, Machine};
 use ordito::matrix::Csr;
-use ordito::solve::{Control, Step, Tolerance};
+use ordito::solve::{Control, Tolerance};
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -103,16 +103,13 @@ impl SolverArgs {
         self.tol.unwrap_or(if S::EPSILON > 1e-10 { 1e-4 } else { 1e-8 })
     }
 
-    pub(crate) fn control<'a>(
-        &self,
-        tolerance: Tolerance,
-        progress: &'a mut dyn FnMut(&Step) -> ControlFlow<()>,
-    ) -> Control<'a> {
+    /// When to stop, watched.
+    pub(crate) fn control<'a>(&self, tolerance: Tolerance, watch: &'a Watch) -> Control<'a> {
         Control {
             tolerance: Some(tolerance),
             max_iterations: self.max_iterations,
             seed: self.seed,
-            progress: Some(progress),
+            progress: Some(Box::new(|step| watch.step(step))),
             time_parts: self.time_parts,
             ..Control::default()
         }

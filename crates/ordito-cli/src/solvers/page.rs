@@ -81,7 +81,7 @@ fn results(solved: &Solved) -> String {
         cells.push(Cell::text(if found.converged { "converged" } else { "not converged" }));
         rows += &row(solved.has_goal && !found.converged, &cells);
     }
-    let bound = solved.bound.map(|bound| format!("<p>{}.</p>\n", escape(bound))).unwrap_or_default();
+    let bound = solved.bound.map(|bound| format!("<p>Bound: {}.</p>\n", escape(bound))).unwrap_or_default();
     let caption = format!("{}: {}", solved.question.op, solved.question.asked);
     format!("{}{bound}", table(&caption, &titles, &rows))
 }

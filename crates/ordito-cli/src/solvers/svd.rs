@@ -11,9 +11,7 @@ use ordito::Scalar;
 use ordito::io::npy::write_npy_vector;
 use ordito::io::write_npy;
 use ordito::matrix::{Dense, DenseView};
-use ordito::solve::{
-    RandomizedSvd, SingularTriplets, SolveError, Step, Svds, Tolerance, randomized_svd, svds,
-};
+use ordito::solve::{RandomizedSvd, SingularTriplets, SolveError, Svds, Tolerance, randomized_svd, svds};
 use ordito::spmm::Plan;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -150,8 +148,7 @@ fn solve<S: Scalar>(
     tolerance: Tolerance,
     watch: &Watch,
 ) -> Result<SingularTriplets<S>, SolveError> {
-    let mut progress = |step: &Step| watch.step(step);
-    let control = args.solver.control(tolerance, &mut progress);
+    let control = args.solver.control(tolerance, watch);
     match args.method {
         Method::Lanczos => svds(plan, Svds { count, control, ..Svds::default() }),
         Method::Randomized => {
