@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 pub(crate) struct SolverArgs {
     /// Residuals up to so much, relative to what they are held against, are small enough [default: 1e-8; in f32 1e-4]
-    #[arg(long, value_name = "T", value_parser = parse_tolerance)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = parse_tolerance)]
     tol: Option<f64>,
     /// Iterations at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
