@@ -204,7 +204,7 @@ impl Solved {
     pub(crate) fn outcome(&self) -> String {
         let Question { tolerance, tolerance_of, .. } = self.question;
         let mut limit = format!("{}·{tolerance_of}", units::error(tolerance));
-        if self.results.iter().any(|row| row.converged && !(row.relative_residual <= tolerance)) {
+        if self.results.iter().any(|row| row.converged && row.relative_residual > tolerance) {
             limit += ", or what rounding leaves";
         }
         let count = self.results.len();

@@ -24,9 +24,9 @@ impl Watch {
         self.bar.at(step.converged);
         // Not every method knows residuals on its way.
         let worst = step.residuals.iter().copied().reduce(f64::max);
-        let worst = worst.map(|worst| format!(", worst residual {}", units::error(worst)));
-        let worst = worst.unwrap_or_default();
-        self.bar.say(format!("of {} converged, iteration {}{worst}", self.count, step.iteration));
+        let worst = worst.map(|worst| format!("worst residual {}, ", units::error(worst)));
+        let (worst, iteration) = (worst.unwrap_or_default(), step.iteration);
+        self.bar.say(format!("{worst}{} of {} converged, iteration {iteration}", step.converged, self.count));
         if interrupt::interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
