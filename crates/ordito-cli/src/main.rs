@@ -94,6 +94,10 @@ enum Command {
     Eigen(Box<solvers::eigen::EigenArgs>),
     /// The largest singular values and their vectors, with their residuals
     Svd(Box<solvers::svd::SvdArgs>),
+    /// X of A·X = B, for a symmetric and positive definite A and many columns at once
+    Solve(Box<solvers::solve::SolveArgs>),
+    /// Ranks of the nodes of a graph, for one seed or many at once
+    Pagerank(Box<solvers::pagerank::PagerankArgs>),
     /// Event-related potentials of EEG epochs: averages, errors, difference, peaks
     Erp(Box<erp::ErpArgs>),
     /// Every selected variant against the serial oracle; exit 1 if any is wrong
@@ -133,6 +137,8 @@ fn main() -> ExitCode {
         Command::Columns(args) => columns::run(&args, &console),
         Command::Eigen(args) => solvers::eigen::run(&args, &console),
         Command::Svd(args) => solvers::svd::run(&args, &console),
+        Command::Solve(args) => solvers::solve::run(&args, &console),
+        Command::Pagerank(args) => solvers::pagerank::run(&args, &console),
         Command::Erp(args) => erp::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),

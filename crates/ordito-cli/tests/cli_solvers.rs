@@ -7,8 +7,9 @@ mod command;
 
 use command::{json_lines, ordito};
 use ordito::Dense;
-use ordito::io::npy::{Conversion, read_npy_shape};
-use ordito::io::{read_csr, read_npy};
+use ordito::io::npy::{Conversion, read_npy_shape, write_npy_vector};
+use ordito::io::{read_csr, read_npy, write_npy};
+use ordito::matrix::random_dense;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -120,6 +121,59 @@ fn a_matrix_is_nearly_the_product_of_its_singular_triplets() {
             assert!((found - expected).abs() < 1e-6, "({row}, {col}): {found} {expected}");
         }
     }
+}
+
+/// 2 on the diagonal of a path: B is A times what is expected.
+#[test]
+fn right_hand_sides_are_solved_for_and_keep_their_dimensions() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text =
+        format!("%%MatrixMarket matrix coordinate real symmetric\n{NODES} {NODES} {}\n", 2 * NODES - 1);
+    for node in 1..=NODES {
+        text += &format!("{node} {node} 2.5\n");
+        text += &if node < NODES { format!("{} {node} -1\n", node + 1) } else { String::new() };
+    }
+    std::fs::write(folder.path().join("a.mtx"), text).unwrap();
+    let a = read_csr::<f64>(folder.path().join("a.mtx").to_str().unwrap()).unwrap();
+    let expected = random_dense::<f64>(NODES, 3, 7).unwrap();
+    let b = &a * &expected;
+    write_npy(b.view(), &folder.path().join("b.npy")).unwrap();
+    let first = Dense::from_rows(NODES, 1, (0..NODES).map(|row| b.view().row(row)[0]).collect()).unwrap();
+    write_npy_vector(first.view(), &folder.path().join("one.npy")).unwrap();
+    for (b, jacobi, shape) in [("b.npy", "", vec![NODES, 3]), ("one.npy", "--jacobi", vec![NODES])] {
+        let arguments = format!("solve a.mtx --rhs {b} {jacobi} --tol 1e-12 -o x.npy --page x.html");
+        let output = ordito(&folder, &arguments.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(read_npy_shape(&folder.path().join("x.npy")).unwrap(), shape);
+        let x = read(&folder, "x.npy");
+        for row in 0..NODES {
+            for (found, expected) in x.view().row(row).iter().zip(expected.view().row(row)) {
+                assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+            }
+        }
+    }
+}
+
+/// Of a ring every node has the same rank; as node 3 sees it, 3 and those behind it come first.
+#[test]
+fn ranks_are_those_of_a_ring() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = "%%MatrixMarket matrix coordinate pattern general\n5 5 5\n".to_owned();
+    (1..=5).for_each(|node| text += &format!("{node} {}\n", node % 5 + 1));
+    std::fs::write(folder.path().join("ring.mtx"), text).unwrap();
+    let run = |arguments: &str| {
+        let output = ordito(&folder, &arguments.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        json_lines(&output)[0].clone()
+    };
+    run("pagerank ring.mtx -o ranks.npy --json -");
+    assert_eq!(read_npy_shape(&folder.path().join("ranks.npy")).unwrap(), [5]);
+    assert!(read(&folder, "ranks.npy").data().iter().all(|rank| (rank - 0.2).abs() < 1e-7));
+    let found = run("pagerank ring.mtx --seed-nodes 3 --top 3 -o seen.npy --json -");
+    let nodes: Vec<u64> =
+        found["top"].as_array().unwrap().iter().map(|top| top["node"].as_u64().unwrap()).collect();
+    assert_eq!(nodes, [3, 4, 5]);
+    assert_eq!(read(&folder, "seen.npy").shape(), (5, 1));
 }
 
 #[test]

@@ -15,7 +15,8 @@ use ordito::io::write_npy;
 use ordito::machine::Machine;
 use ordito::matrix::Csr;
 use ordito::solve::{
-    Eigenpairs, Lanczos, Lobpcg, Preconditioner, SolveError, Tolerance, Which, eigsh, lobpcg,
+    Chebyshev, Eigenpairs, Lanczos, Lobpcg, Preconditioner, SolveError, Tolerance, Which, chebyshev, eigsh,
+    lobpcg,
 };
 use ordito::spmm::Plan;
 use std::num::NonZeroUsize;
@@ -46,7 +47,7 @@ pub(crate) struct EigenArgs {
     /// The smallest eigenvalues
     #[arg(long)]
     smallest: bool,
-    /// The largest by size, whatever their sign; not with lobpcg
+    /// The largest by size, whatever their sign; only with lanczos
     #[arg(long, conflicts_with_all = ["largest", "smallest"])]
     largest_magnitude: bool,
     /// How they are found
@@ -86,6 +87,8 @@ enum Method {
     Lobpcg,
     /// A block Krylov space with restarts, which are its iterations: to high accuracy
     Lanczos,
+    /// A polynomial of the matrix that leaves of a block little but what is wanted: for many eigenvalues
+    Chebyshev,
 }
 
 impl Method {
@@ -93,6 +96,7 @@ impl Method {
         match self {
             Method::Lobpcg => "lobpcg",
             Method::Lanczos => "lanczos",
+            Method::Chebyshev => "chebyshev",
         }
     }
 }
@@ -113,12 +117,12 @@ pub(crate) fn run(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
+    let method = args.method.name();
     anyhow::ensure!(
-        !args.largest_magnitude || args.method != Method::Lobpcg,
-        "--largest-magnitude: `--method lobpcg` finds one end of the spectrum; `--method lanczos` finds both"
+        !args.largest_magnitude || args.method == Method::Lanczos,
+        "--largest-magnitude: `--method {method}` finds one end of the spectrum; `--method lanczos` finds both"
     );
     for (given, option) in [(args.jacobi, "--jacobi"), (args.mass.is_some(), "--mass")] {
-        let method = args.method.name();
         anyhow::ensure!(
             !given || args.method == Method::Lobpcg,
             "{option}: `--method {method}` takes none; `--method lobpcg` does"
@@ -163,7 +167,7 @@ fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
     };
     let question = Question {
         op: "eigen",
-        method: args.method.name(),
+        method,
         asked: asked(count, which),
         matrix: name,
         taken_as,
@@ -246,6 +250,7 @@ fn solve<S: Scalar>(
                 ..Lobpcg::default()
             },
         ),
+        Method::Chebyshev => chebyshev(plan, Chebyshev { count, which, control, ..Chebyshev::default() }),
         Method::Lanczos => eigsh(plan, Lanczos { count, which, control, ..Lanczos::default() }),
     }
 }

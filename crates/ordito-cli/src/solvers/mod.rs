@@ -9,6 +9,8 @@ mod ending;
 mod laplacian;
 mod options;
 mod page;
+pub(crate) mod pagerank;
+pub(crate) mod solve;
 mod solved;
 pub(crate) mod svd;
 mod symmetric;

@@ -24,6 +24,7 @@ pub(crate) fn write(path: &Path, solved: &Solved) -> Result<(), WriteError> {
 fn render(solved: &Solved) -> String {
     let mut contents = Contents::default();
     contents.add("Results", &results(solved));
+    contents.add("Ranks", &ranks(solved));
     let all = [
         (
             "convergence",
@@ -84,6 +85,20 @@ fn results(solved: &Solved) -> String {
     let bound = solved.bound.map(|bound| format!("<p>Bound: {}.</p>\n", escape(bound))).unwrap_or_default();
     let caption = format!("{}: {}", solved.question.op, solved.question.asked);
     format!("{}{bound}", table(&caption, &titles, &rows))
+}
+
+/// The first nodes of every ranking; nothing where there is none.
+fn ranks(solved: &Solved) -> String {
+    let number = |text: String, value: f64| Cell { value: Some(value), ..Cell::number(text) };
+    let mut rows = String::new();
+    for top in &solved.top {
+        let whole = [top.seed, top.place, top.node].map(|it| number(it.to_string(), it as f64));
+        let cells: Vec<Cell> =
+            whole.into_iter().chain([number(format!("{:.6e}", top.rank), top.rank)]).collect();
+        rows += &row(false, &cells);
+    }
+    let titles = [("seed", "number"), ("place", "number"), ("node", "number"), ("rank", "number")];
+    if rows.is_empty() { rows } else { table("The first nodes of every ranking", &titles, &rows) }
 }
 
 fn has_curves(solved: &Solved) -> bool {

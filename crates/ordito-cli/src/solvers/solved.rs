@@ -2,7 +2,7 @@
 
 use crate::interrupt;
 use ordito::machine::{Accelerator, Machine};
-use ordito::matrix::Csr;
+use ordito::matrix::{Csr, Dense};
 use ordito::solve::{History, Step, Stopped, Times};
 use ordito::{Scalar, units};
 use ordito_bench::report::{Fingerprint, SCHEMA};
@@ -126,6 +126,16 @@ impl TimesNs {
     }
 }
 
+/// A node of a ranking; seed, place and node are counted from 1.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct TopNode {
+    /// The node that the ranking is seen from, else the number of the ranking.
+    pub(crate) seed: usize,
+    pub(crate) place: usize,
+    pub(crate) node: usize,
+    pub(crate) rank: f64,
+}
+
 /// What was found.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Solved {
@@ -135,6 +145,9 @@ pub(crate) struct Solved {
     pub(crate) stopped: Stopped,
     pub(crate) interrupted: bool,
     pub(crate) results: Vec<Row>,
+    /// Of rankings, the first nodes of each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) top: Vec<TopNode>,
     pub(crate) iterations: usize,
     /// Vectors that the matrix was applied to.
     pub(crate) products: usize,
@@ -181,6 +194,7 @@ impl Solved {
             stopped: history.stopped,
             interrupted: interrupt::interrupted(),
             results,
+            top: Vec::new(),
             iterations: history.iterations(),
             products: history.products,
             times_ns: TimesNs::of(&history.times),
@@ -247,6 +261,17 @@ fn size_of_column(sizes: &Sizes, values: Option<&[f64]>, column: usize) -> f64 {
         Sizes::Values { .. } => values.and_then(|values| values.get(column)).map_or(1.0, |value| value.abs()),
         Sizes::Given(sizes) => sizes.get(column).copied().unwrap_or(1.0),
     }
+}
+
+/// The 2-norm of every column.
+pub(crate) fn column_norms<S: Scalar>(of: &Dense<S>) -> Vec<f64> {
+    let mut squares = vec![0.0; of.cols()];
+    for row in 0..of.rows() {
+        for (square, value) in squares.iter_mut().zip(of.view().row(row)) {
+            *square += value.to_f64().powi(2);
+        }
+    }
+    squares.into_iter().map(f64::sqrt).collect()
 }
 
 /// 0 of nothing is 0.

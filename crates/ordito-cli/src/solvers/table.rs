@@ -1,6 +1,6 @@
 //! What was found, for a terminal.
 
-use crate::solvers::solved::{Row, Solved};
+use crate::solvers::solved::{Row, Solved, TopNode};
 use ordito::text::for_one_line;
 use ordito::units;
 use ordito_bench::report::table::{Printed, laid_out};
@@ -10,6 +10,10 @@ pub(crate) fn text(solved: &Solved) -> String {
     let mut lines = vec![heading(solved), format!("solver    {}", solver(solved)), String::new()];
     lines.extend(values(solved));
     lines.push(String::new());
+    if !solved.top.is_empty() {
+        lines.extend(ranking(solved));
+        lines.push(String::new());
+    }
     lines.push(format!("outcome   {}", solved.outcome()));
     lines.extend(solved.bound.map(|bound| format!("bound     {bound}")));
     lines.push(format!("time      {}", time(solved)));
@@ -71,6 +75,21 @@ fn values(solved: &Solved) -> Vec<String> {
     let text = |title, cells| Printed { title, is_text: true, cells };
     columns
         .push(text("", cells(&|_, row| if row.converged { String::new() } else { "not converged".into() })));
+    laid_out(&columns)
+}
+
+/// The first nodes of every ranking.
+fn ranking(solved: &Solved) -> Vec<String> {
+    let cells = |cell: &dyn Fn(&TopNode) -> String| solved.top.iter().map(cell).collect();
+    let column = |title, cells| Printed { title, is_text: false, cells };
+    let mut columns = vec![
+        column("place", cells(&|top| top.place.to_string())),
+        column("node", cells(&|top| top.node.to_string())),
+        column("rank", cells(&|top| format!("{:.6e}", top.rank))),
+    ];
+    if solved.top.iter().any(|top| top.seed != solved.top[0].seed) {
+        columns.insert(0, column("seed", cells(&|top| top.seed.to_string())));
+    }
     laid_out(&columns)
 }
 
