@@ -107,6 +107,10 @@ impl Busy {
     pub(crate) fn step(&self) {
         self.0.inc(1);
     }
+    /// So many steps are done.
+    pub(crate) fn at(&self, steps: usize) {
+        self.0.set_position(steps as u64);
+    }
     /// Prints without the bar in the way.
     pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.0.suspend(print)

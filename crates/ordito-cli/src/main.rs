@@ -3,7 +3,7 @@
 //! `operations` makes cases of inputs; `request` is what `verify` and `bench` were asked for, `targets` says where it runs, `instruments`
 //! what it is measured with; `session` walks it, `results` keeps what `--out` asks for in an
 //! `out_folder`, `summary` is what `bench` says at the end.
-//! `product` is what `spmm` and `gemm` share.
+//! `product` is what `spmm` and `gemm` share; `solvers` has the commands that solve.
 
 mod args;
 mod bench;
@@ -33,6 +33,7 @@ mod request;
 mod results;
 mod row_groups;
 mod session;
+mod solvers;
 mod spmm;
 mod suite;
 mod summary;
@@ -70,6 +71,7 @@ Examples:
   ordito verify spmm my.mtx.gz --k 3,8,16        is every kernel right on my matrix?
   ordito spmm my.mtx --x X.npy -o Y.npy --check  the product itself
   ordito gemm A.npy B.npy -o C.npy               a dense product
+  ordito eigen my.mtx --count 10 -o X.npy        eigenvalues and eigenvectors of a symmetric matrix
   ordito bench gemm 1000 --tile 8,16,32          what coalescing and tiling buy
   ordito erp target.txt nontarget.txt            event-related potentials
   ordito info my.mtx                             what is in it, and what auto would take
@@ -88,6 +90,14 @@ enum Command {
     Gemm(gemm::GemmArgs),
     /// Mean, variance, least and greatest element of every column of a file
     Columns(columns::ColumnsArgs),
+    /// Eigenvalues and eigenvectors of a symmetric matrix, with their residuals
+    Eigen(Box<solvers::eigen::EigenArgs>),
+    /// The largest singular values and their vectors, with their residuals
+    Svd(Box<solvers::svd::SvdArgs>),
+    /// X of A·X = B, for a symmetric and positive definite A and many columns at once
+    Solve(Box<solvers::solve::SolveArgs>),
+    /// Ranks of the nodes of a graph, for one seed or many at once
+    Pagerank(Box<solvers::pagerank::PagerankArgs>),
     /// Event-related potentials of EEG epochs: averages, errors, difference, peaks
     Erp(Box<erp::ErpArgs>),
     /// Every selected variant against the serial oracle; exit 1 if any is wrong
@@ -125,6 +135,10 @@ fn main() -> ExitCode {
         Command::Spmm(args) => spmm::run(&args, &console),
         Command::Gemm(args) => gemm::run(&args, &console),
         Command::Columns(args) => columns::run(&args, &console),
+        Command::Eigen(args) => solvers::eigen::run(&args, &console),
+        Command::Svd(args) => solvers::svd::run(&args, &console),
+        Command::Solve(args) => solvers::solve::run(&args, &console),
+        Command::Pagerank(args) => solvers::pagerank::run(&args, &console),
         Command::Erp(args) => erp::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),

@@ -115,4 +115,7 @@ mod documents {
     struct Library;
     #[doc = include_str!("../../../docs/gpu.md")]
     struct Gpu;
+    #[cfg(feature = "solve")]
+    #[doc = include_str!("../../../docs/solvers.md")]
+    struct Solvers;
 }

@@ -3,11 +3,13 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 
 /// A column as it is printed.
-pub(crate) struct Printed<'a> {
-    pub(crate) title: &'a str,
+pub struct Printed<'a> {
+    /// Above it.
+    pub title: &'a str,
     /// Text stands left, numbers right.
-    pub(crate) is_text: bool,
-    pub(crate) cells: Vec<String>,
+    pub is_text: bool,
+    /// From top to bottom.
+    pub cells: Vec<String>,
 }
 
 /// Numbers in columns need no lines, and the width goes further.
@@ -29,7 +31,7 @@ pub(crate) fn total_width(columns: &[Printed<'_>]) -> usize {
 }
 
 /// The titles, a line under them, and a line for each row. Columns have equally many cells.
-pub(crate) fn laid_out(columns: &[Printed<'_>]) -> Vec<String> {
+pub fn laid_out(columns: &[Printed<'_>]) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
     let aligned = |column: &Printed<'_>, content: &str| {

@@ -1,0 +1,125 @@
+//! Is a matrix symmetric? And if not, the symmetric half of it.
+
+use ordito::Scalar;
+use ordito::machine::Machine;
+use ordito::matrix::{Coo, Csr, Duplicates};
+use ordito::refusal::Refusal;
+use std::cmp::Ordering;
+
+/// Two entries that should be the same, and are not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Difference {
+    row: usize,
+    col: usize,
+    value: f64,
+    mirrored: f64,
+}
+
+/// Refuses a matrix that is not square, saying what takes one.
+pub(crate) fn check_square<S: Scalar>(a: &Csr<S>, name: &str, advice: &str) -> anyhow::Result<()> {
+    let (rows, cols) = a.shape();
+    anyhow::ensure!(rows == cols, "{name}: a square matrix is needed, this one is {rows} × {cols}{advice}");
+    Ok(())
+}
+
+/// Refuses a square matrix that is not symmetric, saying where. An entry that is not there is 0.
+pub(crate) fn check<S: Scalar>(
+    a: &Csr<S>,
+    name: &str,
+    advice: &str,
+    machine: &Machine,
+) -> anyhow::Result<()> {
+    if let Some(Difference { row, col, value, mirrored }) = first_difference(a, machine)? {
+        let (row, col) = (row + 1, col + 1);
+        anyhow::bail!(
+            "{name}: not symmetric: entry ({row}, {col}) is {value}, entry ({col}, {row}) is {mirrored}, counted from 1{advice}"
+        );
+    }
+    Ok(())
+}
+
+/// The first of them, row by row.
+fn first_difference<S: Scalar>(a: &Csr<S>, machine: &Machine) -> anyhow::Result<Option<Difference>> {
+    let bytes = Csr::<S>::bytes_for(a.rows(), a.nnz());
+    meanwhile(machine, "Aᵀ, to see whether A is symmetric", bytes)?;
+    let transposed = machine.pool().install(|| a.try_transpose())?;
+    for row in 0..a.rows() {
+        let (mut one, mut other) = (a.row(row).peekable(), transposed.row(row).peekable());
+        loop {
+            let order = match (one.peek(), other.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((col, _)), Some((other, _))) => col.cmp(other),
+            };
+            let value = if order.is_le() { one.next() } else { None };
+            let mirrored = if order.is_ge() { other.next() } else { None };
+            let col = value.or(mirrored).map_or(row, |(col, _)| col);
+            let [value, mirrored] = [value, mirrored].map(|entry| entry.map_or(0.0, |(_, it)| it.to_f64()));
+            // What is no number is nobody's mirror image; the solver has a sentence for it.
+            if value != mirrored && !(value.is_nan() && mirrored.is_nan()) {
+                return Ok(Some(Difference { row, col, value, mirrored }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// (A + Aᵀ)/2: exactly symmetric, and A itself where that was.
+pub(crate) fn half_sum<S: Scalar>(a: &Csr<S>, machine: &Machine) -> anyhow::Result<Csr<S>> {
+    let entries = a.nnz().checked_mul(2);
+    // As triplets, once more on their way, and by rows.
+    let bytes = entries.and_then(|entries| Csr::<S>::bytes_for(a.rows(), entries)?.checked_mul(3));
+    meanwhile(machine, "A + Aᵀ", bytes)?;
+    let half = S::from_f64(0.5);
+    let room = entries.unwrap_or(0);
+    let (mut rows, mut cols) = (Vec::with_capacity(room), Vec::with_capacity(room));
+    let mut values = Vec::with_capacity(room);
+    for row in 0..a.rows() {
+        for (col, value) in a.row(row) {
+            rows.extend([row as u32, col as u32]);
+            cols.extend([col as u32, row as u32]);
+            values.extend([half * value; 2]);
+        }
+    }
+    let both = Coo::new(a.rows(), a.cols(), rows, cols, values)?;
+    Ok(machine.pool().install(|| Csr::try_from_owned_coo(both, Duplicates::Sum))?)
+}
+
+/// Is there room for what is given back at once?
+pub(crate) fn meanwhile(machine: &Machine, what: &str, bytes: Option<u64>) -> Result<(), Refusal> {
+    machine.holding(machine.held_bytes()).check_memory(what, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(entries: &[(u32, u32, f64)]) -> Csr<f64> {
+        let (rows, (cols, values)) = entries.iter().map(|&(row, col, value)| (row, (col, value))).unzip();
+        Csr::from_coo(&Coo::new(3, 3, rows, cols, values).unwrap(), Duplicates::Sum)
+    }
+
+    #[test]
+    fn the_first_difference_is_found() {
+        let machine = Machine::with_threads(1).unwrap();
+        let first = |entries: &[(u32, u32, f64)]| first_difference(&of(entries), &machine).unwrap();
+        assert_eq!(first(&[(0, 1, 2.0), (1, 0, 2.0), (2, 2, 1.0)]), None);
+        assert_eq!(first(&[(0, 1, 0.0)]), None, "0 is what is not there");
+        assert_eq!(first(&[(1, 1, f64::NAN)]), None);
+        let found = first(&[(0, 1, 2.0), (1, 0, 2.0), (2, 1, 3.0), (2, 0, 5.0)]).unwrap();
+        assert_eq!(found, Difference { row: 0, col: 2, value: 0.0, mirrored: 5.0 });
+        let found = first(&[(1, 2, 1.0), (2, 1, 4.0)]).unwrap();
+        assert_eq!((found.row, found.col, found.value, found.mirrored), (1, 2, 1.0, 4.0));
+    }
+
+    #[test]
+    fn half_of_the_sum_is_symmetric_and_of_a_symmetric_matrix_itself() {
+        let machine = Machine::with_threads(1).unwrap();
+        let a = of(&[(0, 1, 0.1), (1, 0, 0.7), (2, 0, 0.3), (2, 2, 5.0)]);
+        let half = half_sum(&a, &machine).unwrap();
+        assert_eq!(first_difference(&half, &machine).unwrap(), None);
+        assert_eq!(half.row(2).collect::<Vec<_>>(), [(0, 0.15), (2, 5.0)]);
+        assert_eq!(half_sum(&half, &machine).unwrap(), half);
+    }
+}
