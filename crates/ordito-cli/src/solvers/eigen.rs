@@ -216,6 +216,7 @@ fn symmetric<S: Scalar>(
     machine: &Arc<Machine>,
 ) -> anyhow::Result<(Csr<S>, Option<String>)> {
     check_square(&a, name, "; `ordito svd` takes any")?;
+    anyhow::ensure!(a.rows() > 0, "{name}: a 0 × 0 matrix has no eigenvalues");
     if args.laplacian {
         let laplacian = Laplacian { unweighted: args.unweighted, normalized: args.normalized };
         let form = if args.normalized { "normalized Laplacian" } else { "Laplacian" };

@@ -77,7 +77,8 @@ fn find<S: Scalar>(args: &SolveArgs, console: &Console) -> anyhow::Result<u8> {
         (Some(path), _) => read_rhs::<S>(path, a.rows(), &machine)?,
         (None, columns) => {
             let columns = columns.map_or(1, NonZeroUsize::get);
-            let bytes = (a.rows() as u64).checked_mul(columns as u64 * size_of::<S>() as u64);
+            let elements = (a.rows() as u64).checked_mul(columns as u64);
+            let bytes = elements.and_then(|elements| elements.checked_mul(size_of::<S>() as u64));
             machine.check_memory("B", bytes)?;
             random_dense(a.rows(), columns, args.solver.seed)?
         }
