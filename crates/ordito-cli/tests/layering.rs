@@ -21,7 +21,8 @@ const CRATES: &[(&str, &[&str])] = &[
 const FOLDERS: &[(&str, &str)] = &[
     (
         "ordito/src",
-        "text units simd scalar precision cpu files matrix refusal io device machine op spmm gemm column_stats tall_skinny interop",
+        "text units simd scalar precision cpu files matrix refusal io device machine op spmm gemm column_stats tall_skinny solve \
+         interop",
     ),
     ("ordito/src/spmm", "product operands reference analysis cpu cuda multiply select plan registry"),
     ("ordito/src/spmm/cuda", "device device_csr device_ell ladder fast cusparse"),
@@ -38,6 +39,11 @@ const FOLDERS: &[(&str, &str)] = &[
     ("ordito/src/tall_skinny", "part device_part weigh_rows uploads gram combine on_device"),
     ("ordito/src/tall_skinny/gram", "contract operands reference cpu cuda select registry"),
     ("ordito/src/tall_skinny/combine", "contract operands reference cpu cuda select registry"),
+    (
+        "ordito/src/solve",
+        "error history control vectors operator small directions blocks host_blocks device_blocks workspace orthonormal eigenpairs \
+         singular transposed lobpcg lanczos svds randomized_svd chebyshev cg pagerank",
+    ),
     ("ordito-bench/src", "check sample convert transfer catalogue report workbench"),
     ("ordito-bench/src/workbench", "case pattern yardstick select_error wanted select verify bench"),
 ];

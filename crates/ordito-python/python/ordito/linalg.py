@@ -72,7 +72,7 @@ def lobpcg(
     found = kept(_ordito.solve_lobpcg(matrix._native, asked, k, bool(largest), start, b, m, constraints, out))
     if not found["converged"] and limit > 0:
         worst = float(found["residuals"].max()) if k else 0.0
-        text = f"lobpcg: {found['stopped']} after {found['iterations'] - 1} iterations; the largest residual is {worst:.3g}, {asked.absolute:.3g} was asked for"
+        text = f"lobpcg: {found['stopped']} after {found['iterations']} iterations; the largest residual is {worst:.3g}, {asked.absolute:.3g} was asked for"
         warnings.warn(text, UserWarning, stacklevel=2)
     values = arrays.small(found["values"])
     result: tuple[Any, ...] = (values, found["vectors"] if vectors is None else vectors)
@@ -308,7 +308,7 @@ def cg(
     x, out = arrays.room(matrix.shape[0], columns)
     found = kept(_ordito.solve_cg(matrix._native, asked, right, start, operator_of(M, matrix, "M"), out))
     x = found["vectors"] if x is None else x
-    return x.reshape(shape), 0 if found["converged"] else max(found["iterations"] - 1, 1)
+    return x.reshape(shape), 0 if found["converged"] else max(found["iterations"], 1)
 
 
 def _nothing(_: Any) -> None:
@@ -346,6 +346,6 @@ def pagerank(
     asked = Asked(relative=float(tol), max_iterations=int(maxiter))
     found = kept(_ordito.solve_pagerank(matrix._native, matrix._is_transposed, asked, float(damping), given))
     if not found["converged"]:
-        warnings.warn(f"pagerank: {found['stopped']} after {found['iterations'] - 1} iterations", UserWarning, stacklevel=2)
+        warnings.warn(f"pagerank: {found['stopped']} after {found['iterations']} iterations", UserWarning, stacklevel=2)
     ranks = found["vectors"]
     return ranks if seeds is not None and np.ndim(seeds) == 2 else ranks.ravel()

@@ -310,7 +310,8 @@ impl<'a, S: Scalar> Solver<'a, S> {
             }
             let left: f64 = (0..self.k).filter(|&column| !is_within(column)).map(|j| residuals[j]).sum();
             if fresh {
-                if !(left <= 0.5 * at_last_beginning) {
+                let is_better = left <= 0.5 * at_last_beginning; // not where it is a NaN
+                if !is_better {
                     break Stopped::Stagnated;
                 }
                 (at_last_beginning, least, since_least) = (left, left, 0);
@@ -371,8 +372,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         preconditioner: &Option<Preconditioner<'_, S>>,
     ) -> Result<(), SolveError> {
         let k = self.k;
-        let active: Vec<usize> =
-            (0..k).filter(|&column| !(residuals[column] <= self.limits[column])).collect();
+        let active: Vec<usize> = (0..k).filter(|&column| residuals[column] > self.limits[column]).collect(); // all are finite
         let q = self.r.first(active.len());
         self.work.combine(&[self.t.all()], &columns(&DMatrix::identity(k, k), &active), &[q])?;
         let rank = self.work.orthonormalize(q, None)?.rank;

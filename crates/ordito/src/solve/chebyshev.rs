@@ -421,7 +421,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         }
         let center = 0.5 * (worst + far);
         let distance = (best - center).abs();
-        if !(distance > 4.0 * S::EPSILON * self.size()) {
+        if distance <= 4.0 * S::EPSILON * self.size() {
             return None;
         }
         // Of no width, where all that is unwanted is one eigenvalue.

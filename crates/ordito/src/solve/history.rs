@@ -81,9 +81,9 @@ pub struct History {
 }
 
 impl History {
-    /// How many iterations there were.
+    /// How many iterations there were; the first step is where they began.
     pub fn iterations(&self) -> usize {
-        self.steps.len()
+        self.steps.last().map_or(0, |step| step.iteration)
     }
     /// Is everything that was asked for within the tolerance?
     pub fn converged(&self) -> bool {

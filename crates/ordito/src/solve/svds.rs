@@ -3,10 +3,10 @@
 
 use crate::Scalar;
 use crate::solve::blocks::{Block, Columns};
-use crate::solve::control::Control;
+use crate::solve::control::{Control, Progress};
 use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
-use crate::solve::history::{History, Stopped};
+use crate::solve::history::{History, Step, Stopped};
 use crate::solve::lanczos::{Lanczos, ritz_pairs};
 use crate::solve::operator::Operator;
 use crate::solve::singular::{Pairs, SingularTriplets};
@@ -91,6 +91,7 @@ fn of_tall<'a, S: Scalar>(
         work.apply(a, x, between.first(x.count))?;
         work.apply_transposed(a, between.first(x.count), y)
     };
+    let control = Control { progress: control.progress.map(of_roots), ..control };
     let lanczos = Lanczos { count, which: Which::Largest, start, block, subspace, control };
     let (mut found, right) = ritz_pairs(work, &mut product, cols, lanczos, &limit)?;
     let pairs: Pairs = found.work.triplets_of(a, right, seed)?;
@@ -104,7 +105,21 @@ fn of_tall<'a, S: Scalar>(
         (false, Stopped::Converged) => Stopped::Stagnated,
         (false, stopped) => stopped,
     };
-    let steps = std::mem::take(&mut found.steps);
+    let steps = found.steps.iter().map(rooted).collect();
     let history = History { steps, products: found.work.products, times: found.work.times()?, stopped };
     found.work.triplets((rows, cols), &pairs, count, keep_on_device, (residuals, history))
+}
+
+/// Whoever watches is told of σ, and not of σ².
+fn of_roots<'a>(mut progress: Progress<'a>) -> Progress<'a> {
+    Box::new(move |step| progress(&rooted(step)))
+}
+
+/// A step of AᵀA as one of A: see `limit` above.
+fn rooted(step: &Step) -> Step {
+    let values: Vec<f64> = step.values.iter().map(|square| square.max(0.0).sqrt()).collect();
+    let residual =
+        |(residual, value): (&f64, &f64)| if *value > 0.0 { residual / value } else { residual.sqrt() };
+    let residuals = step.residuals.iter().zip(&values).map(residual).collect();
+    Step { values, residuals, ..*step }
 }

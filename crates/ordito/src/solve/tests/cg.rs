@@ -203,9 +203,7 @@ fn preconditioners_take_fewer_iterations() {
     let none = run(None);
     let jacobi = run(Some(Preconditioner::Diagonal(&inverse)));
     check(&a, &b, &jacobi, 1e-8);
-    assert!(
-        jacobi.history.iterations() < 60 && !(none.history.iterations() < 2 * jacobi.history.iterations())
-    );
+    assert!(jacobi.history.iterations() < 60 && none.history.iterations() >= 2 * jacobi.history.iterations());
     let m = plan(&DMatrix::from_diagonal(&inverse.clone().into()));
     let same = run(Some(Preconditioner::Operator(&m)));
     check(&a, &b, &same, 1e-8);
@@ -244,7 +242,7 @@ fn a_start_is_used_and_never_made_worse() {
     let start = dense(&exact);
     let found =
         cg(&plan_of_a, right.view(), Cg { start: Some(start.view().into()), ..Default::default() }).unwrap();
-    assert_eq!((found.history.iterations(), found.x.data()), (1, start.data()));
+    assert_eq!((found.history.iterations(), found.x.data()), (0, start.data()));
     let zero = Dense::zeros(100, 3).unwrap();
     let found =
         cg(&plan_of_a, zero.view(), Cg { start: Some(start.view().into()), ..Default::default() }).unwrap();
@@ -299,7 +297,7 @@ fn limits_and_cancelling_are_told() {
     let (plan_of_a, right) = (plan::<f64>(&a), dense(&b));
     let control = Control { max_iterations: 3, ..Default::default() };
     let found = cg(&plan_of_a, right.view(), Cg { control, ..Default::default() }).unwrap();
-    assert_eq!((found.history.stopped, found.history.iterations()), (Stopped::Limit, 4));
+    assert_eq!((found.history.stopped, found.history.iterations()), (Stopped::Limit, 3));
     let mut seen = Vec::new();
     let mut progress = |step: &crate::solve::Step| {
         seen.push((step.iteration, step.residuals.clone()));

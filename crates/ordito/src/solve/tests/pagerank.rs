@@ -144,7 +144,7 @@ fn limits_and_cancelling_are_told() {
     let plan = plan::<f64>(&links);
     let control = Control { max_iterations: 3, ..Default::default() };
     let found = pagerank(&plan, None, PageRank { control, ..Default::default() }).unwrap();
-    assert_eq!((found.history.stopped, found.history.iterations()), (Stopped::Limit, 4));
+    assert_eq!((found.history.stopped, found.history.iterations()), (Stopped::Limit, 3));
     // The residual is that of the result, not of the one before.
     assert!(found.residuals[0] < found.history.steps[3].residuals[0]);
     let mut progress =
