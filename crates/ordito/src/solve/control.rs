@@ -43,6 +43,7 @@ pub struct Control<'a> {
     /// Of random starting vectors.
     pub seed: u64,
     /// Is told every iteration, and may end it: the best so far is then the result.
+    #[allow(clippy::type_complexity)]
     pub progress: Option<&'a mut dyn FnMut(&Step) -> ControlFlow<()>>,
     /// On a device: wait after every part, so that [`Times`](crate::solve::Times) tell where the time went. Costs some of it.
     pub time_parts: bool,

@@ -203,9 +203,7 @@ fn preconditioners_take_fewer_iterations() {
     let none = run(None);
     let jacobi = run(Some(Preconditioner::Diagonal(&inverse)));
     check(&a, &b, &jacobi, 1e-8);
-    assert!(
-        jacobi.history.iterations() < 60 && !(none.history.iterations() < 2 * jacobi.history.iterations())
-    );
+    assert!(jacobi.history.iterations() < 60 && none.history.iterations() >= 2 * jacobi.history.iterations());
     let m = plan(&DMatrix::from_diagonal(&inverse.clone().into()));
     let same = run(Some(Preconditioner::Operator(&m)));
     check(&a, &b, &same, 1e-8);

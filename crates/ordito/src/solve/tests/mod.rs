@@ -2,6 +2,7 @@
 
 mod cg;
 mod chebyshev;
+mod drawn;
 mod lobpcg;
 mod pagerank;
 
