@@ -66,9 +66,19 @@ pub struct Solution<S> {
 ///
 /// ```
 /// use ordito::solve::{Cg, cg};
-/// use ordito::spmm::Plan;
-/// let plan = Plan::new(ordito::io::read_csr::<f64>("stencil5:20")?, &ordito::Machine::all_cores()?)?;
-/// let b = ordito::matrix::random_dense(400, 4, 1)?;
+/// use ordito::{Coo, Csr, Duplicates};
+/// // 2 on the diagonal, −1 beside it.
+/// let (mut rows, mut cols, mut values) = (vec![], vec![], vec![]);
+/// for i in 0..100_u32 {
+///     for j in i.saturating_sub(1)..(i + 2).min(100) {
+///         rows.push(i);
+///         cols.push(j);
+///         values.push(if i == j { 2.0 } else { -1.0 });
+///     }
+/// }
+/// let a = Csr::from_coo(&Coo::new(100, 100, rows, cols, values)?, Duplicates::Sum);
+/// let plan = ordito::spmm::Plan::new(a, &ordito::Machine::all_cores()?)?;
+/// let b = ordito::matrix::random_dense(100, 4, 1)?;
 /// let found = cg(&plan, b.view(), Cg::default())?;
 /// assert!(found.history.converged() && found.residuals.iter().all(|r| *r < 1e-6));
 /// # Ok::<(), ordito::Error>(())
@@ -310,8 +320,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
             }
             let left: f64 = (0..self.k).filter(|&column| !is_within(column)).map(|j| residuals[j]).sum();
             if fresh {
-                let is_better = left <= 0.5 * at_last_beginning; // not where it is a NaN
-                if !is_better {
+                if left > 0.5 * at_last_beginning {
                     break Stopped::Stagnated;
                 }
                 (at_last_beginning, least, since_least) = (left, left, 0);
@@ -372,7 +381,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         preconditioner: &Option<Preconditioner<'_, S>>,
     ) -> Result<(), SolveError> {
         let k = self.k;
-        let active: Vec<usize> = (0..k).filter(|&column| residuals[column] > self.limits[column]).collect(); // all are finite
+        let active: Vec<usize> = (0..k).filter(|&column| residuals[column] > self.limits[column]).collect();
         let q = self.r.first(active.len());
         self.work.combine(&[self.t.all()], &columns(&DMatrix::identity(k, k), &active), &[q])?;
         let rank = self.work.orthonormalize(q, None)?.rank;

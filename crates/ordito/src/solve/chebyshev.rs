@@ -22,13 +22,9 @@ use nalgebra::DMatrix;
 const BOUND_STEPS: usize = 12;
 /// Degrees that are taken without being asked for. Below, the rest of an iteration costs more than the filter; above, what is known of
 /// the spectrum is too old.
-const DEGREES: (f64, f64) = (6.0, 60.0);
-/// How much more than the worst vector of the block the best one may grow: f64 tells both apart, f32 would not.
-const MOST_GROWTH: f64 = 1e10;
-/// Ritz values closer together than this part of the residuals may be one eigenvalue, and there may be more of it than the block has
-/// columns: then what is unwanted begins elsewhere, at this part of the way to the far end.
-const CLUSTERED: f64 = 0.1;
-const BESIDE_CLUSTER: f64 = 0.1;
+const DEGREES: (f64, f64) = (6.0, 80.0);
+/// What is unwanted is to become smaller by this much in an iteration, beside the slowest that is wanted; else it begins farther off.
+const LEAST_GAIN: f64 = 10.0;
 /// Columns that are combined at a time: a filter combines each column with its own kind only, and all at once would multiply with zeros.
 const COMBINED: usize = 16;
 /// A column is locked where its residual is less than this part of what is allowed: others cannot become better than what it is off.
@@ -61,8 +57,18 @@ impl<S: Scalar> Default for Chebyshev<'_, S> {
 ///
 /// ```
 /// use ordito::solve::{Chebyshev, Which, chebyshev};
-/// use ordito::spmm::Plan;
-/// let plan = Plan::new(ordito::io::read_csr::<f64>("stencil5:20")?, &ordito::Machine::all_cores()?)?;
+/// use ordito::{Coo, Csr, Duplicates};
+/// // 2 on the diagonal, −1 beside it.
+/// let (mut rows, mut cols, mut values) = (vec![], vec![], vec![]);
+/// for i in 0..100_u32 {
+///     for j in i.saturating_sub(1)..(i + 2).min(100) {
+///         rows.push(i);
+///         cols.push(j);
+///         values.push(if i == j { 2.0 } else { -1.0 });
+///     }
+/// }
+/// let a = Csr::from_coo(&Coo::new(100, 100, rows, cols, values)?, Duplicates::Sum);
+/// let plan = ordito::spmm::Plan::new(a, &ordito::Machine::all_cores()?)?;
 /// let found = chebyshev(&plan, Chebyshev { count: 20, which: Which::Smallest, ..Default::default() })?;
 /// assert!(found.history.converged() && found.residuals.iter().all(|r| *r < 1e-6));
 /// # Ok::<(), ordito::Error>(())
@@ -389,9 +395,10 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 .filter(|&column| !is_within(column))
                 .map(|column| residuals[column] / limits[column])
                 .fold(1.0, f64::max);
-            let largest = residuals[done..wanted].iter().copied().fold(0.0, f64::max);
             self.lock(done, &residuals)?;
-            let Some((center, half)) = self.unwanted(largest) else { break Stopped::Stagnated };
+            let Some((center, half)) = self.unwanted(wanted - done, since_least) else {
+                break Stopped::Stagnated;
+            };
             let degree = degree.unwrap_or_else(|| self.degree_for(worst_left, wanted - done, center, half));
             self.filter(degree, center, half)?;
             residuals = self.rayleigh_ritz()?;
@@ -413,34 +420,46 @@ impl<'a, S: Scalar> Solver<'a, S> {
     }
 
     /// Center and half the width of the unwanted part, from the worst Ritz value to the far end; none where the block has nothing else.
-    fn unwanted(&self, largest_residual: f64) -> Option<(f64, f64)> {
-        let (best, mut worst) = (*self.values.first()?, *self.values.last()?);
+    /// The more iterations were without gain, the closer it begins to what is wanted.
+    fn unwanted(&self, wanted: usize, without_gain: usize) -> Option<(f64, f64)> {
+        let (best, worst) = (*self.values.first()?, *self.values.last()?);
+        let slowest = self.values[wanted.clamp(1, self.values.len()) - 1];
         let far = if self.which == Which::Largest { self.lower } else { self.upper };
-        if (worst - best).abs() <= CLUSTERED * largest_residual {
-            worst = best + BESIDE_CLUSTER * (far - best);
-        }
-        let center = 0.5 * (worst + far);
-        let distance = (best - center).abs();
-        if distance <= 4.0 * S::EPSILON * self.size() {
+        let between = |near: f64| {
+            let (center, half) = (0.5 * (near + far), 0.5 * (far - near));
+            // Of no width, where all that is unwanted is one eigenvalue.
+            let least = 1e-6 * (best - center).abs();
+            let away_from_best = if best > center { -1.0 } else { 1.0 };
+            (center, if half.abs() >= least { half } else { least * away_from_best })
+        };
+        let (center, half) = between(worst);
+        if (best - center).abs() <= 4.0 * S::EPSILON * self.size() {
             return None;
         }
-        // Of no width, where all that is unwanted is one eigenvalue.
-        let half = 0.5 * (far - worst);
-        let least = 1e-6 * distance;
-        let away_from_best = if best > center { -1.0 } else { 1.0 };
-        Some((center, if half.abs() >= least { half } else { least * away_from_best }))
+        // Where the block ends in a cluster, or just beside what is wanted, a filter from there on would make nothing smaller.
+        let growth = LEAST_GAIN.ln() / DEGREES.1.min(self.most_degree(center, half));
+        let away = (far - slowest) * (0.5 * growth).tanh().powi(2) * 0.1_f64.powi(without_gain as i32);
+        Some(if (worst - slowest).abs() < away.abs() { between(slowest + away) } else { (center, half) })
+    }
+
+    /// Beyond it rounding would be all that is left of a column beside what grows most: the best there is, locked or not.
+    fn most_degree(&self, center: f64, half: f64) -> f64 {
+        let all = self.locked_values.iter().chain(self.values.first());
+        let fastest = all.map(|value| growth(*value, center, half)).fold(0.0, f64::max);
+        (-2.0 / 3.0 * S::EPSILON.ln() / fastest.max(1e-9)).max(1.0)
     }
 
     /// What the slowest of those that are wanted needs, as far as the best one does not outgrow the block.
     fn degree_for(&self, reduction: f64, wanted: usize, center: f64, half: f64) -> usize {
-        let growth = |value: f64| {
-            let x = ((value - center) / half).abs().max(1.0);
-            (x + (x * x - 1.0).sqrt()).ln()
-        };
-        let slowest = growth(self.values[wanted.clamp(1, self.values.len()) - 1]);
-        let most = MOST_GROWTH.ln() / growth(self.values[0]).max(1e-9);
+        let slowest = growth(self.values[wanted.clamp(1, self.values.len()) - 1], center, half);
         // Twice as much: a residual also holds what is small on both ends of the gap.
         let needed = (2.0 * reduction).ln() / slowest.max(1e-9);
-        needed.min(most).clamp(DEGREES.0, DEGREES.1).min(most.max(2.0)).ceil() as usize
+        needed.clamp(DEGREES.0, DEGREES.1).min(self.most_degree(center, half)).ceil() as usize
     }
+}
+
+/// By how much the logarithm of the filter grows with each degree, at this eigenvalue.
+fn growth(value: f64, center: f64, half: f64) -> f64 {
+    let x = ((value - center) / half).abs().max(1.0);
+    (x + (x * x - 1.0).sqrt()).ln()
 }

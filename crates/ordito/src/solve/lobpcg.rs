@@ -64,8 +64,18 @@ impl<S: Scalar> Default for Lobpcg<'_, S> {
 ///
 /// ```
 /// use ordito::solve::{Lobpcg, Which, lobpcg};
-/// use ordito::spmm::Plan;
-/// let plan = Plan::new(ordito::io::read_csr::<f64>("stencil5:20")?, &ordito::Machine::all_cores()?)?;
+/// use ordito::{Coo, Csr, Duplicates};
+/// // 2 on the diagonal, −1 beside it.
+/// let (mut rows, mut cols, mut values) = (vec![], vec![], vec![]);
+/// for i in 0..100_u32 {
+///     for j in i.saturating_sub(1)..(i + 2).min(100) {
+///         rows.push(i);
+///         cols.push(j);
+///         values.push(if i == j { 2.0 } else { -1.0 });
+///     }
+/// }
+/// let a = Csr::from_coo(&Coo::new(100, 100, rows, cols, values)?, Duplicates::Sum);
+/// let plan = ordito::spmm::Plan::new(a, &ordito::Machine::all_cores()?)?;
 /// let found = lobpcg(&plan, Lobpcg { count: 3, which: Which::Smallest, ..Default::default() })?;
 /// assert!(found.history.converged() && found.residuals.iter().all(|r| *r < 1e-6));
 /// # Ok::<(), ordito::Error>(())
@@ -416,11 +426,11 @@ impl<'a, S: Scalar> Solver<'a, S> {
             }
             if iteration - refreshed_at >= REFRESH {
                 self.refresh()?;
-                (fresh, refreshed_at) = (true, iteration);
+                refreshed_at = iteration;
                 self.residuals()?;
-            } else {
-                fresh = false;
             }
+            // What follows changes X, and its images by combination only.
+            fresh = false;
             let active: Vec<usize> =
                 (0..self.k).filter(|&column| column >= count || !is_within(column)).collect();
             let directions = self.directions(r, &active, &preconditioner)?;

@@ -47,7 +47,7 @@ pub(crate) fn cholesky(a: &DMatrix<f64>, least: f64) -> Option<DMatrix<f64>> {
         for k in 0..j {
             pivot -= l[(j, k)] * l[(j, k)];
         }
-        if !pivot.is_finite() || pivot <= least * a[(j, j)].abs() {
+        if pivot <= least * a[(j, j)].abs() || !pivot.is_finite() {
             return None;
         }
         let root = pivot.sqrt();

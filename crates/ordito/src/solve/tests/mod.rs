@@ -2,6 +2,7 @@
 
 mod cg;
 mod chebyshev;
+mod drawn;
 mod lobpcg;
 #[cfg(all(feature = "emulator", feature = "io"))]
 mod on_device;
