@@ -128,6 +128,10 @@ class OnCpu:
 
     @staticmethod
     def wait() -> None:
+        time.sleep(0.2)  # OpenBLAS's threads spin on their cores for a while after a call
+
+    @staticmethod
+    def finish() -> None:
         pass
 
 
@@ -157,6 +161,8 @@ class OnGpu:
     def wait(self) -> None:
         self.cupy.cuda.runtime.deviceSynchronize()
 
+    finish = wait
+
 
 def run(case: Case, rounds: int, on: Any) -> float | None:
     times: dict[str, list[float]] = {name: [] for name in case.solvers}
@@ -171,7 +177,7 @@ def run(case: Case, rounds: int, on: Any) -> float | None:
             except Exception as error:  # a peer that gives up is told of, not counted
                 print(f"{case.name}: {name}: {type(error).__name__}: {error}", flush=True)
                 return None
-            on.wait()
+            on.finish()
             if turn > 0 or rounds == 0:  # the first turn compiles, converts, warms up
                 times[name].append(time.perf_counter() - begin)
             info = linalg.last_info()

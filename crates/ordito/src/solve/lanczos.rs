@@ -1,7 +1,7 @@
 //! Eigenpairs of one end by block Lanczos with thick restarts: a basis of a block Krylov space, from which the best Ritz vectors are kept
 //! when it is full (Wu and Simon).
 //!
-//! Every new block is made orthogonal to the whole basis, twice: no ghosts of what has converged appear. The matrix that is projected on
+//! Every new block is made orthogonal to the whole basis, twice where much cancels: no ghosts of what has converged appear. The matrix that is projected on
 //! the basis is taken from these inner products. A block that turns out dependent is filled up with random columns: eigenvalues that
 //! are multiple are found though the Krylov space of one vector has each of them only once.
 
@@ -17,6 +17,15 @@ use crate::solve::small::{columns, diagonal, norms, stacked, symmetric_eigen};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
+
+/// A part of a column's squared length: if less is left beside the basis, what is left is made orthogonal once more. (Of Daniel, Gragg, Kaufman and
+/// Stewart. With less than that once would do for one block, but each would pass on five times the error of the last.)
+const MUCH_CANCELS: f64 = 0.5;
+
+/// Passes after which what still cancels is taken for rounding.
+const MOST_PASSES: usize = 4;
+/// Restarts without a smaller residual, after which nothing more is expected.
+const PATIENCE: usize = 40;
 
 /// What to look for, and how.
 pub struct Lanczos<'a, S: Scalar> {
@@ -122,13 +131,18 @@ pub(crate) fn ritz_pairs<S: Scalar>(
     krylov.start(start)?;
     let result = krylov.work.add("Ritz vectors", n, count)?;
     let images = krylov.work.add("their images", n, count)?;
+    let best_result = krylov.work.add("the best Ritz vectors", n, count)?;
+    let mut kept: Option<(f64, Vec<f64>, Vec<f64>)> = None;
     let mut steps: Vec<Step> = Vec::new();
     let (mut best, mut since_best) = (f64::INFINITY, 0);
     // Estimates are of the projected problem; how much smaller than the truth they turned out to be.
     let mut optimism = 1.0_f64;
     let (stopped, values, residuals) = loop {
-        krylov.fill(product)?;
-        let ritz = krylov.ritz()?;
+        // A full basis is not waited for where fewer columns will do.
+        let is_enough = |values: &[f64], estimates: &[f64], largest: f64| {
+            (0..count).all(|i| estimates[i] * optimism <= limit(values[i], largest))
+        };
+        let ritz = krylov.fill(product, &is_enough)?;
         let values = ritz.values[..count].to_vec();
         let estimates = krylov.estimates(&ritz);
         let limits: Vec<f64> = values.iter().map(|value| limit(*value, krylov.projected.amax())).collect();
@@ -146,11 +160,12 @@ pub(crate) fn ritz_pairs<S: Scalar>(
         steps.push(step);
         let worst: f64 = (0..count).filter(|&i| scaled[i] > limits[i]).map(|i| scaled[i]).sum();
         (best, since_best) = if worst < 0.99 * best { (worst, 0) } else { (best, since_best + 1) };
+        let at_rounding = worst <= 1e3 * count as f64 * S::EPSILON * krylov.projected.amax();
         let ending = if flow.is_some_and(|flow| flow.is_break()) {
             Some(Stopped::Cancelled)
         } else if steps.len() > control.max_iterations {
             Some(Stopped::Limit)
-        } else if since_best >= 12 || krylov.is_complete() {
+        } else if since_best >= PATIENCE || (at_rounding && since_best >= 3) || krylov.is_complete() {
             Some(Stopped::Stagnated)
         } else {
             None
@@ -161,11 +176,22 @@ pub(crate) fn ritz_pairs<S: Scalar>(
             if within(&residuals) == count {
                 break (Stopped::Converged, values, residuals);
             }
+            let sum: f64 = residuals.iter().sum();
+            if kept.as_ref().is_none_or(|(least, ..)| sum < *least) {
+                krylov.work.copy(result.all(), best_result.all())?;
+                kept = Some((sum, values.clone(), residuals.clone()));
+            }
             if let Some(ending) = ending {
+                // The best that was checked, whatever became of it since.
+                let (_, values, residuals) = kept.unwrap_or((sum, values, residuals));
+                krylov.work.copy(best_result.all(), result.all())?;
                 break (ending, values, residuals);
             }
-            let ratios = residuals.iter().zip(&estimates).map(|(residual, estimate)| residual / estimate);
-            optimism = ratios.filter(|ratio| ratio.is_finite()).fold(optimism.max(1.0), f64::max).min(1e6);
+            // Below rounding an estimate says nothing.
+            let rounding = 10.0 * S::EPSILON * krylov.projected.amax();
+            let ratios = residuals.iter().zip(&estimates).filter(|(_, estimate)| **estimate > rounding);
+            optimism =
+                ratios.map(|(residual, estimate)| residual / estimate).fold(optimism, f64::max).min(1e3);
         }
         krylov.restart(&ritz)?;
     };
@@ -199,7 +225,7 @@ impl Sizes {
             return asked("a block of 0 columns".into());
         }
         let block = block.min(n);
-        let usual = (2 * count + 4 * block).max(3 * count).max(24);
+        let usual = (3 * count + 4 * block).max(24);
         let basis = options.subspace.unwrap_or(usual);
         if basis < (count + block).min(n) {
             let least = (count + block).min(n);
@@ -309,15 +335,25 @@ impl<S: Scalar> Krylov<S> {
         Ok(overlap)
     }
 
-    /// Adds blocks until the basis is full.
-    fn fill(&mut self, product: &mut Product<'_, S>) -> Result<(), SolveError> {
+    /// Adds blocks until the basis is full, or does.
+    fn fill(
+        &mut self,
+        product: &mut Product<'_, S>,
+        is_enough: &dyn Fn(&[f64], &[f64], f64) -> bool,
+    ) -> Result<Ritz, SolveError> {
         while let Some(next) = self.next {
             if self.dimension() + next.count > self.sizes.basis && !self.basis.is_empty() {
                 break;
             }
             self.extend(product, next)?;
+            if self.dimension() >= self.sizes.count && self.next.is_some() {
+                let ritz = self.ritz()?;
+                if is_enough(&ritz.values, &self.estimates(&ritz), self.projected.amax()) {
+                    return Ok(ritz);
+                }
+            }
         }
-        Ok(())
+        self.ritz()
     }
 
     fn extend(&mut self, product: &mut Product<'_, S>, next: Columns) -> Result<(), SolveError> {
@@ -325,15 +361,21 @@ impl<S: Scalar> Krylov<S> {
         let image = self.image.first(next.count);
         product(&mut self.work, next, image)?;
         let basis = self.basis.clone();
-        let mut overlap = self.remove(&basis, image)?;
-        if overlap.iter().any(|x| !x.is_finite()) {
+        let all: Vec<Columns> = basis.iter().copied().chain([image]).collect();
+        let dimension = self.dimension();
+        let mut gram = self.work.gram(&all, &[image])?;
+        if gram.iter().any(|x| !x.is_finite()) {
             return Err(SolveError::NotFinite("A·V"));
         }
-        // Once more, and what is left is measured in the same pass.
-        let all: Vec<Columns> = basis.iter().copied().chain([image]).collect();
-        let gram = self.work.gram(&all, &[image])?;
-        let dimension = self.dimension();
-        overlap += gram.rows(0, dimension);
+        let mut overlap = gram.rows(0, dimension).into_owned();
+        // One pass measures both what lies in the basis and what is left.
+        let left = |j: usize| gram[(dimension + j, j)] - overlap.column(j).norm_squared();
+        if (0..next.count).any(|j| left(j) < MUCH_CANCELS * gram[(dimension + j, j)]) {
+            let unit = DMatrix::identity(next.count, next.count);
+            self.work.combine(&all, &stacked(&[&-&overlap, &unit]), &[image])?;
+            gram = self.work.gram(&all, &[image])?;
+            overlap += gram.rows(0, dimension);
+        }
         // VᵀAV grows by these columns, and as many rows.
         let (old, new) = (self.projected.nrows(), self.projected.nrows() + next.count);
         let mut projected = DMatrix::zeros(new, new);
@@ -356,6 +398,7 @@ impl<S: Scalar> Krylov<S> {
         let to = self.free_block();
         let least = S::EPSILON * self.projected.amax() * 4.0 * (self.n as f64).sqrt().max(8.0);
         let left = norms(&gram.rows(dimension, next.count).into_owned());
+        // What a single pass measured still holds its part of the basis: that is far above rounding then.
         let good: Vec<usize> = (0..next.count).filter(|&column| left[column] > least).collect();
         let mut rank = 0;
         if let Some((c, mut needs_more)) =
@@ -363,15 +406,24 @@ impl<S: Scalar> Krylov<S> {
         {
             rank = c.ncols();
             self.work.combine(&all, &c, &[to.first(rank)])?;
-            // Small columns are scaled up, and their rounding with them.
-            while needs_more && rank > 0 {
+            // Small columns are scaled up, and their rounding with them: until nothing cancels any more.
+            for _ in 0..MOST_PASSES {
+                if !needs_more || rank == 0 {
+                    break;
+                }
                 let all: Vec<Columns> = basis.iter().copied().chain([to.first(rank)]).collect();
                 let gram = self.work.gram(&all, &[to.first(rank)])?;
                 let active: Vec<usize> = (0..rank).collect();
-                let again = self.work.small(|| orthonormal_directions(&gram, dimension, &active))?;
-                let Some((c, more)) = again else { break };
-                self.work.combine(&all, &c, &[to.first(c.ncols())])?;
-                (needs_more, rank) = (more && c.ncols() < rank, c.ncols());
+                match self.work.small(|| orthonormal_directions(&gram, dimension, &active))? {
+                    Some((c, more)) => {
+                        self.work.combine(&all, &c, &[to.first(c.ncols())])?;
+                        (needs_more, rank) = (more, c.ncols());
+                    }
+                    None => rank = 0,
+                }
+            }
+            if needs_more {
+                rank = 0; // rounding, and nothing else
             }
         }
         let coupling = if rank > 0 {

@@ -3,6 +3,7 @@
 mod cg;
 mod chebyshev;
 mod drawn;
+mod lanczos;
 mod lobpcg;
 #[cfg(all(feature = "emulator", feature = "io"))]
 mod on_device;
