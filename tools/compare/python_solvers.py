@@ -156,7 +156,7 @@ class OnGpu:
         return self.cupy.asnumpy(x)
 
     def cg(self, a: Any, b: Any, M: Any, tol: float) -> Any:
-        return self._cg(a, b, M=M, tol=tol, maxiter=10000)
+        return self._cg(a, b, M=M, rtol=tol, maxiter=10000)
 
     def wait(self) -> None:
         self.cupy.cuda.runtime.deviceSynchronize()

@@ -1,7 +1,7 @@
 //! Problems of as many rows as a block has columns, on the host.
 
 use crate::solve::error::SolveError;
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use nalgebra::{Cholesky, DMatrix, DVector, SymmetricEigen};
 
 /// Sweeps of the eigensolver for each row at most; it needs two or three.
 const SWEEPS_PER_ROW: usize = 60;
@@ -40,42 +40,15 @@ pub(crate) fn symmetric_eigen(a: &DMatrix<f64>, what: &'static str) -> Result<Ei
 
 /// L of LLᵀ = A; `None` where a pivot is not larger than `least` times its diagonal: A is not positive definite enough.
 pub(crate) fn cholesky(a: &DMatrix<f64>, least: f64) -> Option<DMatrix<f64>> {
-    let n = a.nrows();
-    let mut l = DMatrix::zeros(n, n);
-    for j in 0..n {
-        let mut pivot = a[(j, j)];
-        for k in 0..j {
-            pivot -= l[(j, k)] * l[(j, k)];
-        }
-        if pivot <= least * a[(j, j)].abs() || !pivot.is_finite() {
-            return None;
-        }
-        let root = pivot.sqrt();
-        l[(j, j)] = root;
-        for i in j + 1..n {
-            let mut sum = a[(i, j)];
-            for k in 0..j {
-                sum -= l[(i, k)] * l[(j, k)];
-            }
-            l[(i, j)] = sum / root;
-        }
-    }
-    Some(l)
+    let l = Cholesky::new(a.clone())?.unpack();
+    let is_good = |i: usize| l[(i, i)].is_finite() && l[(i, i)].powi(2) > least * a[(i, i)].abs();
+    (0..a.nrows()).all(is_good).then_some(l)
 }
 
-/// L⁻¹ of a lower triangle.
+/// L⁻¹ of a lower triangle without zeros on its diagonal.
 pub(crate) fn inverse_of_lower(l: &DMatrix<f64>) -> DMatrix<f64> {
-    let n = l.nrows();
-    let mut inverse = DMatrix::zeros(n, n);
-    for col in 0..n {
-        for row in col..n {
-            let mut sum = if row == col { 1.0 } else { 0.0 };
-            for k in col..row {
-                sum -= l[(row, k)] * inverse[(k, col)];
-            }
-            inverse[(row, col)] = sum / l[(row, row)];
-        }
-    }
+    let mut inverse = DMatrix::identity(l.nrows(), l.nrows());
+    l.solve_lower_triangular_mut(&mut inverse);
     inverse
 }
 

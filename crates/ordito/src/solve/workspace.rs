@@ -20,8 +20,16 @@ pub(crate) struct Workspace<S: Scalar> {
     pub(crate) times: Times,
     /// Vectors that the operator was applied to.
     pub(crate) products: usize,
+    /// Columns of every block.
+    widths: Vec<usize>,
     begun: Instant,
     time_parts: bool,
+}
+
+/// Few different numbers of columns: a plan prepares for each that it is used with, and a block that becomes narrower, column by column,
+/// would have it prepare again and again.
+fn widened(count: usize) -> usize {
+    count.next_multiple_of(if count <= 4 { 4 } else { 8 })
 }
 
 impl<S: Scalar> Workspace<S> {
@@ -36,7 +44,7 @@ impl<S: Scalar> Workspace<S> {
             })),
         };
         let (times, begun) = (Times::default(), Instant::now());
-        Ok(Workspace { blocks, times, products: 0, begun, time_parts })
+        Ok(Workspace { blocks, times, products: 0, widths: Vec::new(), begun, time_parts })
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -44,7 +52,19 @@ impl<S: Scalar> Workspace<S> {
     }
 
     pub(crate) fn add(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Block, SolveError> {
-        self.blocks.add(what, rows, cols)
+        let block = self.blocks.add(what, rows, cols)?;
+        debug_assert_eq!(block.id, self.widths.len());
+        self.widths.push(cols);
+        Ok(block)
+    }
+
+    /// The same columns and as many more as both blocks have and few widths ask for.
+    fn with_more(&self, x: Columns, y: Columns) -> (Columns, Columns) {
+        if (x.first, y.first) != (0, 0) {
+            return (x, y);
+        }
+        let count = widened(x.count).min(self.widths[x.id]).min(self.widths[y.id]).max(x.count);
+        (Columns { count, ..x }, Columns { count, ..y })
     }
 
     pub(crate) fn write(&mut self, to: Columns, from: DenseView<'_, S>) -> Result<(), SolveError> {
@@ -120,30 +140,42 @@ impl<S: Scalar> Workspace<S> {
         self.timed(|times| &mut times.precondition, |blocks| blocks.scale_rows(factors, x))
     }
 
+    /// Y = M·X. Columns of Y behind these may be written too.
     pub(crate) fn precondition(
         &mut self,
         with: &dyn Operator<S>,
         x: Columns,
         y: Columns,
     ) -> Result<(), SolveError> {
+        let (x, y) = self.with_more(x, y);
         self.timed(|times| &mut times.precondition, |blocks| blocks.apply(with, false, x, y))
     }
 
-    /// Y = A·X.
+    /// Y = A·X. Columns of Y behind these may be written too.
     pub(crate) fn apply(&mut self, a: &dyn Operator<S>, x: Columns, y: Columns) -> Result<(), SolveError> {
-        self.products += x.count;
-        self.timed(|times| &mut times.product, |blocks| blocks.apply(a, false, x, y))
+        self.multiply(a, false, x, y)
     }
 
-    /// Y = Aᵀ·X.
+    /// Y = Aᵀ·X. Columns of Y behind these may be written too.
     pub(crate) fn apply_transposed(
         &mut self,
         a: &dyn Operator<S>,
         x: Columns,
         y: Columns,
     ) -> Result<(), SolveError> {
+        self.multiply(a, true, x, y)
+    }
+
+    fn multiply(
+        &mut self,
+        a: &dyn Operator<S>,
+        transposed: bool,
+        x: Columns,
+        y: Columns,
+    ) -> Result<(), SolveError> {
+        let (x, y) = self.with_more(x, y);
         self.products += x.count;
-        self.timed(|times| &mut times.product, |blocks| blocks.apply(a, true, x, y))
+        self.timed(|times| &mut times.product, |blocks| blocks.apply(a, transposed, x, y))
     }
 
     /// A problem of the host.
