@@ -26,12 +26,15 @@
 //! | [`spmm`] | Y = αAX + βY, A sparse: `Plan`, `multiply`, `&a * &x` |
 //! | [`gemm`] | C = αAB + βC, all dense: `Plan`, `gemm` |
 //! | [`column_stats`] | count, mean, variance, least and greatest element of every column: `Plan`, `column_stats` |
+//! | [`tall_skinny`] | G = XᵀY and Y = XC of blocks with few columns: `gram`, `combine`, `update` |
+//! | `solve` | eigenvectors, singular vectors, many right-hand sides, ranks: `lobpcg`, `eigsh`, `svds`, `cg`, … |
 //! | [`io`] | Matrix Market, `.npy`, text, and synthetic matrices by name |
 //! | [`device`] | matrices in the memory of a GPU, pinned memory, streams |
 //!
 //! | feature | default | brings |
 //! |---|---|---|
 //! | `io` | yes | reading and writing |
+//! | `solve` | yes | solvers |
 //! | `cuda` | yes | NVIDIA GPUs; driver and libraries are opened at run time, nothing of CUDA is needed to build |
 //! | `emulator` | | the CUDA kernels on the CPU, every access checked |
 //! | `serde` | | `Serialize` and `Deserialize` for what is plain data |
@@ -53,7 +56,9 @@
 //!  machine                threads, vector level, limits and device of one computation
 //!  op                     what is computed (Op), the ways to compute it (Variant), ready to run (Prepared)
 //!  spmm, gemm,            contract, reference, registry of variants, kernels for CPU and CUDA, and the plan
-//!  column_stats
+//!  column_stats,
+//!  tall_skinny
+//!  solve                  loops over them, each written once for the CPU and for devices
 //!  interop                matrices of other crates
 //! ```
 //!
