@@ -190,7 +190,7 @@ def _wrapped(given: Any, matrix: Matrix, name: str) -> Matrix:
     if not isinstance(given, Matrix):
         device = None if matrix._gpu is None else matrix.device
         given = csr(given, dtype=matrix.dtype, threads=matrix._asked["threads"], device=device)
-    wrapped = given.astype(matrix.dtype)
+    wrapped: Matrix = given.astype(matrix.dtype)
     if wrapped.shape != matrix.shape:
         raise ValueError(f"{name} is {wrapped.shape[0]}×{wrapped.shape[1]}; {matrix.shape[0]}×{matrix.shape[1]} expected, as A is")
     if wrapped._gpu != matrix._gpu:
