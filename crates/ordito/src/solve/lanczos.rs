@@ -104,6 +104,9 @@ pub fn eigsh<'a, S: Scalar>(
 pub(crate) type Product<'a, S> =
     dyn FnMut(&mut Workspace<S>, Columns, Columns) -> Result<(), SolveError> + 'a;
 
+/// Are these values with these estimates good enough, for a matrix of at least this norm?
+type IsEnough<'a> = dyn Fn(&[f64], &[f64], f64) -> bool + 'a;
+
 /// What was found, with the memory that it lies in.
 pub(crate) struct Found<S: Scalar> {
     pub(crate) work: Workspace<S>,
@@ -336,11 +339,7 @@ impl<S: Scalar> Krylov<S> {
     }
 
     /// Adds blocks until the basis is full, or does.
-    fn fill(
-        &mut self,
-        product: &mut Product<'_, S>,
-        is_enough: &dyn Fn(&[f64], &[f64], f64) -> bool,
-    ) -> Result<Ritz, SolveError> {
+    fn fill(&mut self, product: &mut Product<'_, S>, is_enough: &IsEnough<'_>) -> Result<Ritz, SolveError> {
         while let Some(next) = self.next {
             if self.dimension() + next.count > self.sizes.basis && !self.basis.is_empty() {
                 break;
