@@ -13,8 +13,8 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 /// A process is being forked.
 static FORKING: AtomicBool = AtomicBool::new(false);
 
-/// Does the work while other threads of Python go on. It must not come back here: a fork in between would wait for it, and it for
-/// the fork.
+/// Does the work while other threads of Python go on. It comes back to Python by [`back`] alone: a fork in between would wait for it, and
+/// it for the fork.
 pub(crate) fn aside<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) -> R {
     py.detach(|| {
         let _call = Call::begin(); // ends before the lock is asked for again, which whoever forks may hold

@@ -8,9 +8,9 @@ use crate::rows::with_index_types;
 use numpy::{Element, PyArray1};
 use ordito::spmm::{Plan, ViewPlan};
 use ordito::{Choice, CsrView, Error, Scalar};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// Arrays of a CSR matrix and what is prepared of them. The arrays are borrowed: whoever made it does not change them.
 #[pyclass(frozen, module = "ordito._ordito")]
@@ -36,7 +36,7 @@ macro_rules! in_either {
 
 pub(crate) struct Held<S: Scalar> {
     /// Reads what `_arrays` hold, and is dropped before them.
-    plan: RwLock<ViewPlan<'static, S>>,
+    plan: RwLock<Arc<ViewPlan<'static, S>>>,
     shape: (usize, usize),
     converted_bytes: usize,
     _arrays: [Py<PyAny>; 3],
@@ -81,14 +81,19 @@ impl<S: Scalar + Element> Held<S> {
             Some(name) => ViewPlan::with_variant(name, view, &machine),
             None => ViewPlan::new(view, &machine),
         });
-        let plan = RwLock::new(plan.map_err(exception)?);
+        let plan = RwLock::new(Arc::new(plan.map_err(exception)?));
         let arrays = [indptr, indices, data].map(|array| array.clone().unbind());
         Ok(Held { plan, shape, converted_bytes, _arrays: arrays })
     }
 
     /// Never called with the interpreter's lock held: one that updates waits for those that multiply.
-    pub(crate) fn plan(&self) -> RwLockReadGuard<'_, ViewPlan<'static, S>> {
+    pub(crate) fn plan(&self) -> RwLockReadGuard<'_, Arc<ViewPlan<'static, S>>> {
         self.plan.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For a solver, which may call functions of Python's that use the matrix too: nobody waits for it.
+    pub(crate) fn shared_plan(&self) -> Arc<ViewPlan<'static, S>> {
+        self.plan().clone()
     }
 
     /// Runs the plan of A, or that of Aᵀ.
@@ -164,9 +169,14 @@ impl<S: Scalar + Element> Held<S> {
         let values = values.to_vec();
         let updated = aside(data.py(), || {
             let mut plan = self.plan.write().unwrap_or_else(PoisonError::into_inner);
-            plan.update_values(values)
+            Arc::get_mut(&mut plan).map(|plan| plan.update_values(values))
         });
-        updated.map_err(exception)
+        match updated {
+            Some(updated) => updated.map_err(exception),
+            None => Err(PyRuntimeError::new_err(
+                "a solver is at work with this matrix: its values cannot change meanwhile",
+            )),
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl Asked {
         let held = S::held(matrix.get()).ok_or_else(|| PyTypeError::new_err("another precision"))?;
         let raised = Raised::default();
         let solved = aside(py, || {
-            let plan = held.plan();
+            let plan = held.shared_plan();
             let plan: &Plan<S> = if transposed { plan.transposed()? } else { &plan };
             let control = Control {
                 tolerance: self.tolerance(),
@@ -138,7 +138,14 @@ impl<S: Scalar + Element> Vectors<S> {
     }
 }
 
-/// What became of the vectors: an array, or nothing where they were copied to where the caller wanted them.
+/// Vectors on the device go to where the caller wants them, in the order of its stream: inside of [`Asked::run`].
+fn put_out<S: Scalar>(kept: Option<&DeviceDense<S>>, out: Option<Told>) -> Result<(), Error> {
+    let (Some(kept), Some(out)) = (kept, out) else { return Ok(()) };
+    // SAFETY: an array that the Python side has just made, and holds.
+    Ok(kept.copy_into(unsafe { device::Block::told(out).view_mut() }?)?)
+}
+
+/// What became of the vectors: an array, or nothing where they were put to where the caller wanted them.
 fn brought<'py, S: Scalar + Element>(
     py: Python<'py>,
     vectors: Dense<S>,
@@ -146,13 +153,7 @@ fn brought<'py, S: Scalar + Element>(
     out: Option<Told>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     match (kept, out) {
-        (Some(kept), Some(out)) => {
-            // SAFETY: an array that the Python side has just made, and holds.
-            let copied =
-                aside(py, || unsafe { device::Block::told(out).view_mut() }.map(|into| kept.copy_into(into)));
-            copied.map_err(exception)?.map_err(exception)?;
-            Ok(None)
-        }
+        (Some(_), Some(_)) => Ok(None),
         (Some(_), None) => Err(PyValueError::new_err("vectors on a GPU need an array there")),
         (None, _) => {
             let (rows, cols) = vectors.shape();
@@ -231,19 +232,21 @@ fn solve_cg<'py>(
                 _ => None,
             };
             let of_m = match &m {
-                Some(Multiplier::Matrix(matrix)) => S::held(matrix.get()).map(|held| held.plan()),
+                Some(Multiplier::Matrix(matrix)) => S::held(matrix.get()).map(|held| held.shared_plan()),
                 _ => None,
             };
             let preconditioner = match (&m, &of_m, &function) {
                 (Some(Multiplier::Diagonal(numbers)), ..) => Some(Preconditioner::Diagonal(numbers)),
-                (_, Some(plan), _) => Some(Preconditioner::Operator(&**plan)),
+                (_, Some(plan), _) => Some(Preconditioner::Operator(&***plan)),
                 (.., Some(function)) => Some(Preconditioner::Operator(function)),
                 _ => None,
             };
             // SAFETY: as in `solve_lobpcg`.
             let [b, start] = [b, start].map(|given| given.map(|given| unsafe { given.source() }).transpose());
             let Some(b) = b? else { return Err(ordito::RunError::NotLoaded.into()) };
-            Ok(cg(plan, b, Cg { start: start?, preconditioner, control })?)
+            let found = cg(plan, b, Cg { start: start?, preconditioner, control })?;
+            put_out(found.x_on_device.as_ref(), out)?;
+            Ok(found)
         })?;
         let py = matrix.py();
         let vectors = brought(py, found.x, found.x_on_device, out)?;
@@ -317,11 +320,11 @@ fn solve_lobpcg<'py>(
                 _ => None,
             });
             let plans = [&b, &m].map(|multiplier| match multiplier {
-                Some(Multiplier::Matrix(matrix)) => S::held(matrix.get()).map(|held| held.plan()),
+                Some(Multiplier::Matrix(matrix)) => S::held(matrix.get()).map(|held| held.shared_plan()),
                 _ => None,
             });
             let operators: [Option<&dyn Operator<S>>; 2] = std::array::from_fn(|i| {
-                let plan = plans[i].as_ref().map(|plan| &**plan as &dyn Operator<S>);
+                let plan = plans[i].as_deref().map(|plan| plan as &dyn Operator<S>);
                 plan.or(functions[i].as_ref().map(|function| function as &dyn Operator<S>))
             });
             let preconditioner = match (&m, operators[1]) {
@@ -341,7 +344,9 @@ fn solve_lobpcg<'py>(
                 constraints: constraints?,
                 control,
             };
-            Ok(lobpcg(plan, options)?)
+            let found = lobpcg(plan, options)?;
+            put_out(found.vectors_on_device.as_ref(), out)?;
+            Ok(found)
         })?;
         let py = matrix.py();
         let vectors = brought(py, found.vectors, found.vectors_on_device, out)?;
@@ -383,7 +388,9 @@ fn solve_eigsh<'py>(
         let found = asked.run((matrix, false), |plan: &Plan<S>, control, _| {
             // SAFETY: as in `solve_lobpcg`.
             let start = start.map(|given| unsafe { given.source() }).transpose()?;
-            Ok(eigsh(plan, Lanczos { count, which, start, block, subspace, control })?)
+            let found = eigsh(plan, Lanczos { count, which, start, block, subspace, control })?;
+            put_out(found.vectors_on_device.as_ref(), out)?;
+            Ok(found)
         })?;
         let py = matrix.py();
         let vectors = brought(py, found.vectors, found.vectors_on_device, out)?;
@@ -392,6 +399,17 @@ fn solve_eigsh<'py>(
         Ok(told)
     }
     in_precision!(matrix, S => of::<S>(matrix, &asked, (count, which), start, (block, subspace), out))
+}
+
+fn put_both_out<S: Scalar>(
+    found: SingularTriplets<S>,
+    out: Option<(Told, Told)>,
+) -> Result<SingularTriplets<S>, Error> {
+    let (left, right) = found.on_device.as_ref().map(|(left, right)| (left, right)).unzip();
+    let (left_out, right_out) = out.unzip();
+    put_out(left, left_out)?;
+    put_out(right, right_out)?;
+    Ok(found)
 }
 
 fn told_triplets<'py, S: Scalar + Element>(
@@ -427,7 +445,7 @@ fn solve_svds<'py>(
         let found = asked.run((matrix, transposed), |plan: &Plan<S>, control, _| {
             // SAFETY: as in `solve_lobpcg`.
             let start = start.map(|given| unsafe { given.source() }).transpose()?;
-            Ok(svds(plan, Svds { count, start, block, subspace, control })?)
+            put_both_out(svds(plan, Svds { count, start, block, subspace, control })?, out)
         })?;
         told_triplets(matrix.py(), found, out)
     })
@@ -447,7 +465,7 @@ fn solve_randomized_svd<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     in_precision!(matrix, S => {
         let found = asked.run((matrix, transposed), |plan: &Plan<S>, control, _| {
-            Ok(randomized_svd(plan, RandomizedSvd { count, oversampling, power_iterations, control })?)
+            put_both_out(randomized_svd(plan, RandomizedSvd { count, oversampling, power_iterations, control })?, out)
         })?;
         told_triplets(matrix.py(), found, out)
     })

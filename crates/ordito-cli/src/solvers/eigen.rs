@@ -148,6 +148,11 @@ fn find<S: Scalar>(args: &EigenArgs, console: &Console) -> anyhow::Result<u8> {
         None => (None, machine),
     };
     let count = args.count.map_or(COUNT.min(a.rows()), NonZeroUsize::get);
+    anyhow::ensure!(
+        count <= a.rows(),
+        "--count {count}: {name} has {} rows, and no more eigenvalues",
+        a.rows()
+    );
     let which = match (args.smallest, args.largest_magnitude, args.largest) {
         (_, true, _) => Which::LargestMagnitude,
         (true, _, _) => Which::Smallest,

@@ -17,7 +17,9 @@ pub(crate) struct Laplacian {
 impl Laplacian {
     /// D − W: W is (A + Aᵀ)/2 without its diagonal, D its row sums.
     pub(crate) fn of<S: Scalar>(self, a: &Csr<S>, name: &str, machine: &Machine) -> anyhow::Result<Csr<S>> {
-        let links = half_sum(a, machine)?;
+        // Links are counted before both directions are added: weights of either sign could cancel.
+        let counted = self.unweighted.then(|| linked(a)).transpose()?;
+        let links = half_sum(counted.as_ref().unwrap_or(a), machine)?;
         let weight = |value: S| match (self.unweighted, value.to_f64()) {
             (true, value) => f64::from(value != 0.0),
             (false, value) => value,
@@ -46,7 +48,7 @@ impl Laplacian {
         for (row, &degree) in degrees.iter().enumerate() {
             for (col, value) in links.row(row).filter(|&(col, _)| col != row) {
                 let weight = weight(value);
-                let scale = if self.normalized { (degree * degrees[col]).sqrt() } else { 1.0 };
+                let scale = if self.normalized { degree.sqrt() * degrees[col].sqrt() } else { 1.0 };
                 // A link that weighs nothing may be the only one.
                 push(row, col, if weight == 0.0 { 0.0 } else { -weight / scale });
             }
@@ -55,6 +57,13 @@ impl Laplacian {
         let laplacian = Coo::new(links.rows(), links.cols(), rows, cols, values)?;
         Ok(machine.pool().install(|| Csr::try_from_owned_coo(laplacian, Duplicates::Keep))?)
     }
+}
+
+/// 1 where there is a number other than 0.
+fn linked<S: Scalar>(a: &Csr<S>) -> anyhow::Result<Csr<S>> {
+    let ones = a.values().iter().map(|value| if *value == S::ZERO { S::ZERO } else { S::ONE });
+    let (offsets, columns) = (a.row_offsets().to_vec(), a.col_indices().to_vec());
+    Ok(Csr::from_parts(a.rows(), a.cols(), offsets, columns, ones.collect())?)
 }
 
 #[cfg(test)]

@@ -150,7 +150,8 @@ class Arrays:
         if self.of is None:
             return values.astype(self.matrix.dtype, copy=False)
         if isinstance(self.of, _device._Torch):
-            return self.of.torch.as_tensor(values, device=f"cuda:{self.matrix._gpu}").to(self.of.torch.float64)
+            dtype = self.of.torch.float32 if self.matrix.dtype == np.float32 else self.of.torch.float64
+            return self.of.torch.as_tensor(values, device=f"cuda:{self.matrix._gpu}").to(dtype)
         with self.of.cupy.cuda.Device(self.matrix._gpu):
             return self.of.cupy.asarray(values, dtype=self.matrix.dtype)
 

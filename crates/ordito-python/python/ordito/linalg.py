@@ -57,9 +57,10 @@ def lobpcg(
     array([1., 2., 3.])
     """
     matrix = symmetric(A)
+    X = X if hasattr(X, "shape") else np.asarray(X)
     n, k = matrix.shape[0], (X.shape[1] if len(X.shape) == 2 else 1)
     arrays = Arrays(matrix, X)
-    limit = 20 if maxiter is None else int(maxiter)
+    limit = 20 if maxiter is None else _iterations(maxiter)
     asked = Asked(
         absolute=math.sqrt(float(np.finfo(matrix.dtype).eps)) * n if tol is None or tol <= 0 else float(tol),
         max_iterations=limit,
@@ -81,6 +82,13 @@ def lobpcg(
     if retResidualNormsHistory:
         result += ([np.array(step[2]) for step in found["steps"]],)
     return result
+
+
+def _iterations(maxiter: Any) -> int:
+    limit = int(maxiter)
+    if limit < 0:
+        raise ValueError(f"maxiter={maxiter!r}: a number from 0 on expected")
+    return limit
 
 
 def _printer(verbosity: int) -> Callable[..., Any] | None:
@@ -128,21 +136,22 @@ def eigsh(
     eps = float(np.finfo(matrix.dtype).eps)
     asked = Asked(
         relative=float(tol) if tol > 0 else 64 * eps,
-        max_iterations=1000 if maxiter is None else int(maxiter),
+        max_iterations=1000 if maxiter is None else _iterations(maxiter),
         seed=seed_of(rng),
         stream=arrays.stream,
     )
     vectors, out = arrays.room(n, k)
     start = arrays.given(v0, "v0")
-    subspace = None if ncv is None else max(int(ncv), min(k + 4, n))
+    subspace = None if ncv is None else max(whole_number(ncv, "ncv"), min(k + 4, n))
     found = kept(_ordito.solve_eigsh(matrix._native, asked, k, which, start, None, subspace, out))
     order = np.argsort(found["values"])
     values, found_vectors = found["values"][order], found["vectors"] if vectors is None else vectors
     is_good = found["converged"] or (tol == 0 and _at_rounding(found, eps))
+    found_vectors = found_vectors[:, _index(arrays, order)]
     if not is_good:
         _raise_no_convergence(found, asked, values, found_vectors)
     values = arrays.small(values)
-    return (values, found_vectors[:, _index(arrays, order)]) if return_eigenvectors else values
+    return (values, found_vectors) if return_eigenvectors else values
 
 
 def _at_rounding(found: dict[str, Any], eps: float) -> bool:
@@ -191,14 +200,14 @@ def svds(
     eps = float(np.finfo(matrix.dtype).eps)
     asked = Asked(
         relative=float(tol) if tol > 0 else 1e2 * eps,
-        max_iterations=1000 if maxiter is None else int(maxiter),
+        max_iterations=1000 if maxiter is None else _iterations(maxiter),
         seed=seed_of(rng),
         stream=arrays.stream,
     )
     (left, left_out), (right, right_out) = arrays.room(rows, k), arrays.room(cols, k)
     out = None if left is None else (left_out, right_out)
     start = arrays.given(v0, "v0")
-    subspace = None if ncv is None else max(int(ncv), min(k + 4, rows, cols))
+    subspace = None if ncv is None else max(whole_number(ncv, "ncv"), min(k + 4, rows, cols))
     found = kept(_ordito.solve_svds(matrix._native, matrix._is_transposed, asked, k, start, None, subspace, out))
     if not (found["converged"] or (tol == 0 and _at_rounding(found, eps))):
         _raise_no_convergence(found, asked, found["values"], None)
@@ -281,8 +290,8 @@ def cg(
 ) -> tuple[Any, int]:
     """As :func:`scipy.sparse.linalg.cg`: x of ``A @ x = b`` for a symmetric positive definite matrix, and 0 where it was reached.
 
-    ``b`` may be a block of right-hand sides: they are solved for together, each to ``max(rtol * norm(b), atol)``, in fewer iterations and
-    far less time than one by one. ``callback`` is called with the norms of the residuals, and not with x, after every iteration. The
+    ``b`` may be a block of right-hand sides: they are solved for together, each at least to ``max(rtol * norm(b), atol)``, in fewer
+    iterations and far less time than one by one. ``callback`` is called with the norms of the residuals, and not with x, after every iteration. The
     second number is that of iterations where the tolerance was not reached.
 
     >>> import numpy as np, scipy.sparse
@@ -301,7 +310,7 @@ def cg(
         rtol = max(float(rtol), float(atol) / of_b if of_b > 0 else 0.0)
     asked = Asked(
         relative=float(rtol),
-        max_iterations=10 * matrix.shape[0] if maxiter is None else int(maxiter),
+        max_iterations=10 * matrix.shape[0] if maxiter is None else _iterations(maxiter),
         callback=None if callback is None else lambda _, __, residuals: _nothing(callback(np.array(residuals))),
         stream=arrays.stream,
     )
@@ -317,7 +326,8 @@ def _nothing(_: Any) -> None:
 
 def _largest_norm(b: Any) -> float:
     """Of the columns."""
-    return math.sqrt(float((b * b).sum(0).max()))
+    squares = (b * b).sum(0) if _device.is_elsewhere(b) else (np.asarray(b, dtype=np.float64) ** 2).sum(axis=0)
+    return math.sqrt(float(squares.max()))
 
 
 def pagerank(
@@ -341,8 +351,11 @@ def pagerank(
     matrix = matrix_of(A)
     given = None
     if seeds is not None:
-        given = np.ascontiguousarray(np.asarray(seeds).reshape(len(seeds), -1), dtype=matrix.dtype)
-    asked = Asked(relative=float(tol), max_iterations=int(maxiter))
+        given = np.asarray(seeds, dtype=matrix.dtype)
+        if given.ndim not in (1, 2) or len(given) != matrix.shape[0]:
+            raise ValueError(f"seeds has the shape {given.shape}; ({matrix.shape[0]}, number of seeds) expected")
+        given = np.ascontiguousarray(given.reshape(len(given), -1))
+    asked = Asked(relative=float(tol), max_iterations=_iterations(maxiter))
     found = kept(_ordito.solve_pagerank(matrix._native, matrix._is_transposed, asked, float(damping), given))
     if not found["converged"]:
         warnings.warn(f"pagerank: {found['stopped']} after {found['iterations']} iterations", UserWarning, stacklevel=2)

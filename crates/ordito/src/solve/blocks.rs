@@ -71,3 +71,11 @@ pub(crate) trait Blocks<S: Scalar> {
     /// Until all of it is done.
     fn wait(&mut self) -> Result<(), SolveError>;
 }
+
+/// Do some of these columns stand in two of them?
+pub(crate) fn overlap(all: &[Columns]) -> bool {
+    let apart = |x: &Columns, y: &Columns| {
+        x.id != y.id || x.first + x.count <= y.first || y.first + y.count <= x.first
+    };
+    all.iter().enumerate().any(|(index, x)| !all[index + 1..].iter().all(|y| apart(x, y)))
+}

@@ -444,8 +444,11 @@ impl<'a, S: Scalar> Solver<'a, S> {
             return Err(SolveError::NotFinite("A·P"));
         }
         let h = symmetric(&h);
-        let (alpha, went) = match cholesky(&h, 4.0 * S::EPSILON) {
-            Some(l) => (self.work.small(|| solved(&l, g)), Went::Well),
+        // A step that is longer than rounding of A allows goes along what A makes nothing of.
+        let longest = g.amax() / (1e3 * S::EPSILON * self.size_of_a);
+        let step = cholesky(&h, 4.0 * S::EPSILON).map(|l| self.work.small(|| solved(&l, g)));
+        let (alpha, went) = match step.filter(|alpha| alpha.amax() <= longest) {
+            Some(alpha) => (alpha, Went::Well),
             None => {
                 let gram = self.work.gram(&[p], &[p])?;
                 let least = 1e3 * S::EPSILON * self.size_of_a;

@@ -13,7 +13,7 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
-use crate::solve::small::{columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmetric_eigen};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -250,6 +250,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         self.work.apply(self.a, x, ax)?;
         let h = self.work.gram(&[x], &[ax])?;
         let eigen = self.work.small(|| symmetric_eigen(&h, "A·X"))?;
+        check_scale(h.amax())?;
         let mut order: Vec<usize> = (0..self.active).collect();
         if self.which == Which::Largest {
             order.reverse();

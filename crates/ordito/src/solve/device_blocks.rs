@@ -5,7 +5,7 @@ use crate::device::{Device, DeviceDense, DeviceView, DeviceViewMut};
 use crate::matrix::{Dense, DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::op::copy_rows::CopyRows;
-use crate::solve::blocks::{Block, Blocks, Columns};
+use crate::solve::blocks::{Block, Blocks, Columns, overlap};
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
 use crate::tall_skinny::gram::Kind;
@@ -105,6 +105,7 @@ impl<S: Scalar> Blocks<S> for DeviceBlocks<S> {
 
     fn combine(&mut self, from: &[Columns], c: &DMatrix<f64>, into: &[Columns]) -> Result<(), SolveError> {
         let rows = self.rows(&[from, into].concat());
+        assert!(!overlap(into), "combinations overlap each other");
         let c_rows: Vec<f64> = c.transpose().iter().copied().collect();
         let c = Dense::from_rows(c.nrows(), c.ncols(), c_rows)?;
         let (from, into) = (self.parts(from), self.parts(into));
@@ -150,10 +151,10 @@ impl<S: Scalar> Blocks<S> for DeviceBlocks<S> {
 impl<S: Scalar> DeviceBlocks<S> {
     fn copy_out(&mut self, from: Columns) -> Result<DeviceDense<S>, SolveError> {
         let (parts, rows) = (self.parts(&[from]), self.rows(&[from]));
-        let copy = self.room("vectors", rows, from.count)?;
-        let unit = identity(from.count)?;
+        let mut copy = self.room("vectors", rows, from.count)?;
+        let (unit, into) = (identity(from.count)?, DevicePart::written(&copy.view_mut()));
         // SAFETY: matrices of this device and stream, with so many rows, which do not overlap.
-        unsafe { self.kernels.combine(rows, &parts, unit.view(), &[DevicePart::read(&copy.view())]) }?;
+        unsafe { self.kernels.combine(rows, &parts, unit.view(), &[into]) }?;
         Ok(copy)
     }
 }

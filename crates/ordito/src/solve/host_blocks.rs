@@ -3,7 +3,7 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Dense, DenseView, DenseViewMut};
-use crate::solve::blocks::{Block, Blocks, Columns};
+use crate::solve::blocks::{Block, Blocks, Columns, overlap};
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
 use crate::tall_skinny::combine::combine_parts;
@@ -26,10 +26,8 @@ impl<S: Scalar> HostBlocks<S> {
         let block = &mut self.blocks[columns.id];
         assert!(columns.first + columns.count <= block.cols());
         let distance = block.leading_dimension();
-        // SAFETY: inside of the first row, or at its end where there are no columns.
-        let at = unsafe {
-            block.data_mut().as_mut_ptr().add(if block_is_empty(distance) { 0 } else { columns.first })
-        };
+        // Of a block without rows nothing is ever read there.
+        let at = block.data_mut().as_mut_ptr().wrapping_add(columns.first);
         Part { at, cols: columns.count, distance }
     }
 
@@ -43,10 +41,6 @@ impl<S: Scalar> HostBlocks<S> {
         assert!(columns.iter().all(|columns| self.blocks[columns.id].rows() == rows));
         rows
     }
-}
-
-fn block_is_empty(distance: usize) -> bool {
-    distance == 0
 }
 
 impl<S: Scalar> Blocks<S> for HostBlocks<S> {
@@ -87,14 +81,7 @@ impl<S: Scalar> Blocks<S> for HostBlocks<S> {
 
     fn combine(&mut self, from: &[Columns], c: &DMatrix<f64>, into: &[Columns]) -> Result<(), SolveError> {
         let rows = self.rows(&[from, into].concat());
-        for (index, to) in into.iter().enumerate() {
-            let apart = |other: &Columns| {
-                other.id != to.id
-                    || other.first + other.count <= to.first
-                    || to.first + to.count <= other.first
-            };
-            assert!(into[index + 1..].iter().all(apart), "combinations overlap each other");
-        }
+        assert!(!overlap(into), "combinations overlap each other");
         let c_rows: Vec<f64> = c.transpose().iter().copied().collect();
         let c = Dense::from_rows(c.nrows(), c.ncols(), c_rows)?;
         let (from, into) = (self.parts(from), self.parts(into));

@@ -13,7 +13,7 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
-use crate::solve::small::{columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmetric_eigen};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -140,12 +140,20 @@ pub(crate) fn ritz_pairs<S: Scalar>(
     let (mut best, mut since_best) = (f64::INFINITY, 0);
     // Estimates are of the projected problem; how much smaller than the truth they turned out to be.
     let mut optimism = 1.0_f64;
+    // Values that another block of random columns is to confirm.
+    let (mut unconfirmed, mut confirming): (Option<Vec<f64>>, bool) = (None, false);
     let (stopped, values, residuals) = loop {
         // A full basis is not waited for where fewer columns will do.
         let is_enough = |values: &[f64], estimates: &[f64], largest: f64| {
-            (0..count).all(|i| estimates[i] * optimism <= limit(values[i], largest))
+            !confirming && (0..count).all(|i| estimates[i] * optimism <= limit(values[i], largest))
         };
         let ritz = krylov.fill(product, &is_enough)?;
+        confirming = false;
+        if ritz.values.len() < count {
+            return Err(SolveError::Unsuited(format!(
+                "no {count} independent vectors of {n} rows were found"
+            )));
+        }
         let values = ritz.values[..count].to_vec();
         let estimates = krylov.estimates(&ritz);
         let limits: Vec<f64> = values.iter().map(|value| limit(*value, krylov.projected.amax())).collect();
@@ -177,7 +185,23 @@ pub(crate) fn ritz_pairs<S: Scalar>(
             // What is claimed is what fresh products show.
             let residuals = krylov.residuals(product, &ritz, result, images)?;
             if within(&residuals) == count {
-                break (Stopped::Converged, values, residuals);
+                // Of a value that is there more often a block finds as many copies as it has columns. Where it found so many, or the
+                // product gave out before, there may be more: random columns beside what was found would show them.
+                let may_be_more =
+                    krylov.gave_out || has_cluster(&values, sizes.block, krylov.projected.amax());
+                let is_confirmed = unconfirmed.as_ref().is_some_and(|before| {
+                    before
+                        .iter()
+                        .zip(&values)
+                        .zip(&limits)
+                        .all(|((x, y), limit)| (x - y).abs() <= 10.0 * limit)
+                });
+                if !may_be_more || is_confirmed || krylov.is_complete() || ending.is_some() {
+                    break (Stopped::Converged, values, residuals);
+                }
+                (unconfirmed, confirming) = (Some(values), true);
+                krylov.look_elsewhere(&ritz)?;
+                continue;
             }
             let sum: f64 = residuals.iter().sum();
             if kept.as_ref().is_none_or(|(least, ..)| sum < *least) {
@@ -199,6 +223,13 @@ pub(crate) fn ritz_pairs<S: Scalar>(
         krylov.restart(&ritz)?;
     };
     Ok((Found { work: krylov.work, values, residuals, steps, stopped }, result))
+}
+
+/// Are as many of the values the same, but for what rounding and slow convergence leave?
+fn has_cluster(values: &[f64], size: usize, largest: f64) -> bool {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.windows(size).any(|run| run[size - 1] - run[0] <= 1e-6 * run[0].abs().max(1e-6 * largest))
 }
 
 /// How large blocks and basis are.
@@ -236,7 +267,7 @@ impl Sizes {
                 "a basis of {basis} columns is too small for {count} eigenpairs and blocks of {block}: {least} at least"
             ));
         }
-        Ok(Sizes { count, block, basis: basis.next_multiple_of(block).min(n) })
+        Ok(Sizes { count, block, basis: basis.min(n).next_multiple_of(block).min(n) })
     }
 }
 
@@ -258,6 +289,8 @@ struct Krylov<S: Scalar> {
     basis: Vec<Columns>,
     /// The next block, orthonormal to the basis; none where there is nothing left.
     next: Option<Columns>,
+    /// Has the next block random columns, because the product left the basis by fewer?
+    gave_out: bool,
     /// VᵀAV.
     projected: DMatrix<f64>,
     /// How the last product leaves the basis: (next)ᵀ·A·(basis).
@@ -279,7 +312,8 @@ impl<S: Scalar> Krylov<S> {
         let image = work.add("A·V", n, sizes.block)?;
         let (projected, coupling) = (DMatrix::zeros(0, 0), DMatrix::zeros(0, 0));
         let (basis, next) = (Vec::new(), None);
-        Ok(Krylov { work, n, sizes, which, seed, memory, basis, next, projected, coupling, image })
+        let gave_out = false;
+        Ok(Krylov { work, n, sizes, which, seed, memory, basis, next, gave_out, projected, coupling, image })
     }
 
     fn dimension(&self) -> usize {
@@ -326,6 +360,7 @@ impl<S: Scalar> Krylov<S> {
             }
             good += kept;
         }
+        let good = good.min(wanted);
         Ok(if good == 0 { None } else { Some(block.first(good)) })
     }
 
@@ -394,7 +429,7 @@ impl<S: Scalar> Krylov<S> {
         }
         self.projected = projected;
         // What is left becomes the next block; what is nothing but rounding does not.
-        let to = self.free_block();
+        let to = self.free_block()?;
         let least = S::EPSILON * self.projected.amax() * 4.0 * (self.n as f64).sqrt().max(8.0);
         let left = norms(&gram.rows(dimension, next.count).into_owned());
         // What a single pass measured still holds its part of the basis: that is far above rounding then.
@@ -433,6 +468,7 @@ impl<S: Scalar> Krylov<S> {
         self.next = self.filled_up(to, rank)?;
         // Random columns are not what the product leaves the basis by.
         let rows = self.next.map_or(0, |next| next.count);
+        self.gave_out = rank < rows;
         self.coupling = DMatrix::zeros(rows, new);
         let rank = rank.min(rows);
         self.coupling.view_mut((0, old), (rank, next.count)).copy_from(&coupling.rows(0, rank));
@@ -440,15 +476,22 @@ impl<S: Scalar> Krylov<S> {
     }
 
     /// Memory that no block of the basis lies in.
-    fn free_block(&self) -> Block {
+    fn free_block(&mut self) -> Result<Block, SolveError> {
         let is_free = |block: &&Block| self.basis.iter().all(|columns| columns.id != block.id);
-        *self.memory.iter().find(is_free).unwrap_or(&self.memory[0])
+        if let Some(free) = self.memory.iter().find(is_free) {
+            return Ok(*free);
+        }
+        // Blocks that are only partly used take more of them.
+        let more = self.work.add("the basis", self.n, self.sizes.block)?;
+        self.memory.push(more);
+        Ok(more)
     }
 
     fn ritz(&mut self) -> Result<Ritz, SolveError> {
         let (which, projected) = (self.which, &self.projected);
         self.work.small(|| {
             let eigen = symmetric_eigen(projected, "A·V")?;
+            check_scale(projected.amax())?;
             let order = which.order(&eigen.values);
             let values = order.iter().map(|&i| eigen.values[i]).collect();
             Ok(Ritz { values, vectors: columns(&eigen.vectors, &order) })
@@ -473,6 +516,7 @@ impl<S: Scalar> Krylov<S> {
         let count = self.sizes.count;
         let wanted: Vec<usize> = (0..count).collect();
         self.work.combine(&self.basis.clone(), &columns(&ritz.vectors, &wanted), &[into.all()])?;
+        self.straighten(into)?;
         product(&mut self.work, into.all(), images.all())?;
         let lambda = diagonal(&ritz.values[..count]);
         let c = stacked(&[&-lambda, &DMatrix::identity(count, count)]);
@@ -480,19 +524,48 @@ impl<S: Scalar> Krylov<S> {
         Ok(norms(&self.work.gram(&[images.all()], &[images.all()])?))
     }
 
+    /// Takes away what rounding left of inner products between Ritz vectors, and turns them no more than that.
+    fn straighten(&mut self, x: Block) -> Result<(), SolveError> {
+        let gram = self.work.gram(&[x.all()], &[x.all()])?;
+        let off = (&gram - DMatrix::<f64>::identity(x.cols, x.cols)).amax();
+        if off <= 4.0 * S::EPSILON || off > 0.1 {
+            return Ok(());
+        }
+        let eigen = self.work.small(|| symmetric_eigen(&gram, "Ritz vectors"))?;
+        let roots: Vec<f64> = eigen.values.iter().map(|value| 1.0 / value.sqrt()).collect();
+        let c = &eigen.vectors * diagonal(&roots) * eigen.vectors.transpose();
+        self.work.combine(&[x.all()], &c, &[x.all()])
+    }
+
     /// Keeps the best Ritz vectors, and goes on from the next block.
     fn restart(&mut self, ritz: &Ritz) -> Result<(), SolveError> {
-        let Some(next) = self.next else { return Ok(()) };
         let Sizes { count, block, basis } = self.sizes;
         // More than are wanted: what is near to them is kept from coming back.
         let most = basis.saturating_sub(2 * block).max(count);
         let kept = (count + (basis - count) / 3).clamp(count, most).min(self.dimension());
-        let wanted: Vec<usize> = (0..kept).collect();
-        let y = columns(&ritz.vectors, &wanted);
-        // Into the first blocks of the memory that the basis has; the next one lies in none of them.
-        let homes: Vec<Block> = self.memory.iter().copied().filter(|home| home.id != next.id).collect();
-        let mut into = Vec::new();
-        let mut left = kept;
+        self.keep(ritz, kept)
+    }
+
+    /// Keeps the wanted Ritz vectors, and goes on from random columns beside them.
+    fn look_elsewhere(&mut self, ritz: &Ritz) -> Result<(), SolveError> {
+        self.keep(ritz, self.sizes.count)?;
+        let block = self.free_block()?;
+        self.next = self.filled_up(block, 0)?;
+        self.coupling = DMatrix::zeros(self.next.map_or(0, |next| next.count), self.dimension());
+        Ok(())
+    }
+
+    /// The first so many Ritz vectors become the basis.
+    fn keep(&mut self, ritz: &Ritz, kept: usize) -> Result<(), SolveError> {
+        let y = ritz.vectors.columns(0, kept).into_owned();
+        // Into the first blocks of the memory; the next one lies in none of them.
+        let homes: Vec<Block> = self
+            .memory
+            .iter()
+            .copied()
+            .filter(|home| self.next.is_none_or(|next| home.id != next.id))
+            .collect();
+        let (mut into, mut left) = (Vec::new(), kept);
         for home in homes {
             if left == 0 {
                 break;

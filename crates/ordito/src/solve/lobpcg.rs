@@ -15,7 +15,9 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::{Operator, Preconditioner};
-use crate::solve::small::{cholesky, columns, diagonal, inverse_of_lower, norms, stacked, symmetric_eigen};
+use crate::solve::small::{
+    check_scale, cholesky, columns, diagonal, inverse_of_lower, norms, stacked, symmetric_eigen,
+};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -127,7 +129,7 @@ fn check<S: Scalar>(
         ));
     }
     let block = options.start.map_or(options.count, |start| start.cols());
-    if block + constraints > n {
+    if block.saturating_add(constraints) > n {
         let beside =
             if constraints > 0 { format!(" orthogonal to {constraints} others") } else { String::new() };
         return asked(format!("{block} eigenpairs{beside} of a matrix of {n} rows: there are only {n}"));
@@ -228,6 +230,14 @@ impl<'a, S: Scalar> Solver<'a, S> {
         match self.b {
             Some(b) => self.work.apply(b, of.own.first(count), of.b.first(count)),
             None => Ok(()),
+        }
+    }
+
+    /// ‖Bx‖, by which a relative tolerance goes: x is of length 1 in the inner product of B, and not in itself.
+    fn sizes_under_b(&mut self) -> Result<Vec<f64>, SolveError> {
+        match self.b {
+            Some(_) => Ok(norms(&self.work.gram(&[self.x.b.all()], &[self.x.b.all()])?)),
+            None => Ok(vec![1.0; self.k]),
         }
     }
 
@@ -344,6 +354,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
             Ok::<_, SolveError>(Some(Ritz { values, vectors: columns(&eigen.vectors, &order), inverse }))
         })?;
         if let Some(ritz) = &found {
+            check_scale(h.amax())?;
             self.largest = ritz.values.iter().fold(self.largest, |largest, value| largest.max(value.abs()));
         }
         Ok(found)
@@ -385,8 +396,9 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let stopped = loop {
             let iteration = steps.len();
             let (r, residuals) = self.residuals()?;
-            let limits: Vec<f64> =
-                self.values.iter().map(|value| tolerance.of::<S>(*value, self.largest)).collect();
+            let sizes = self.sizes_under_b()?;
+            let limit = |(value, size): (&f64, &f64)| tolerance.of::<S>(value * size, self.largest * size);
+            let limits: Vec<f64> = self.values.iter().zip(&sizes).map(limit).collect();
             let is_within = |column: usize| residuals[column] <= limits[column];
             let converged = (0..count).filter(|&column| is_within(column)).count();
             if converged == count && !fresh {
@@ -527,7 +539,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         for j in 0..count {
             for i in 0..j {
                 let [of_q, of_h] =
-                    [&q, &h].map(|all| 0.5 * (gram_at(all, old, i, j) + gram_at(all, old, j, i)));
+                    [&q, &h].map(|all| 0.5 * (all[(old + i, old + j)] + all[(old + j, old + i)]));
                 for (i, j) in [(old + i, old + j), (old + j, old + i)] {
                     q[(i, j)] = of_q;
                     h[(i, j)] = of_h;
@@ -578,10 +590,6 @@ impl<'a, S: Scalar> Solver<'a, S> {
             history: History { steps, products, times, stopped },
         })
     }
-}
-
-fn gram_at(all: &DMatrix<f64>, old: usize, i: usize, j: usize) -> f64 {
-    all[(old + i, old + j)]
 }
 
 /// Ritz pairs of a basis whose Gram matrix is Q = LLᵀ.

@@ -53,6 +53,9 @@ pub fn randomized_svd<'a, S: Scalar>(
             format!("{count} singular values of a {rows}×{cols} matrix: between 1 and {least} can be found");
         return Err(SolveError::Asked(sentence));
     }
+    if !control.tolerance_of::<S>().is_valid() {
+        return Err(SolveError::Asked("the tolerance must be a number of 0 or more".into()));
+    }
     let width = count.saturating_add(oversampling).min(least);
     let iterations = power_iterations.unwrap_or(if count < least / 10 { 7 } else { 4 });
     let tolerance = control.tolerance_of::<S>();

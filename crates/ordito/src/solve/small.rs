@@ -38,6 +38,16 @@ pub(crate) fn symmetric_eigen(a: &DMatrix<f64>, what: &'static str) -> Result<Ei
     Ok(Eigen { values, vectors })
 }
 
+/// Refuses numbers whose squares, norms of residuals, would be 0 or infinite.
+pub(crate) fn check_scale(largest: f64) -> Result<(), SolveError> {
+    if largest == 0.0 || (1e-130..1e130).contains(&largest) {
+        return Ok(());
+    }
+    Err(SolveError::Unsuited(format!(
+        "numbers of about {largest:.0e}: norms of residuals could not be told from 0 or infinity; scale the matrix"
+    )))
+}
+
 /// L of LLᵀ = A; `None` where a pivot is not larger than `least` times its diagonal: A is not positive definite enough.
 pub(crate) fn cholesky(a: &DMatrix<f64>, least: f64) -> Option<DMatrix<f64>> {
     let l = Cholesky::new(a.clone())?.unpack();

@@ -351,3 +351,15 @@ fn what_does_not_fit_is_said() {
     let error = cg(&wide, dense(&random(2, 1, 1)).view(), Cg::default()).unwrap_err();
     assert_eq!(error.to_string(), "conjugate gradients need a square matrix; this one is 2×3");
 }
+
+/// Without a solution nothing converges, but nothing runs away either.
+#[test]
+fn singular_systems_without_a_solution_end_in_peace() {
+    let a = DMatrix::from_diagonal(&nalgebra::DVector::from_fn(24, |i, _| (i % 3) as f64));
+    for cols in [1, 3] {
+        let found = solve(&a, &random(24, cols, 4), 1e-8).unwrap();
+        assert!(!found.history.converged());
+        assert!(found.x.data().iter().all(|x| x.is_finite() && x.abs() < 1e6), "{:?}", found.x.data());
+        assert!(found.residuals.iter().all(|residual| residual.is_finite()));
+    }
+}

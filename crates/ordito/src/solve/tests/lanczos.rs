@@ -49,6 +49,32 @@ fn multiple_eigenvalues_are_found_as_often_as_they_are_there() {
     agrees(&DMatrix::zeros(20, 20), 4, Which::Largest);
 }
 
+/// More copies than a block has columns: a Krylov space of one block has no more than that.
+#[test]
+fn no_copy_is_missed() {
+    agrees(&paths_apart(&[6; 40]), 8, Which::Smallest);
+    let clique = DMatrix::from_element(10, 10, 1.0) - DMatrix::identity(10, 10);
+    agrees(&DMatrix::identity(30, 30).kronecker(&clique), 8, Which::Largest);
+    let found = svds(
+        &plan::<f64>(&DMatrix::identity(12, 12).kronecker(&clique)),
+        Svds { count: 8, control: within(1e-9), ..Default::default() },
+    );
+    assert!(found.unwrap().values.iter().all(|value| (value - 9.0).abs() < 1e-9));
+}
+
+/// Blocks that are only partly used, in every number of rows around that of the basis.
+#[test]
+fn as_many_rows_as_the_basis_has_columns_or_a_few_more() {
+    for n in 20..34 {
+        for (count, seed) in [(2, 1), (3, 2), (2, 3), (n / 2, 4), (n - 1, 5)] {
+            agrees(&random_symmetric(n, seed + n as u64), count, Which::Smallest);
+            let single = plan::<f32>(&random_symmetric(n, seed));
+            let pairs = eigsh(&single, Lanczos { count, ..Default::default() }).unwrap();
+            assert!(pairs.residuals.iter().all(|residual| residual.is_finite()));
+        }
+    }
+}
+
 #[test]
 fn tiny_matrices_and_all_of_them() {
     agrees(&DMatrix::from_row_slice(1, 1, &[-3.0]), 1, Which::Largest);
@@ -112,6 +138,11 @@ fn what_makes_no_sense_is_said() {
     let short = dense::<f64>(&random(4, 1, 1));
     let start = Some(short.view().into());
     assert_eq!(said(Lanczos { start, ..Default::default() }), "the starting block has 4 rows, 9 expected");
+    assert!(eigsh(&a, Lanczos { count: 2, subspace: Some(usize::MAX), ..Default::default() }).is_ok());
+    for unit in [1e-200, 1e200] {
+        let error = eigsh(&plan::<f64>(&(grid(3) * unit)), Lanczos::default()).unwrap_err().to_string();
+        assert!(error.contains("scale the matrix") || error.contains("not finite"), "{error}");
+    }
     let mut broken = grid(3);
     broken[(2, 2)] = f64::NAN;
     let error = eigsh(&plan::<f64>(&broken), Lanczos::default()).unwrap_err();

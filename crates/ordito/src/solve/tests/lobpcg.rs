@@ -275,3 +275,16 @@ fn what_does_not_fit_is_said() {
     let control = within(-1.0);
     assert_eq!(said(Lobpcg { control, ..Default::default() }), "the tolerance must be a number of 0 or more");
 }
+
+/// x has length 1 in the inner product of B: a relative tolerance must not become weaker with it.
+#[test]
+fn the_scale_of_b_does_not_matter() {
+    let a = grid(10);
+    let exact = |scale: f64| a.clone().symmetric_eigenvalues().max() / scale;
+    for scale in [1e-12, 1.0, 1e12] {
+        let b = plan::<f64>(&(DMatrix::identity(100, 100) * scale));
+        let found = lobpcg(&plan::<f64>(&a), Lobpcg { count: 2, b: Some(&b), ..Default::default() }).unwrap();
+        assert!(found.history.converged());
+        assert!((found.values[0] / exact(scale) - 1.0).abs() < 1e-9, "{scale:e}: {}", found.values[0]);
+    }
+}

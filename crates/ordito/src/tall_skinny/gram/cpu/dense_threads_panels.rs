@@ -55,7 +55,7 @@ pub(crate) unsafe fn gram_of_parts<S: Scalar>(
 ) {
     let (tall, wide) = (columns_of(left), columns_of(right));
     g.fill(0.0);
-    if tall == 0 || wide == 0 {
+    if tall == 0 || wide == 0 || rows == 0 {
         return;
     }
     let rows_per_chunk = rows.div_ceil(MOST_CHUNKS).max(LEAST_ROWS);
