@@ -7,7 +7,7 @@
 
 use crate::Scalar;
 use crate::solve::blocks::{Block, Columns};
-use crate::solve::control::Control;
+use crate::solve::control::{Control, Progress};
 use crate::solve::directions::orthonormal_directions;
 use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
@@ -17,11 +17,14 @@ use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmet
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
+use std::ops::ControlFlow;
 
 /// A part of a column's squared length: if less is left beside the basis, what is left is made orthogonal once more. (Of Daniel, Gragg, Kaufman and
 /// Stewart. With less than that once would do for one block, but each would pass on five times the error of the last.)
 const MUCH_CANCELS: f64 = 0.5;
 
+/// Rows up to which all eigenpairs are found at once: a basis would hold most of them anyway.
+pub(crate) const DENSE: usize = 64;
 /// Passes after which what still cancels is taken for rounding.
 const MOST_PASSES: usize = 4;
 /// Restarts without a smaller residual, after which nothing more is expected.
@@ -130,6 +133,9 @@ pub(crate) fn ritz_pairs<S: Scalar>(
     if !control.tolerance_of::<S>().is_valid() {
         return Err(SolveError::Asked("the tolerance must be a number of 0 or more".into()));
     }
+    if n <= DENSE {
+        return all_of_a_few_rows(work, product, n, (count, which), limit, control.progress);
+    }
     let mut krylov = Krylov::new(work, n, sizes, which, control.seed)?;
     krylov.start(start)?;
     let result = krylov.work.add("Ritz vectors", n, count)?;
@@ -223,6 +229,54 @@ pub(crate) fn ritz_pairs<S: Scalar>(
         krylov.restart(&ritz)?;
     };
     Ok((Found { work: krylov.work, values, residuals, steps, stopped }, result))
+}
+
+/// Every eigenpair of a matrix of few rows, and of them the wanted ones: A itself is a small matrix then.
+fn all_of_a_few_rows<S: Scalar>(
+    mut work: Workspace<S>,
+    product: &mut Product<'_, S>,
+    n: usize,
+    (count, which): (usize, Which),
+    limit: &dyn Fn(f64, f64) -> f64,
+    mut progress: Option<Progress<'_>>,
+) -> Result<(Found<S>, Block), SolveError> {
+    let (unit, image) = (work.unit_block(n)?, work.add("A", n, n)?);
+    product(&mut work, unit.all(), image.all())?;
+    let a = work.gram(&[unit.all()], &[image.all()])?;
+    let eigen = work.small(|| symmetric_eigen(&a, "A·V"))?;
+    check_scale(a.amax())?;
+    let order = which.order(&eigen.values);
+    let values: Vec<f64> = order[..count].iter().map(|&i| eigen.values[i]).collect();
+    let result = work.add("eigenvectors", n, count)?;
+    work.combine(&[unit.all()], &columns(&eigen.vectors, &order[..count]), &[result.all()])?;
+    let images = work.add("their images", n, count)?;
+    let residuals = residuals_of(&mut work, product, &values, result, images)?;
+    let is_within = |i: &usize| residuals[*i] <= limit(values[*i], a.norm());
+    let converged = (0..count).filter(is_within).count();
+    let seconds = work.elapsed().as_secs_f64();
+    let step =
+        Step { iteration: 0, seconds, values: values.clone(), residuals: residuals.clone(), converged };
+    let flow = progress.as_mut().map(|progress| progress(&step));
+    let stopped = match flow {
+        _ if converged == count => Stopped::Converged,
+        Some(ControlFlow::Break(())) => Stopped::Cancelled,
+        _ => Stopped::Stagnated,
+    };
+    Ok((Found { work, values, residuals, steps: vec![step], stopped }, result))
+}
+
+/// ‖A·x − λ·x‖ by a fresh product.
+fn residuals_of<S: Scalar>(
+    work: &mut Workspace<S>,
+    product: &mut Product<'_, S>,
+    values: &[f64],
+    x: Block,
+    images: Block,
+) -> Result<Vec<f64>, SolveError> {
+    product(work, x.all(), images.all())?;
+    let c = stacked(&[&-diagonal(values), &DMatrix::identity(values.len(), values.len())]);
+    work.combine(&[x.all(), images.all()], &c, &[images.all()])?;
+    Ok(norms(&work.gram(&[images.all()], &[images.all()])?))
 }
 
 /// Are as many of the values the same, but for what rounding and slow convergence leave?
@@ -517,11 +571,7 @@ impl<S: Scalar> Krylov<S> {
         let wanted: Vec<usize> = (0..count).collect();
         self.work.combine(&self.basis.clone(), &columns(&ritz.vectors, &wanted), &[into.all()])?;
         self.straighten(into)?;
-        product(&mut self.work, into.all(), images.all())?;
-        let lambda = diagonal(&ritz.values[..count]);
-        let c = stacked(&[&-lambda, &DMatrix::identity(count, count)]);
-        self.work.combine(&[into.all(), images.all()], &c, &[images.all()])?;
-        Ok(norms(&self.work.gram(&[images.all()], &[images.all()])?))
+        residuals_of(&mut self.work, product, &ritz.values[..count], into, images)
     }
 
     /// Takes away what rounding left of inner products between Ritz vectors, and turns them no more than that.

@@ -7,7 +7,7 @@ use crate::solve::control::{Control, Progress};
 use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
-use crate::solve::lanczos::{Lanczos, ritz_pairs};
+use crate::solve::lanczos::{DENSE, Lanczos, ritz_pairs};
 use crate::solve::operator::Operator;
 use crate::solve::singular::{Pairs, SingularTriplets};
 use crate::solve::transposed::Transposed;
@@ -81,7 +81,25 @@ fn of_tall<'a, S: Scalar>(
         let [value, largest] = [square, largest].map(|square| square.max(0.0).sqrt());
         tolerance.of::<S>(value, largest) * value.max(S::EPSILON * largest)
     };
-    let work = Workspace::of(a, control.time_parts)?;
+    let mut work = Workspace::of(a, control.time_parts)?;
+    if cols <= DENSE {
+        // All of them, from A itself and not from its square.
+        let right = work.unit_block(cols)?;
+        let pairs = work.triplets_of(a, right, seed)?;
+        let residuals = work.residuals_of(a, &pairs, count)?;
+        let values = pairs.values[..count].to_vec();
+        let largest = values.first().copied().unwrap_or(0.0);
+        let is_within = |(residual, value): &(&f64, &f64)| **residual <= tolerance.of::<S>(**value, largest);
+        let converged = residuals.iter().zip(&values).filter(is_within).count();
+        let stopped = if converged == count { Stopped::Converged } else { Stopped::Stagnated };
+        let seconds = work.elapsed().as_secs_f64();
+        let step = Step { iteration: 0, seconds, values, residuals: residuals.clone(), converged };
+        if let Some(mut progress) = control.progress {
+            let _ = progress(&step); // there is nothing left to end
+        }
+        let history = History { steps: vec![step], products: work.products, times: work.times()?, stopped };
+        return work.triplets((rows, cols), &pairs, count, keep_on_device, (residuals, history));
+    }
     let mut room: Option<Block> = None;
     let mut product = |work: &mut Workspace<S>, x: Columns, y| {
         let between = match room {

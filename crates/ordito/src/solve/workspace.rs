@@ -71,6 +71,15 @@ impl<S: Scalar> Workspace<S> {
         self.blocks.write(to, from)
     }
 
+    /// The unit matrix.
+    pub(crate) fn unit_block(&mut self, n: usize) -> Result<Block, SolveError> {
+        let mut unit = Dense::zeros(n, n)?;
+        (0..n).for_each(|i| unit.data_mut()[i * n + i] = S::ONE);
+        let block = self.add("the unit matrix", n, n)?;
+        self.write(block.all(), unit.view())?;
+        Ok(block)
+    }
+
     /// From wherever they lie.
     pub(crate) fn write_source(&mut self, to: Columns, from: Source<'_, S>) -> Result<(), SolveError> {
         match from {

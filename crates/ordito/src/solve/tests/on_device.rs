@@ -45,7 +45,7 @@ fn eigenvalue(n: usize, j: usize) -> f64 {
 #[cfg_attr(miri, ignore = "the emulator runs compiled C++")]
 fn eigenvectors_are_found_where_the_plan_runs() {
     let Some(machine) = emulated() else { return };
-    let n = 50;
+    let n = 80;
     let plan = Plan::new(path::<f64>(n), &machine).unwrap();
     let halves = vec![0.5; n];
     let found = lobpcg(
@@ -94,7 +94,7 @@ fn vectors_come_from_the_device_and_stay_there() {
 #[cfg_attr(miri, ignore = "the emulator runs compiled C++")]
 fn singular_vectors_use_both_products_of_the_device() {
     let Some(machine) = emulated() else { return };
-    let a = crate::io::read_csr::<f64>("uniform:60x4").unwrap();
+    let a = crate::io::read_csr::<f64>("uniform:80x4").unwrap();
     let on_device = Plan::new(a.clone(), &machine).unwrap();
     let on_host = Plan::new(a, &Machine::with_threads(2).unwrap()).unwrap();
     let [found, expected] =
