@@ -42,7 +42,7 @@ const FOLDERS: &[(&str, &str)] = &[
     (
         "ordito/src/solve",
         "error history control vectors operator small directions blocks host_blocks device_blocks workspace orthonormal eigenpairs \
-         singular transposed lobpcg lanczos svds randomized_svd chebyshev cg pagerank",
+         singular transposed lobpcg krylov lanczos svds randomized_svd chebyshev cg pagerank",
     ),
     ("ordito-bench/src", "check sample convert transfer catalogue report workbench"),
     ("ordito-bench/src/workbench", "case pattern yardstick select_error wanted select verify bench"),

@@ -25,6 +25,7 @@ mod eigenpairs;
 mod error;
 mod history;
 mod host_blocks;
+mod krylov;
 mod lanczos;
 mod lobpcg;
 mod operator;
