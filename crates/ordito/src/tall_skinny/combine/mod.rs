@@ -29,7 +29,8 @@ use crate::tall_skinny::Part;
 /// let x = Dense::from_rows(2, 2, vec![1.0, 2.0, 3.0, 4.0])?;
 /// let c = Dense::from_rows(2, 1, vec![1.0, -1.0])?;
 /// let mut y = Dense::zeros(2, 1)?;
-/// combine(&Machine::all_cores()?, &[x.view()], c.view(), &mut [y.view_mut()])?;
+/// let machine = Machine::all_cores()?;
+/// combine(&machine, &[x.view()], c.view(), &mut [y.view_mut()])?;
 /// assert_eq!(y.data(), &[-1.0, -1.0]);
 /// # Ok::<(), ordito::Error>(())
 /// ```
@@ -49,7 +50,8 @@ pub fn combine<S: Scalar>(
 /// use ordito::{Dense, Machine};
 /// let (mut x, w) = (Dense::from_rows(2, 1, vec![1.0, 2.0])?, Dense::from_rows(2, 1, vec![10.0, 20.0])?);
 /// let c = Dense::from_rows(2, 1, vec![3.0, 1.0])?; // X ← 3X + W
-/// update(&Machine::all_cores()?, &mut [x.view_mut()], &[w.view()], c.view())?;
+/// let machine = Machine::all_cores()?;
+/// update(&machine, &mut [x.view_mut()], &[w.view()], c.view())?;
 /// assert_eq!(x.data(), &[13.0, 26.0]);
 /// # Ok::<(), ordito::Error>(())
 /// ```
