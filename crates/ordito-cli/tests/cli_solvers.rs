@@ -49,7 +49,11 @@ fn vectors_history_and_page_are_written() {
     let expected = 2.0 - 2.0 * (std::f64::consts::PI / NODES as f64).cos();
     assert!((second - expected).abs() < 1e-9, "{second}");
     let steps = found["history"].as_array().unwrap();
-    assert_eq!(steps.len() as u64, found["iterations"].as_u64().unwrap() + 1, "the first is where they began");
+    assert_eq!(
+        steps.len() as u64,
+        found["iterations"].as_u64().unwrap() + 1,
+        "the first is where they began"
+    );
     assert_eq!(steps[0]["residuals"].as_array().unwrap().len(), 2);
 
     // The second eigenvector is L's, and falls along the path, or rises.
