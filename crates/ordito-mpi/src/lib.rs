@@ -4,4 +4,11 @@
 //! |---|---|
 //! | [`ranks`] | processes that send messages: one, threads, MPI opened at run time |
 
+mod error;
+mod local_rows;
+mod partition;
 pub mod ranks;
+
+pub use error::Error;
+pub use local_rows::LocalRows;
+pub use partition::Partition;
