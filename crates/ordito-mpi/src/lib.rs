@@ -4,11 +4,24 @@
 //! |---|---|
 //! | [`ranks`] | processes that send messages: one, threads, MPI opened at run time |
 
+mod dense;
 mod error;
+mod halo;
 mod local_rows;
+mod matrix;
 mod partition;
+mod plan;
 pub mod ranks;
+mod team_rows;
+mod teams;
+mod volume;
 
+pub use dense::DistributedDense;
 pub use error::Error;
+pub use halo::Halo;
 pub use local_rows::LocalRows;
+pub use matrix::DistributedCsr;
 pub use partition::Partition;
+pub use plan::{Plan, Times};
+pub use teams::Teams;
+pub use volume::Volume;

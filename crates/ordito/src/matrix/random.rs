@@ -8,6 +8,7 @@
 use crate::Scalar;
 use crate::matrix::FormatError;
 use crate::matrix::dense::Dense;
+use std::ops::Range;
 
 /// 2⁶⁴ / φ, rounded to odd: the step of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -145,24 +146,27 @@ fn cube_root(x: f64) -> f64 {
 /// # Ok::<(), ordito::FormatError>(())
 /// ```
 pub fn random_dense<S: Scalar>(rows: usize, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
-    let digits = if size_of::<S>() == size_of::<f32>() { 24 } else { 53 };
-    filled_dense(rows, cols, seed, |bits| {
-        let odd = 2 * (bits >> (64 - digits)) as i64 + 1 - (1 << digits);
-        S::from_f64(odd as f64 / (1u64 << digits) as f64)
-    })
+    random_rows(0..rows as u64, cols, seed)
 }
 
-/// Element (r, c) comes from position r·cols + c of stream 0.
-fn filled_dense<S: Scalar>(
-    rows: usize,
-    cols: usize,
-    seed: u64,
-    number: impl Fn(u64) -> S,
-) -> Result<Dense<S>, FormatError> {
-    let mut dense = Dense::filled(rows, cols, S::ZERO)?;
+/// Some rows of such a matrix, as large as it may be: element (r, c) comes from position r·cols + c of stream 0.
+///
+/// ```
+/// use ordito::matrix::{random_dense, random_rows};
+/// let (all, some) = (random_dense::<f64>(100, 8, 42)?, random_rows::<f64>(10..30, 8, 42)?);
+/// assert_eq!(some.data(), &all.data()[80..240]);
+/// # Ok::<(), ordito::FormatError>(())
+/// ```
+pub fn random_rows<S: Scalar>(rows: Range<u64>, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
+    let digits = if size_of::<S>() == size_of::<f32>() { 24 } else { 53 };
+    let count = rows.end.saturating_sub(rows.start) as usize;
+    let mut dense = Dense::filled(count, cols, S::ZERO)?;
     let random = Random::new(seed, 0);
+    let first = rows.start.wrapping_mul(cols as u64);
     for (position, element) in dense.data_mut().iter_mut().enumerate() {
-        *element = number(random.at(position as u64));
+        let bits = random.at(first.wrapping_add(position as u64));
+        let odd = 2 * (bits >> (64 - digits)) as i64 + 1 - (1 << digits);
+        *element = S::from_f64(odd as f64 / (1u64 << digits) as f64);
     }
     Ok(dense)
 }
