@@ -2,9 +2,11 @@
 
 use crate::args::{Device, Dtype, ReadArgs, machine, parse_count, parse_elements, parse_finite};
 use crate::console::Console;
+use crate::distributed;
+use crate::distributed::operation::DistributedSpmm;
 use crate::geometry::{Block, LocalSize, geometries, parse_block, parse_local_size};
 use crate::numbers::{Numbers, all, parse_numbers};
-use crate::operations;
+use crate::operations::{self, Operation};
 use crate::request::{MeasureRequest, Request, SuiteRequest};
 use crate::row_groups::{GroupOrderArg, RowGroups};
 use crate::suite::{Suite, SuiteFiles};
@@ -188,7 +190,15 @@ impl RunArgs {
             suite,
             measure,
         };
-        operations::run(operation, &request, console)
+        match distributed::ranks() {
+            None => operations::run(operation, &request, console),
+            Some(_) => {
+                if operation.name() != DistributedSpmm.name() {
+                    distributed::alone(&format!("… {}", operation.name()))?;
+                }
+                operations::run(&DistributedSpmm, &request, console)
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod local_rows;
 mod matrix;
 mod partition;
 mod plan;
+pub mod predict;
 pub mod ranks;
 mod team_rows;
 mod teams;

@@ -25,6 +25,7 @@ use crate::{Halo, Teams, Volume};
 use ordito::{Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// `Y = αAX + βY` on ranks, as often as wanted and with any number of columns.
 ///
@@ -83,11 +84,20 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<S: Scalar> Plan<S> {
     /// Takes the matrix. Every rank calls it, each with a machine of its own.
     pub fn new(a: DistributedCsr<S>, machine: &Arc<Machine>) -> Result<Self, Error> {
+        Self::of(a, machine, None)
+    }
+
+    /// The same by the variant of that name, instead of what `auto` chooses.
+    pub fn with_variant(name: &str, a: DistributedCsr<S>, machine: &Arc<Machine>) -> Result<Self, Error> {
+        Self::of(a, machine, Some(name))
+    }
+
+    fn of(a: DistributedCsr<S>, machine: &Arc<Machine>, variant: Option<&str>) -> Result<Self, Error> {
         let ranks = a.ranks.clone();
         let exchanges = a.volume().total() > 0;
         let made = (|| {
-            let own = pieces::cut(a.own, exchanges, machine)?;
-            let outer = (a.halo.rows() > 0).then(|| ordito::spmm::Plan::new(a.outer, machine)).transpose()?;
+            let own = pieces::cut(a.own, exchanges, machine, variant)?;
+            let outer = (a.halo.rows() > 0).then(|| pieces::plan(a.outer, machine, variant)).transpose()?;
             Ok::<_, Error>((own, outer))
         })();
         let (own, outer) = (&*ranks).agree(made)?;
@@ -163,6 +173,11 @@ impl<S: Scalar> Plan<S> {
             }
         }
         Ok(())
+    }
+
+    /// What an exchange of X takes alone, with nothing computed meanwhile: what a product hides is held against it. Every rank calls it.
+    pub fn time_exchange(&self, x: DenseView<'_, S>) -> Result<Duration, Error> {
+        self.telling(self.exchange_alone(x))
     }
 
     /// Rows of the whole matrix and whose they are; those of Y too.

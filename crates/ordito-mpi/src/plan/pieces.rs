@@ -24,12 +24,13 @@ pub(super) fn cut<S: Scalar>(
     a: Csr<S>,
     exchanges: bool,
     machine: &Arc<Machine>,
+    variant: Option<&str>,
 ) -> Result<Vec<Piece<S>>, Error> {
     let on_device = machine.accelerator() != ordito::Accelerator::None;
     let count = (a.nnz() / LEAST_NONZEROS).clamp(1, MOST_PIECES);
     if count == 1 || !exchanges || on_device {
         let rows = 0..a.rows();
-        return Ok(vec![Piece { rows, plan: Plan::new(a, machine)? }]);
+        return Ok(vec![Piece { rows, plan: plan(a, machine, variant)? }]);
     }
     let mut pieces = Vec::new();
     let mut first = 0;
@@ -41,11 +42,23 @@ pub(super) fn cut<S: Scalar>(
             a.row_offsets().partition_point(|&at| at < share).min(a.rows())
         };
         if end > first {
-            pieces.push(Piece { rows: first..end, plan: Plan::new(rows_of(&a, first..end)?, machine)? });
+            pieces.push(Piece { rows: first..end, plan: plan(rows_of(&a, first..end)?, machine, variant)? });
         }
         first = first.max(end);
     }
     Ok(pieces)
+}
+
+/// By that variant, or by what `auto` chooses.
+pub(super) fn plan<S: Scalar>(
+    a: Csr<S>,
+    machine: &Arc<Machine>,
+    variant: Option<&str>,
+) -> Result<Plan<S>, Error> {
+    Ok(match variant {
+        Some(name) => Plan::with_variant(name, a, machine)?,
+        None => Plan::new(a, machine)?,
+    })
 }
 
 fn rows_of<S: Scalar>(a: &Csr<S>, rows: Range<usize>) -> Result<Csr<S>, Error> {
@@ -65,7 +78,7 @@ mod tests {
         let machine = Machine::with_threads(1).unwrap();
         let a: Csr<f64> = ordito::io::read_csr("stencil27:30").unwrap();
         let (rows, nnz) = (a.rows(), a.nnz());
-        let pieces = cut(a, true, &machine).unwrap();
+        let pieces = cut(a, true, &machine, None).unwrap();
         assert!(pieces.len() > 1, "{nnz}");
         assert_eq!(pieces.iter().map(|piece| piece.plan.matrix().nnz()).sum::<usize>(), nnz);
         let mut next = 0;
@@ -83,7 +96,7 @@ mod tests {
             vec![1.0; 600_000],
         )
         .unwrap();
-        let pieces = cut(long, true, &machine).unwrap();
+        let pieces = cut(long, true, &machine, None).unwrap();
         assert_eq!(pieces.iter().map(|piece| piece.rows.len()).sum::<usize>(), 4);
     }
 }

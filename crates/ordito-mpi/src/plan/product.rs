@@ -7,6 +7,7 @@ use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
 use ordito::{DenseView, DenseViewMut, Scalar};
 use std::collections::hash_map::Entry;
+use std::time::Duration;
 
 impl<S: Scalar> Plan<S> {
     pub(super) fn product(
@@ -52,6 +53,20 @@ impl<S: Scalar> Plan<S> {
             }
         }
         Ok(times)
+    }
+
+    pub(super) fn exchange_alone(&self, x: DenseView<'_, S>) -> Result<Duration, Error> {
+        let rows = self.cols.rows_of(self.ranks.rank());
+        self.check([("X", x.shape(), rows), ("X", x.shape(), rows)])?;
+        let mut all = unpoisoned(&self.lines);
+        let lines = match all.entry(x.cols()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(Lines::new(self, x.cols())?),
+        };
+        let mut clock = Stopwatch::start();
+        self.pack(x, lines)?;
+        (&*self.ranks).wait(&mut *lines.halo)?;
+        Ok(clock.lap())
     }
 
     /// Rows for others, on their way.
