@@ -13,6 +13,7 @@ unsafe impl bytemuck::Zeroable for Line {}
 unsafe impl bytemuck::Pod for Line {}
 
 /// So many bytes at a multiple of 64.
+#[derive(Default)]
 pub(crate) struct Buffer {
     lines: Vec<Line>,
     bytes: usize,

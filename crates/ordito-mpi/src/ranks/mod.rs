@@ -7,12 +7,16 @@
 mod buffer;
 mod collective;
 mod error;
+mod machines;
+pub mod mpi;
 mod one;
 mod threads;
 mod wait;
 
 pub use collective::{Collective, Sum};
 pub use error::RanksError;
+pub use machines::refuse_unlike;
+pub use mpi::Mpi;
 pub use one::One;
 pub use threads::{Threads, on_threads};
 pub use wait::Patience;
@@ -43,6 +47,8 @@ impl Tag {
     pub const DELIVERY: Tag = Tag(4);
     /// "I have failed, and this is why."
     pub(crate) const FAILURE: Tag = Tag(5);
+    /// "I have come to the end."
+    pub(crate) const PARTING: Tag = Tag(6);
 }
 
 /// A group of processes, each with a number. Every one of them makes the same calls in the same order.
