@@ -3,11 +3,13 @@
 //! | module | for |
 //! |---|---|
 //! | [`ranks`] | processes that send messages: one, threads, MPI opened at run time |
+//! | [`reading`] | matrices and vectors, read and written by all ranks together |
 
 mod error;
 mod local_rows;
 mod partition;
 pub mod ranks;
+pub mod reading;
 
 pub use error::Error;
 pub use local_rows::LocalRows;
