@@ -11,6 +11,10 @@ mod columns;
 mod completions;
 mod console;
 mod convert;
+#[cfg(feature = "mpi")]
+mod distributed;
+#[cfg(not(feature = "mpi"))]
+#[path = "one_process.rs"]
 mod distributed;
 mod doctor;
 #[cfg(test)]
@@ -134,7 +138,7 @@ fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| end_with(&error));
     let console = if distributed::speaks() { Console::new() } else { Console::silent() };
     let outcome = distributed::begin().and_then(|()| run(cli.command, &console));
-    let outcome = distributed::end(outcome, &console);
+    let outcome = distributed::end(outcome);
     take_cache_notes().iter().for_each(|note| console.warn(note));
     match outcome {
         Ok(code) => ExitCode::from(code),

@@ -2,7 +2,6 @@
 
 use crate::args::{Dtype, ReadArgs, with_scalar};
 use crate::console::Console;
-use crate::distributed;
 use crate::matrix_input::{Matrix, check_dense};
 use crate::product;
 use crate::product::{ProductArgs, note_plan, too_large};
@@ -67,12 +66,14 @@ pub(crate) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
         (None, Some(_)) => Dtype::F64,
         (None, None) => Dtype::F64,
     };
-    match distributed::ranks() {
-        None => with_scalar!(dtype, S => multiply::<S>(args, console)),
-        Some(ranks) => with_scalar!(dtype, S => distributed::spmm::run::<S>(args, &ranks, console)),
+    #[cfg(feature = "mpi")]
+    if let Some(ranks) = crate::distributed::ranks() {
+        return with_scalar!(dtype, S => crate::distributed::spmm::run::<S>(args, &ranks, console));
     }
+    with_scalar!(dtype, S => multiply::<S>(args, console))
 }
 
+#[cfg(feature = "mpi")]
 impl SpmmArgs {
     /// Columns of a random X.
     pub(crate) fn columns(&self) -> usize {

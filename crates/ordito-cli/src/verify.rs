@@ -2,8 +2,6 @@
 
 use crate::args::{Device, Dtype, ReadArgs, machine, parse_count, parse_elements, parse_finite};
 use crate::console::Console;
-use crate::distributed;
-use crate::distributed::operation::DistributedSpmm;
 use crate::geometry::{Block, LocalSize, geometries, parse_block, parse_local_size};
 use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations::{self, Operation};
@@ -190,15 +188,15 @@ impl RunArgs {
             suite,
             measure,
         };
-        match distributed::ranks() {
-            None => operations::run(operation, &request, console),
-            Some(_) => {
-                if operation.name() != DistributedSpmm.name() {
-                    distributed::alone(&format!("… {}", operation.name()))?;
-                }
-                operations::run(&DistributedSpmm, &request, console)
+        #[cfg(feature = "mpi")]
+        if crate::distributed::ranks().is_some() {
+            use crate::distributed::{alone, operation::DistributedSpmm};
+            if operation.name() != DistributedSpmm.name() {
+                alone(&format!("… {}", operation.name()))?;
             }
+            return operations::run(&DistributedSpmm, &request, console);
         }
+        operations::run(operation, &request, console)
     }
 }
 

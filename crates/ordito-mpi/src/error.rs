@@ -29,4 +29,7 @@ pub enum Error {
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// What is wrong with a file, or why it could not be written: the words of the rank that met it, on all ranks.
+    #[error("{0}")]
+    File(String),
 }

@@ -3,6 +3,7 @@
 //! | module | for |
 //! |---|---|
 //! | [`ranks`] | processes that send messages: one, threads, MPI opened at run time |
+//! | [`reading`] | matrices and vectors, read and written by all ranks together |
 
 mod dense;
 mod error;
@@ -16,6 +17,7 @@ pub mod ranks;
 mod team_rows;
 mod teams;
 mod volume;
+pub mod reading;
 
 pub use dense::DistributedDense;
 pub use error::Error;

@@ -88,7 +88,7 @@ pub(crate) fn alone(command: &str) -> anyhow::Result<()> {
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The end of all ranks: one exit code, one message.
-pub(crate) fn end(outcome: anyhow::Result<u8>, console: &Console) -> anyhow::Result<u8> {
+pub(crate) fn end(outcome: anyhow::Result<u8>) -> anyhow::Result<u8> {
     let Some(Group { mpi, .. }) = GROUP.lock().unwrap_or_else(PoisonError::into_inner).take() else {
         return outcome;
     };
@@ -112,7 +112,7 @@ pub(crate) fn end(outcome: anyhow::Result<u8>, console: &Console) -> anyhow::Res
             if ranks.rank() != 0 {
                 std::thread::sleep(LAST_WORDS); // until rank 0 ends all
             }
-            console.error_of(&error, ranks.rank());
+            Console::new().error(&error);
             mpi.abort(2)
         }
     }
@@ -121,9 +121,10 @@ pub(crate) fn end(outcome: anyhow::Result<u8>, console: &Console) -> anyhow::Res
 /// Do all ranks have this error?
 fn is_agreed(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        matches!(
+        let by_ranks = matches!(
             cause.downcast_ref(),
             Some(RanksError::Agreed(_) | RanksError::Different(_) | RanksError::Interrupted(_))
-        )
+        );
+        by_ranks || matches!(cause.downcast_ref(), Some(ordito_mpi::Error::File(_)))
     })
 }

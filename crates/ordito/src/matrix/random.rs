@@ -20,6 +20,21 @@ const fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
+/// Bits as a number in [0, 1), a multiple of 2⁻⁵³.
+#[inline]
+const fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Two random numbers as a point of the square from −1 to 1: x and its squared distance from the middle, when that is below 1 and
+/// x is not 0.
+#[inline]
+const fn inside_circle([x, y]: [u64; 2]) -> Option<(f64, f64)> {
+    let (x, y) = (2.0 * unit(x) - 1.0, 2.0 * unit(y) - 1.0);
+    let square = x * x + y * y;
+    if square < 1.0 && x != 0.0 { Some((x, square)) } else { None }
+}
+
 /// A stream of random numbers, by position or one after the other. Streams of the same seed do not depend on each
 /// other, so that parts of a matrix can be made in any order.
 ///
@@ -60,7 +75,7 @@ impl Random {
     /// Uniform in [0, 1): a multiple of 2⁻⁵³.
     #[inline]
     pub const fn unit(&mut self) -> f64 {
-        (self.next_bits() >> 11) as f64 / (1u64 << 53) as f64
+        unit(self.next_bits())
     }
 
     /// A whole number below `bound`; 0 when `bound` is. A bound near 2⁶⁴ would favour some numbers; those in use
@@ -80,12 +95,26 @@ impl Random {
     /// Standard normal, never 0: Marsaglia's polar method. Consumes an even number of positions, two or more.
     pub fn normal(&mut self) -> f64 {
         loop {
-            let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
-            let square = x * x + y * y;
-            if square < 1.0 && x != 0.0 {
+            let point = [self.next_bits(), self.next_bits()];
+            if let Some((x, square)) = inside_circle(point) {
                 return x * (-2.0 * natural_logarithm(square) / square).sqrt();
             }
         }
+    }
+
+    /// Do positions 2·`pair` and 2·`pair` + 1 make a number of [`normal`](Random::normal)? Its j-th number is that of the j-th
+    /// such pair, wherever it stands.
+    #[doc(hidden)] // for values that are made in parts
+    #[inline]
+    pub const fn is_normal_pair(&self, pair: u64) -> bool {
+        let position = pair.wrapping_mul(2);
+        inside_circle([self.at(position), self.at(position.wrapping_add(1))]).is_some()
+    }
+
+    /// The same stream from another position on.
+    #[doc(hidden)]
+    pub const fn starting_at(&self, position: u64) -> Self {
+        Random { start: self.start, position }
     }
 
     /// Pareto distributed with exponent 6/5 and least value 1: u^(−5/6) of a u in (0, 1].
