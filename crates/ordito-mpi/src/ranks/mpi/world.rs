@@ -36,7 +36,7 @@ pub(super) struct World {
     pub(super) thread_level: ThreadLevel,
     /// None once it has ended.
     failures: Mutex<Option<Failures>>,
-    /// MPI may still touch memory, or wait for someone: it cannot be ended in order.
+    /// A round was given up. Messages of it may be left at either end, and MPI cannot be ended in order: MPICH crashes over them.
     is_entangled: AtomicBool,
 }
 
@@ -147,16 +147,25 @@ impl World {
         }
     }
 
-    /// Something is left behind that cannot be taken back.
+    /// The process exits: tells the others, and lets them hear it before the launcher ends them.
+    pub(super) fn leave_in_the_middle(&self) {
+        if is_running(self.library).unwrap_or(false) {
+            self.fail("has exited while others were waiting for it");
+            self.part(false, PARTING);
+        }
+    }
+
+    /// A round was given up.
     pub(super) fn entangle(&self) {
         self.is_entangled.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for all others to come here, in rounds of doubling distance; MPI itself would wait for ever. Did they?
-    fn part(&self, limit: Duration) -> bool {
+    /// Waits for all others to come here, in rounds of doubling distance; MPI itself would wait for ever. Did they, and are all of them
+    /// well?
+    fn part(&self, mut is_well: bool, limit: Duration) -> bool {
         let mut distance = 1;
         while distance < self.count {
-            let mut bytes = Box::new([0u8; 2]);
+            let mut bytes = Box::new([0, u8::from(is_well)]);
             let mut requests = Requests::new(self.library, self.comm, 2);
             let way = |rank: usize| Way { rank: rank as c_int, tag: c_int::from(Tag::PARTING.0) };
             let from = way((self.rank + self.count - distance) % self.count);
@@ -168,9 +177,10 @@ impl World {
                 std::mem::forget((bytes, requests));
                 return false;
             }
+            is_well &= bytes[0] != 0;
             distance *= 2;
         }
-        true
+        is_well
     }
 }
 
@@ -187,9 +197,9 @@ impl Drop for World {
         }
         let has_failed = locked(&self.failures).as_mut().is_some_and(Failures::any);
         let limit = if has_failed { PARTING } else { self.patience.limit };
-        let all_came = self.part(limit);
-        let is_quiet = locked(&self.failures).take().is_none_or(Failures::stop);
-        let is_well = all_came && is_quiet && !self.is_entangled.load(Ordering::Relaxed);
+        let was_well = !has_failed && !self.is_entangled.load(Ordering::Relaxed);
+        let all_are_well = self.part(was_well, limit);
+        let is_well = locked(&self.failures).take().is_none_or(Failures::stop) && all_are_well;
         if is_well {
             // SAFETY: our own communicator, and nothing is under way in it.
             let _ = unsafe { library.functions.comm_free(&raw mut self.comm) };
