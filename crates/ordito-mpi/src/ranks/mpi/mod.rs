@@ -5,7 +5,7 @@
 //! `at_exit` tells the others where a process leaves it without a word.
 //!
 //! Calls are made by one thread at a time, whichever it is. Waiting goes through [`Patience`], but for four calls of MPI's own that may wait for ever where a
-//! rank is lost: `MPI_Init_thread`, `MPI_Comm_dup`, `MPI_Comm_free`, `MPI_Finalize`. The last two are called only after all ranks have said that they come.
+//! rank is lost: `MPI_Init_thread`, `MPI_Comm_dup`, `MPI_Comm_free`, `MPI_Finalize`. The last two are called only after all ranks have said that they come to the end.
 
 mod abi;
 mod at_exit;
@@ -32,7 +32,9 @@ use world::World;
 
 /// Ranks of MPI. While it or one of its exchanges is there, MPI stays initialised; with the last one it is ended, if it was begun here.
 ///
-/// A process that exits while it is there is lost to the others, and they are told: it belongs into `main`, not into a static. After a failure, and after a panic, others are waited for a few seconds at most; MPI is then left as it is, for the launcher to clean up.
+/// At the end ranks wait for each other, after a failure or a panic for a few seconds at most. Where one does not come, MPI is left as it is, for
+/// the launcher to clean up. So what is to be said is said before. A process that exits while this is there is lost to the others, and
+/// they are told: it belongs into `main`, not into a static.
 pub struct Mpi {
     world: Arc<World>,
     piece_bytes: usize,
@@ -101,11 +103,10 @@ impl Mpi {
         Ok(mpi)
     }
 
-    /// Messages of more bytes are sent in pieces; on all ranks the same. For tests: nobody has gigabytes to spare there.
+    /// The same ranks; messages of more bytes are sent in pieces, on all ranks alike. For tests: nobody has gigabytes to spare there.
     #[doc(hidden)]
-    pub fn in_pieces_of(mut self, bytes: usize) -> Self {
-        self.piece_bytes = bytes.clamp(1, PIECE_BYTES);
-        self
+    pub fn in_pieces_of(&self, bytes: usize) -> Self {
+        Mpi { world: self.world.clone(), piece_bytes: bytes.clamp(1, PIECE_BYTES) }
     }
 
     /// Its name and version.

@@ -36,7 +36,7 @@ pub(super) struct World {
     pub(super) thread_level: ThreadLevel,
     /// None once it has ended.
     failures: Mutex<Option<Failures>>,
-    /// A round was given up. Messages of it may be left at either end, and MPI cannot be ended in order: MPICH crashes over them.
+    /// A round was given up. Messages of it may be left at either end, and the communicator is not given back: MPICH crashes over them.
     is_entangled: AtomicBool,
 }
 
@@ -79,12 +79,12 @@ fn begin(library: &Library) -> Result<ThreadLevel, RanksError> {
     Ok(level)
 }
 
-/// One user less. The last one ends what was begun for it, if all is well.
-fn end(library: &Library, is_well: bool) {
+/// One user less. The last one ends what was begun for it, if all others come to the end too.
+fn end(library: &Library, all_come: bool) {
     let mut users = locked(&USERS);
     users.count -= 1;
-    if users.count == 0 && users.is_ours && is_well {
-        // SAFETY: no request is left. What MPI says about it changes nothing.
+    if users.count == 0 && users.is_ours && all_come {
+        // SAFETY: memory of requests that are left is never given back. What MPI says about it changes nothing.
         let _ = unsafe { library.functions.finalize() };
     }
 }
@@ -151,7 +151,9 @@ impl World {
     pub(super) fn leave_in_the_middle(&self) {
         if is_running(self.library).unwrap_or(false) {
             self.fail("has exited while others were waiting for it");
-            self.part(false, PARTING);
+            if self.part(false, PARTING).is_some() {
+                end(self.library, true);
+            }
         }
     }
 
@@ -160,9 +162,9 @@ impl World {
         self.is_entangled.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for all others to come here, in rounds of doubling distance; MPI itself would wait for ever. Did they, and are all of them
-    /// well?
-    fn part(&self, mut is_well: bool, limit: Duration) -> bool {
+    /// Waits for all others to come here, in rounds of doubling distance; MPI itself would wait for ever. Are all of them well? None where one
+    /// did not come.
+    fn part(&self, mut is_well: bool, limit: Duration) -> Option<bool> {
         let mut distance = 1;
         while distance < self.count {
             let mut bytes = Box::new([0, u8::from(is_well)]);
@@ -175,12 +177,12 @@ impl World {
             let began = unsafe { requests.receive(into, 1, from).and_then(|()| requests.send(out, 1, to)) };
             if began.is_err() || !requests.settle(limit) {
                 std::mem::forget((bytes, requests));
-                return false;
+                return None;
             }
             is_well &= bytes[0] != 0;
             distance *= 2;
         }
-        is_well
+        Some(is_well)
     }
 }
 
@@ -198,12 +200,12 @@ impl Drop for World {
         let has_failed = locked(&self.failures).as_mut().is_some_and(Failures::any);
         let limit = if has_failed { PARTING } else { self.patience.limit };
         let was_well = !has_failed && !self.is_entangled.load(Ordering::Relaxed);
-        let all_are_well = self.part(was_well, limit);
-        let is_well = locked(&self.failures).take().is_none_or(Failures::stop) && all_are_well;
-        if is_well {
+        let parted = self.part(was_well, limit);
+        let is_quiet = locked(&self.failures).take().is_none_or(Failures::stop);
+        if parted == Some(true) && is_quiet {
             // SAFETY: our own communicator, and nothing is under way in it.
             let _ = unsafe { library.functions.comm_free(&raw mut self.comm) };
         }
-        end(library, is_well);
+        end(library, parted.is_some());
     }
 }
