@@ -13,7 +13,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ordito-chart", &["ordito"]),
     ("ordito-bench", &["ordito", "ordito-chart"]),
     ("ordito-eeg", &["ordito", "ordito-chart"]),
-    ("ordito-cli", &["ordito", "ordito-chart", "ordito-bench", "ordito-eeg"]),
+    ("ordito-mpi", &["ordito"]),
+    ("ordito-cli", &["ordito", "ordito-chart", "ordito-bench", "ordito-eeg", "ordito-mpi"]),
     ("ordito-python", &["ordito"]),
 ];
 
@@ -45,6 +46,11 @@ const FOLDERS: &[(&str, &str)] = &[
          singular transposed lobpcg krylov lanczos svds randomized_svd chebyshev cg pagerank",
     ),
     ("ordito-bench/src", "check sample convert transfer catalogue report workbench"),
+    ("ordito-mpi/src/ranks", "buffer wait one threads collective machines mpi"),
+    (
+        "ordito-mpi/src/ranks/mpi",
+        "abi launched search functions library requests failures world at_exit exchange",
+    ),
     ("ordito-bench/src/workbench", "case pattern yardstick select_error wanted select verify bench"),
 ];
 

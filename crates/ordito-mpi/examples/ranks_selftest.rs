@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 fn main() -> ExitCode {
     let what = std::env::args().nth(1).unwrap_or_default();
     let opened = Patience::from_environment().and_then(Mpi::open);
-    let outcome = match opened {
+    // What is to be said is said before MPI is ended: a launcher may end a rank as soon as another has gone.
+    let outcome = match &opened {
         Ok(mpi) => run(&what, mpi),
-        Err(error) => Err(error),
+        Err(error) => Err(error.clone()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(what: &str, mpi: Mpi) -> Result<bool, RanksError> {
+fn run(what: &str, mpi: &Mpi) -> Result<bool, RanksError> {
     match what {
         "version" => {
             let (name, level, aware) = (mpi.name(), mpi.thread_level(), mpi.is_cuda_aware());
@@ -40,20 +41,21 @@ fn run(what: &str, mpi: Mpi) -> Result<bool, RanksError> {
             );
             Ok(true)
         }
-        "checks" => Ok(check(&mpi) & check(&mpi.in_pieces_of(997))),
-        "times" => times(&mpi).map(|()| true),
+        "checks" => Ok(check(mpi) & check(&mpi.in_pieces_of(997))),
+        "times" => times(mpi).map(|()| true),
         "twice" => {
             // A second one beside the first: MPI is ended with the last.
             let second = Mpi::open(Patience::default())?;
-            drop(mpi);
-            Ok(check(&second))
+            let is_well = check(&second);
+            drop(second);
+            Ok(is_well & check(mpi))
         }
         "at-the-end" => {
             // Ranks come to the end one after the other.
             std::thread::sleep(Duration::from_millis(200 * mpi.rank() as u64));
             Ok(true)
         }
-        fault => trouble(fault, &mpi).map(|()| true),
+        fault => trouble(fault, mpi).map(|()| true),
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod cpu;
 mod gpu;
+#[cfg(feature = "mpi")]
+mod mpi;
 
 use crate::console::Console;
 use clap::Args;
@@ -17,6 +19,10 @@ pub(crate) struct DoctorArgs {
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
+    /// Initialise MPI, say how that went, and nothing else: the doctor runs itself so, as a program that may be aborted
+    #[cfg(feature = "mpi")]
+    #[arg(long, hide = true)]
+    try_mpi: bool,
 }
 
 /// One line: a name, how it is, and what to do where it is not well.
@@ -51,10 +57,16 @@ impl State {
 }
 
 pub(crate) fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<u8> {
+    #[cfg(feature = "mpi")]
+    if args.try_mpi {
+        return mpi::try_it(console);
+    }
     let cpu = CpuInfo::detect();
     let mut findings = cpu::findings(&cpu, args.measure, console);
     let mut gpus = gpu::Gpus::look();
     findings.extend(gpu::findings(&mut gpus));
+    #[cfg(feature = "mpi")]
+    findings.push(mpi::finding());
     if args.json {
         let line = |finding: &Finding| json!({ "name": finding.name, "state": finding.state.name(), "text": finding.text });
         let lines: Vec<serde_json::Value> = findings.iter().map(line).collect();

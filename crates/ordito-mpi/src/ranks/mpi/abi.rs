@@ -159,25 +159,18 @@ mod tests {
         assert_eq!(STANDARD.thread_level(0), ThreadLevel::Single);
     }
 
-    /// The number that a header gives to a name: `#define NAME ((TYPE)0x…)`, or `NAME = -1,`.
+    /// The number that a header gives to a name, the last of its line: `#define NAME ((TYPE)0x…)`, or `NAME = -1,`.
     fn number(header: &str, name: &str) -> i64 {
-        let behind = |line: &str| -> Option<String> {
-            let line = line.trim().trim_start_matches("#define").trim();
-            let rest = line.strip_prefix(name)?;
-            let rest = rest.starts_with([' ', '\t', '=']).then_some(rest)?.split("/*").next()?;
-            let rest = rest.rsplit("MPI_Status").next()?;
-            Some(
-                rest.rsplit(')')
-                    .find(|part| !part.trim().is_empty())?
-                    .trim_matches([' ', '=', ',', '*', '('])
-                    .to_owned(),
-            )
+        let parsed = |text: &str| match text.strip_prefix("0x") {
+            Some(digits) => i64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
         };
-        let text = header.lines().find_map(behind).unwrap();
-        match text.strip_prefix("0x") {
-            Some(digits) => i64::from_str_radix(digits, 16).unwrap(),
-            None => text.parse().unwrap(),
-        }
+        let behind = |line: &str| {
+            let line = line.trim_start_matches("#define").trim_start().split("/*").next()?;
+            let rest = line.strip_prefix(name).filter(|rest| rest.starts_with([' ', '\t']))?;
+            rest.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '-').find_map(parsed)
+        };
+        header.lines().find_map(behind).unwrap()
     }
 
     /// `.ci/mpi` sets the variable: the folder of MPICH's headers.
@@ -186,7 +179,7 @@ mod tests {
         let Some(folder) = std::env::var_os("ORDITO_MPI_HEADERS") else { return };
         for (file, abi) in [("mpi.h", MPICH), ("mpi_abi.h", STANDARD)] {
             let header = std::fs::read_to_string(std::path::Path::new(&folder).join(file)).unwrap();
-            let number = |name| number(&header, name);
+            let number = |name: &str| number(&header, name);
             let read = Abi {
                 comm_world: number("MPI_COMM_WORLD") as usize,
                 comm_null: number("MPI_COMM_NULL") as usize,

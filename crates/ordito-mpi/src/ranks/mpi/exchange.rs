@@ -2,7 +2,7 @@
 
 use crate::ranks::buffer::Buffer;
 use crate::ranks::mpi::requests::{Requests, Way};
-use crate::ranks::mpi::world::World;
+use crate::ranks::mpi::world::{World, is_running};
 use crate::ranks::{Exchange, Message, RanksError, Tag};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -124,13 +124,15 @@ impl Exchange for Rounds {
 
 impl Drop for Rounds {
     fn drop(&mut self) {
-        let is_over = !crate::ranks::mpi::world::is_running(self.world.library).unwrap_or(false);
-        if !is_over && (!self.is_under_way || self.settle()) {
-            self.requests.free();
-        } else {
-            // MPI may write there whenever the other end wakes up: the memory stays where it is.
+        let is_over = !is_running(self.world.library).unwrap_or(false);
+        if self.is_under_way {
             self.world.entangle();
+        }
+        if is_over || (self.is_under_way && !self.settle()) {
+            // MPI may write there whenever the other end wakes up: the memory stays where it is.
             std::mem::forget(self.buffers.take());
+        } else {
+            self.requests.free();
         }
     }
 }

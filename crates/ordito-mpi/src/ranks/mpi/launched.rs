@@ -9,6 +9,8 @@ pub enum Launcher {
     OpenMpi,
     /// `mpiexec` of MPICH, or of one that descends from it.
     Mpich,
+    /// Another that speaks PMI, such as those of Cray and Flux.
+    Pmi,
     /// `srun`.
     Slurm,
 }
@@ -18,6 +20,7 @@ impl fmt::Display for Launcher {
         f.write_str(match self {
             Launcher::OpenMpi => "Open MPI's mpiexec",
             Launcher::Mpich => "MPICH's mpiexec",
+            Launcher::Pmi => "the launcher of this machine",
             Launcher::Slurm => "srun",
         })
     }
@@ -44,9 +47,13 @@ pub(super) fn launcher(variable: impl Fn(&str) -> Option<String>) -> Option<Laun
     let number = |name: &str| variable(name)?.trim().parse().ok();
     let told =
         |ranks: &str, rank: &str, by| Some(Launched { ranks: number(ranks)?, rank: number(rank)?, by });
-    // `srun` with its own PMI sets the variables of MPICH's too, but not those of MPICH's `mpiexec` itself.
-    let in_step = variable("SLURM_STEP_NUM_TASKS").is_some() && variable("HYDI_CONTROL_FD").is_none();
-    let of_pmi = if in_step { Launcher::Slurm } else { Launcher::Mpich };
+    let has = |name| variable(name).is_some();
+    // Several speak PMI. MPICH's own may have been started by `srun`, as one of which it then starts ranks.
+    let of_pmi = match () {
+        () if has("HYDI_CONTROL_FD") || has("MPI_LOCALNRANKS") => Launcher::Mpich,
+        () if has("SLURM_STEP_NUM_TASKS") => Launcher::Slurm,
+        () => Launcher::Pmi,
+    };
     told("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", Launcher::OpenMpi)
         .or_else(|| told("PMI_SIZE", "PMI_RANK", of_pmi))
         .or_else(|| told("MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", Launcher::Mpich))
@@ -74,6 +81,7 @@ mod tests {
             with(&[("PMI_SIZE", "2"), ("PMI_RANK", "0"), ("HYDI_CONTROL_FD", "7")]),
             Some(Launched { ranks: 2, rank: 0, by: Launcher::Mpich })
         );
+        assert_eq!(with(&[("PMI_SIZE", "2"), ("PMI_RANK", "0")]).map(|by| by.by), Some(Launcher::Pmi));
         let of_slurm = [("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_PROCID", "5"), ("SLURM_NTASKS", "8")];
         assert_eq!(with(&of_slurm), Some(Launched { ranks: 8, rank: 5, by: Launcher::Slurm }));
         assert_eq!(with(&[("SLURM_NTASKS", "8"), ("SLURM_PROCID", "0")]), None, "a script, not a rank");

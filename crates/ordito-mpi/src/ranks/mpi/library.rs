@@ -3,7 +3,7 @@
 use crate::ranks::RanksError;
 use crate::ranks::mpi::abi::{Abi, Flavour, Handle};
 use crate::ranks::mpi::functions::{Functions, address, function};
-use crate::ranks::mpi::launched::launcher;
+use crate::ranks::mpi::launched::{Launcher, launcher};
 use crate::ranks::mpi::search;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
@@ -54,6 +54,15 @@ impl Library {
             // SAFETY: a number that is none gives the null communicator.
             (_, Some(from_int)) => unsafe { from_int(number) },
             (_, None) => self.abi.comm_null,
+        }
+    }
+
+    /// Does this launcher surely belong to another MPI?
+    pub(crate) fn is_foreign_to(&self, launcher: Launcher) -> bool {
+        match launcher {
+            Launcher::OpenMpi => self.version.starts_with("MPICH"),
+            Launcher::Mpich => self.version.starts_with("Open MPI"),
+            Launcher::Pmi | Launcher::Slurm => false,
         }
     }
 

@@ -1,12 +1,14 @@
 //! MPI, opened at run time as the libraries of GPUs are: one binary runs on Open MPI, on MPICH and those who descend from it, and on the standard ABI of MPI 5.
 //!
 //! `launched` tells from the environment alone whether there are other ranks. `search` and `library` find and open MPI, `abi` knows
-//! what differs between MPIs, `functions` calls it. A `world` is begun and ended; `requests`, `exchange` and `failures` are messages in it.
+//! what differs between MPIs, `functions` calls it. A `world` is begun and ended; `requests`, `exchange` and `failures` are messages in it;
+//! `at_exit` tells the others where a process leaves it without a word.
 //!
 //! Calls are made by one thread at a time, whichever it is. Waiting goes through [`Patience`], but for four calls of MPI's own that may wait for ever where a
-//! rank is lost: `MPI_Init_thread`, `MPI_Comm_dup`, `MPI_Comm_free`, `MPI_Finalize`. The last two are called only after all ranks have said that they come.
+//! rank is lost: `MPI_Init_thread`, `MPI_Comm_dup`, `MPI_Comm_free`, `MPI_Finalize`. The last two are called only after all ranks have said that they come to the end.
 
 mod abi;
+mod at_exit;
 mod exchange;
 mod failures;
 mod functions;
@@ -30,7 +32,9 @@ use world::World;
 
 /// Ranks of MPI. While it or one of its exchanges is there, MPI stays initialised; with the last one it is ended, if it was begun here.
 ///
-/// After a failure, and after a panic, others are waited for a few seconds at most; MPI is then left as it is, for the launcher to clean up.
+/// At the end ranks wait for each other, after a failure or a panic for a few seconds at most. Where one does not come, MPI is left as it is, for
+/// the launcher to clean up. So what is to be said is said before. A process that exits while this is there is lost to the others, and
+/// they are told: it belongs into `main`, not into a static.
 pub struct Mpi {
     world: Arc<World>,
     piece_bytes: usize,
@@ -63,9 +67,17 @@ impl Mpi {
     /// An MPI that was initialised before is used as it is. One that does not belong to who started this process is refused: every process would be alone in it.
     pub fn open(patience: Patience) -> Result<Self, RanksError> {
         let library = Library::open()?;
+        let launched = launched();
+        let refused = |launched| Err(RanksError::NoMpi(foreign(launched, library)));
+        // Some abort the process when they are initialised under another's launcher.
+        if let Some(launched) = launched.filter(|launched| library.is_foreign_to(launched.by))
+            && !world::is_running(library)?
+        {
+            return refused(launched);
+        }
         let world = World::new(library, patience, || library.abi.comm_world)?;
-        match launched() {
-            Some(launched) if world.count == 1 => Err(RanksError::NoMpi(foreign(launched, library))),
+        match launched {
+            Some(launched) if world.count == 1 => refused(launched),
             _ => Mpi::of(world),
         }
     }
@@ -86,15 +98,15 @@ impl Mpi {
 
     fn of(world: World) -> Result<Self, RanksError> {
         let mpi = Mpi { world: Arc::new(world), piece_bytes: PIECE_BYTES };
+        at_exit::watch(&mpi.world);
         refuse_unlike(&mpi)?;
         Ok(mpi)
     }
 
-    /// Messages of more bytes are sent in pieces; on all ranks the same. For tests: nobody has gigabytes to spare there.
+    /// The same ranks; messages of more bytes are sent in pieces, on all ranks alike. For tests: nobody has gigabytes to spare there.
     #[doc(hidden)]
-    pub fn in_pieces_of(mut self, bytes: usize) -> Self {
-        self.piece_bytes = bytes.clamp(1, PIECE_BYTES);
-        self
+    pub fn in_pieces_of(&self, bytes: usize) -> Self {
+        Mpi { world: self.world.clone(), piece_bytes: bytes.clamp(1, PIECE_BYTES) }
     }
 
     /// Its name and version.
@@ -148,7 +160,7 @@ fn foreign(launched: Launched, library: &Library) -> String {
         ),
     };
     format!(
-        "{by} has started {ranks} ranks, but {} is of another MPI, and sees one: {remedy}",
+        "{by} has started {ranks} ranks, but {} is another MPI, in which each would be alone: {remedy}",
         library.in_words()
     )
 }

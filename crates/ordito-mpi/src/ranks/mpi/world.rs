@@ -36,7 +36,7 @@ pub(super) struct World {
     pub(super) thread_level: ThreadLevel,
     /// None once it has ended.
     failures: Mutex<Option<Failures>>,
-    /// MPI may still touch memory, or wait for someone: it cannot be ended in order.
+    /// A round was given up. Messages of it may be left at either end, and the communicator is not given back: MPICH crashes over them.
     is_entangled: AtomicBool,
 }
 
@@ -79,12 +79,12 @@ fn begin(library: &Library) -> Result<ThreadLevel, RanksError> {
     Ok(level)
 }
 
-/// One user less. The last one ends what was begun for it, if all is well.
-fn end(library: &Library, is_well: bool) {
+/// One user less. The last one ends what was begun for it, if all others come to the end too.
+fn end(library: &Library, all_come: bool) {
     let mut users = locked(&USERS);
     users.count -= 1;
-    if users.count == 0 && users.is_ours && is_well {
-        // SAFETY: no request is left. What MPI says about it changes nothing.
+    if users.count == 0 && users.is_ours && all_come {
+        // SAFETY: memory of requests that are left is never given back. What MPI says about it changes nothing.
         let _ = unsafe { library.functions.finalize() };
     }
 }
@@ -147,16 +147,27 @@ impl World {
         }
     }
 
-    /// Something is left behind that cannot be taken back.
+    /// The process exits: tells the others, and lets them hear it before the launcher ends them.
+    pub(super) fn leave_in_the_middle(&self) {
+        if is_running(self.library).unwrap_or(false) {
+            self.fail("has exited while others were waiting for it");
+            if self.part(false, PARTING).is_some() {
+                end(self.library, true);
+            }
+        }
+    }
+
+    /// A round was given up.
     pub(super) fn entangle(&self) {
         self.is_entangled.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for all others to come here, in rounds of doubling distance; MPI itself would wait for ever. Did they?
-    fn part(&self, limit: Duration) -> bool {
+    /// Waits for all others to come here, in rounds of doubling distance; MPI itself would wait for ever. Are all of them well? None where one
+    /// did not come.
+    fn part(&self, mut is_well: bool, limit: Duration) -> Option<bool> {
         let mut distance = 1;
         while distance < self.count {
-            let mut bytes = Box::new([0u8; 2]);
+            let mut bytes = Box::new([0, u8::from(is_well)]);
             let mut requests = Requests::new(self.library, self.comm, 2);
             let way = |rank: usize| Way { rank: rank as c_int, tag: c_int::from(Tag::PARTING.0) };
             let from = way((self.rank + self.count - distance) % self.count);
@@ -166,11 +177,12 @@ impl World {
             let began = unsafe { requests.receive(into, 1, from).and_then(|()| requests.send(out, 1, to)) };
             if began.is_err() || !requests.settle(limit) {
                 std::mem::forget((bytes, requests));
-                return false;
+                return None;
             }
+            is_well &= bytes[0] != 0;
             distance *= 2;
         }
-        true
+        Some(is_well)
     }
 }
 
@@ -187,13 +199,13 @@ impl Drop for World {
         }
         let has_failed = locked(&self.failures).as_mut().is_some_and(Failures::any);
         let limit = if has_failed { PARTING } else { self.patience.limit };
-        let all_came = self.part(limit);
+        let was_well = !has_failed && !self.is_entangled.load(Ordering::Relaxed);
+        let parted = self.part(was_well, limit);
         let is_quiet = locked(&self.failures).take().is_none_or(Failures::stop);
-        let is_well = all_came && is_quiet && !self.is_entangled.load(Ordering::Relaxed);
-        if is_well {
+        if parted == Some(true) && is_quiet {
             // SAFETY: our own communicator, and nothing is under way in it.
             let _ = unsafe { library.functions.comm_free(&raw mut self.comm) };
         }
-        end(library, is_well);
+        end(library, parted.is_some());
     }
 }
