@@ -11,12 +11,18 @@
 
 mod borders;
 mod file;
+mod npy;
+mod partition_file;
 mod placing;
 mod share;
 mod stream;
 mod synthetic;
 mod text;
 mod together;
+mod written;
+
+pub use npy::{read_npy_rows, write_npy_rows};
+pub use partition_file::read_partition;
 
 use crate::error::Error;
 use crate::local_rows::LocalRows;

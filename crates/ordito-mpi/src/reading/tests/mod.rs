@@ -1,6 +1,8 @@
 //! What ranks read together is what one process reads: the same bits, the same words about faults.
 
 mod corpus;
+mod npy;
+mod partition_file;
 mod synthetic;
 mod texts;
 
