@@ -15,6 +15,7 @@
 //! ([`History`]), and its residuals are those of fresh products. That a limit was reached is no error, but is said ([`Stopped`]).
 
 mod blocks;
+mod bounds;
 mod cg;
 mod chebyshev;
 mod control;
