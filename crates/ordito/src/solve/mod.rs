@@ -32,6 +32,7 @@ mod lobpcg;
 mod operator;
 mod orthonormal;
 mod pagerank;
+mod preconditioned;
 mod randomized_svd;
 mod singular;
 mod small;
