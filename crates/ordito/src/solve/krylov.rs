@@ -161,9 +161,8 @@ impl<S: Scalar> Krylov<S> {
     fn filled_up(&mut self, block: Block, good: usize) -> Result<Option<Columns>, SolveError> {
         let wanted = block.cols.min(self.n - self.dimension().min(self.n));
         self.seed = self.seed.wrapping_add(16); // not those that were tried before
-        let beside = self.basis.clone();
-        let good =
-            self.work.fill_up(block.first(wanted), good.min(wanted), &beside, (self.n, self.seed))?;
+        let (x, drawn) = (block.first(wanted), (self.n, self.seed));
+        let good = self.work.fill_up(x, good.min(wanted), &self.basis, drawn)?;
         Ok(if good == 0 { None } else { Some(block.first(good)) })
     }
 
