@@ -177,7 +177,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
             let is_within = |column: usize| residuals[column] <= self.limits[column];
             let converged = (0..self.k).filter(|&column| is_within(column)).count();
             if !fresh && (0..self.k).all(|column| residuals[column] <= self.targets[column]) {
-                residuals = self.fresh_residuals(false)?;
+                residuals = self.refreshed()?;
                 fresh = true;
                 continue;
             }
@@ -213,12 +213,16 @@ impl<'a, S: Scalar> Solver<'a, S> {
             } else {
                 since_least += 1;
             }
-            let went = self.recurrence.advance(&mut self.work, self.x.all())?;
+            let went = match self.recurrence.advance(&mut self.work, self.x.all()) {
+                // The first product was finite, and so is A: directions have grown too long.
+                Err(SolveError::NotFinite(_)) if iteration > 0 => Went::Badly,
+                went => went?,
+            };
             if went == Went::Nowhere && fresh {
                 break Stopped::Stagnated;
             }
             fresh = went != Went::Well || since_least >= PATIENCE;
-            residuals = if fresh { self.fresh_residuals(false)? } else { self.narrowed(converged)? };
+            residuals = if fresh { self.refreshed()? } else { self.narrowed(converged)? };
         };
         self.result(steps, stopped, fresh.then_some(residuals), control.keep_on_device)
     }
@@ -233,12 +237,23 @@ impl<'a, S: Scalar> Solver<'a, S> {
             let unit = DMatrix::identity(self.k, self.k);
             self.work.combine(&[b, t], &stacked(&[&unit, &-&unit]), &[t])?;
         }
-        let gram = self.work.gram(&[t], &[t])?;
-        let residuals = norms(&gram);
-        if gram.diagonal().iter().any(|square| !square.is_finite()) {
+        // X too, as A may have no element in a row of it that is not finite. (Its square could overflow without need.)
+        let gram = self.work.gram(&[t], &[t, x])?;
+        if gram.iter().any(|number| !number.is_finite()) {
             return Err(SolveError::NotFinite("B − A·X"));
         }
-        Ok(residuals)
+        Ok(norms(&gram.columns(0, self.k).into_owned()))
+    }
+
+    /// Fresh residuals of X. One that has grown beyond all numbers, along what A makes nothing of, is given up for the best before.
+    fn refreshed(&mut self) -> Result<Vec<f64>, SolveError> {
+        match self.fresh_residuals(false) {
+            Err(SolveError::NotFinite(_)) => {
+                self.work.copy(self.best.all(), self.x.all())?;
+                self.fresh_residuals(false)
+            }
+            residuals => residuals,
+        }
     }
 
     /// Keeps those columns of X that are better than all before.
@@ -279,7 +294,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
     ) -> Result<Solution<S>, SolveError> {
         let residuals = match fresh {
             Some(residuals) => residuals,
-            None => self.fresh_residuals(false)?,
+            None => self.refreshed()?,
         };
         let (x, residuals) = if stopped == Stopped::Converged {
             (self.x, residuals)
