@@ -1,6 +1,5 @@
 //! What stands for `distributed` where the program was built without MPI: there is one process.
 
-
 /// Cores and memory are not shared.
 #[derive(Clone, Copy)]
 pub(crate) struct Host {
