@@ -1,4 +1,4 @@
-//! Every kernel of every variant is compiled for every architecture that it declares, and nothing may spill: without
+//! Every kernel is compiled for every architecture that it declares, and nothing may spill: without
 //! a GPU, wherever NVRTC is found (`pip install nvidia-cuda-nvrtc`). ORDITO_REQUIRE_NVRTC=1 makes its absence fail.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
@@ -12,7 +12,9 @@ use ordito::refusal::Refusal;
 use ordito::spmm::Spmm;
 use ordito::tall_skinny::combine::Combine;
 use ordito::tall_skinny::gram::Gram;
+use ordito::tall_skinny::kernels_of_no_variant;
 use ordito_bench::sample::{DeviceCeilings, DeviceFlush, DeviceLatencies};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,8 +32,7 @@ fn add_kernels<O: Op>(to: &mut Vec<KernelSource>) {
     }
 }
 
-/// Kernel and architecture: every pair once.
-fn tasks() -> Vec<(KernelSource, Architecture)> {
+fn kernels() -> Vec<KernelSource> {
     let mut kernels = Vec::new();
     add_kernels::<Spmm<f32>>(&mut kernels);
     add_kernels::<Spmm<f64>>(&mut kernels);
@@ -43,9 +44,16 @@ fn tasks() -> Vec<(KernelSource, Architecture)> {
     add_kernels::<Gram<f64>>(&mut kernels);
     add_kernels::<Combine<f32>>(&mut kernels);
     add_kernels::<Combine<f64>>(&mut kernels);
+    kernels.extend(kernels_of_no_variant::<f32>());
+    kernels.extend(kernels_of_no_variant::<f64>());
     kernels.extend(DeviceCeilings::kernels());
     kernels.push(DeviceFlush::kernel());
     kernels.extend(DeviceLatencies::kernels());
+    kernels
+}
+
+/// Kernel and architecture: every pair once.
+fn tasks() -> Vec<(KernelSource, Architecture)> {
     // Of kernels for all architectures every one is compiled for the one in the middle, and each sixth for each of the others:
     // what differs between definitions of one kernel seldom differs between architectures too. ORDITO_NVRTC_FULL=1 compiles all.
     let full = std::env::var("ORDITO_NVRTC_FULL").as_deref() == Ok("1");
@@ -56,7 +64,37 @@ fn tasks() -> Vec<(KernelSource, Architecture)> {
         let targets = targets.filter(move |(place, _)| !plain || in_turn(index, *place));
         targets.map(|(_, &target)| (kernel.clone(), target)).collect::<Vec<_>>()
     };
-    kernels.into_iter().enumerate().flat_map(pairs).collect()
+    kernels().into_iter().enumerate().flat_map(pairs).collect()
+}
+
+/// Texts of all `.cu` files in and below a folder, with their names.
+fn kernel_files(folder: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(kernel_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "cu") {
+            files.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+    files
+}
+
+#[test]
+fn no_kernel_file_is_left_out() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (kernels, mut files) = (kernels(), Vec::new());
+    for entry in std::fs::read_dir(crates).unwrap() {
+        let source = entry.unwrap().path().join("src");
+        if source.is_dir() {
+            files.extend(kernel_files(&source));
+        }
+    }
+    assert!(!files.is_empty());
+    files.retain(|(_, text)| !kernels.iter().any(|kernel| kernel.text == text));
+    let names: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
+    assert!(names.is_empty(), "compiled by no test: {names:#?}");
 }
 
 #[test]

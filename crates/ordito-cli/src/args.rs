@@ -1,5 +1,6 @@
 //! Arguments that several commands share.
 
+use crate::distributed;
 use crate::interrupt;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -87,8 +88,9 @@ impl MemoryArgs {
     pub(crate) fn limits(&self) -> Limits {
         let cpu = cpu();
         let limits = Limits::of(cpu);
-        // Of all that is held at a time: twice what one thing may take by itself.
-        let default = limits.memory_bytes.saturating_mul(2);
+        // Of all that is held at a time: twice what one thing may take by itself. Ranks of one computer share it.
+        let sharing = distributed::host().map_or(1, |host| host.ranks as u64);
+        let default = limits.memory_bytes.saturating_mul(2) / sharing;
         // No wish goes beyond the memory there is: an allocation that fails ends the program.
         let memory_bytes = self.memory_limit.unwrap_or(default).min(cpu.memory_bytes.unwrap_or(u64::MAX));
         Limits { memory_bytes, ..limits }
@@ -118,7 +120,7 @@ impl ReadArgs {
 const PIN_VARIABLE: &str = "ORDITO_PIN";
 
 pub(crate) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::Result<Arc<Machine>> {
-    let threads = threads.map_or_else(default_threads, |threads| Ok(threads.get()))?;
+    let threads = threads.map_or_else(threads_of_this_process, |threads| Ok(threads.get()))?;
     let machine = Machine::new(cpu().clone(), threads, limits).context("--threads")?;
     let machine = machine.interrupted_by(interrupt::interrupt());
     match std::env::var(PIN_VARIABLE).as_deref() {
@@ -126,6 +128,15 @@ pub(crate) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::
         Err(_) | Ok("" | "0") => Ok(machine),
         Ok(other) => anyhow::bail!("{PIN_VARIABLE}={other}: 1 keeps each thread on one core, 0 does not"),
     }
+}
+
+/// All cores, or as many as this rank has of those of its computer.
+fn threads_of_this_process() -> Result<usize, ordito::Refusal> {
+    let usable = default_threads()?;
+    Ok(match distributed::host() {
+        Some(host) => host.threads(usable, cpu().logical_cores),
+        None => usable,
+    })
 }
 
 /// What the system tells of the processor. It takes some thirty files, which are read once.

@@ -11,16 +11,25 @@ use std::time::Duration;
 /// The two streams. Results go to standard output, one JSON object per line where that was asked for; errors and
 /// notes go to standard error.
 pub(crate) struct Console {
-    _private: (),
+    /// One of several ranks, and not the one that speaks.
+    is_silent: bool,
 }
 
 impl Console {
     pub(crate) fn new() -> Self {
-        Console { _private: () }
+        Console { is_silent: false }
+    }
+
+    /// Of a rank that another one speaks for.
+    pub(crate) fn silent() -> Self {
+        Console { is_silent: true }
     }
 
     /// A line (or several) of results.
     pub(crate) fn line(&self, text: impl AsRef<str>) -> anyhow::Result<()> {
+        if self.is_silent {
+            return Ok(());
+        }
         let mut out = io::stdout().lock();
         writeln!(out, "{}", for_terminal(text.as_ref()))?;
         out.flush()?;
@@ -51,7 +60,7 @@ impl Console {
     pub(crate) fn busy(&self, what: impl Into<String>) -> Busy {
         let bar = ProgressBar::new_spinner();
         bar.set_message(for_one_line(&what.into()).into_owned());
-        Busy::new(bar)
+        self.show(bar)
     }
 
     /// The same with a bar that fills in `steps` steps.
@@ -59,11 +68,21 @@ impl Console {
         let bar = ProgressBar::new(steps as u64);
         let template = "{spinner} {bar:24} {pos}/{len} {elapsed} {wide_msg}";
         bar.set_style(ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar()));
+        self.show(bar)
+    }
+
+    fn show(&self, bar: ProgressBar) -> Busy {
+        if self.is_silent {
+            bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+        }
         Busy::new(bar)
     }
 
     /// What went wrong, on one line.
     pub(crate) fn error(&self, error: &anyhow::Error) {
+        if self.is_silent {
+            return;
+        }
         // There is nobody left to tell when standard error is closed.
         let _ = writeln!(
             io::stderr(),
@@ -75,12 +94,15 @@ impl Console {
 
     /// What did not stop the command, but should be mended.
     pub(crate) fn warn(&self, text: &str) {
+        if self.is_silent {
+            return;
+        }
         let _ = writeln!(io::stderr(), "ordito: note: {}", for_terminal(text));
     }
 
     /// Something worth knowing that is no result: only a person at a terminal sees it.
     pub(crate) fn note(&self, text: &str) {
-        if io::stderr().is_terminal() {
+        if !self.is_silent && io::stderr().is_terminal() {
             let _ = writeln!(io::stderr(), "{}", for_terminal(text));
         }
     }

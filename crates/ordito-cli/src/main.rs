@@ -11,6 +11,11 @@ mod columns;
 mod completions;
 mod console;
 mod convert;
+#[cfg(feature = "mpi")]
+mod distributed;
+#[cfg(not(feature = "mpi"))]
+#[path = "one_process.rs"]
+mod distributed;
 mod doctor;
 #[cfg(test)]
 mod documents;
@@ -116,6 +121,9 @@ enum Command {
 
 /// The parser's own way out, which repeats arguments as they are: those that could drive a terminal are shown here.
 fn end_with(error: &clap::Error) -> ! {
+    if !distributed::speaks() {
+        std::process::exit(error.exit_code())
+    }
     let safe = for_terminal(&error.to_string()).into_owned();
     if safe == error.to_string() {
         error.exit()
@@ -128,25 +136,9 @@ fn end_with(error: &clap::Error) -> ! {
 fn main() -> ExitCode {
     interrupt::listen();
     let cli = Cli::try_parse().unwrap_or_else(|error| end_with(&error));
-    let console = Console::new();
-    let outcome = match cli.command {
-        Command::Info(args) => info::run(&args, &console),
-        Command::List(args) => list::run(&args, &console),
-        Command::Spmm(args) => spmm::run(&args, &console),
-        Command::Gemm(args) => gemm::run(&args, &console),
-        Command::Columns(args) => columns::run(&args, &console),
-        Command::Eigen(args) => solvers::eigen::run(&args, &console),
-        Command::Svd(args) => solvers::svd::run(&args, &console),
-        Command::Solve(args) => solvers::solve::run(&args, &console),
-        Command::Pagerank(args) => solvers::pagerank::run(&args, &console),
-        Command::Erp(args) => erp::run(&args, &console),
-        Command::Verify(args) => verify::run(&args, &console),
-        Command::Bench(args) => bench::run(&args, &console),
-        Command::Convert(args) => convert::run(&args, &console),
-        Command::Doctor(args) => doctor::run(&args, &console),
-        Command::Report(args) => report::run(&args, &console),
-        Command::Completions(args) => completions::run(&args, &console),
-    };
+    let console = if distributed::speaks() { Console::new() } else { Console::silent() };
+    let outcome = distributed::begin().and_then(|()| run(cli.command, &console));
+    let outcome = distributed::end(outcome);
     take_cache_notes().iter().for_each(|note| console.warn(note));
     match outcome {
         Ok(code) => ExitCode::from(code),
@@ -158,5 +150,46 @@ fn main() -> ExitCode {
                 error.chain().any(|cause| cause.is::<WriteError>()) || console::is_output_error(&error);
             ExitCode::from(if unwritten { 1 } else { 2 })
         }
+    }
+}
+
+/// The command itself; the exit code.
+fn run(command: Command, console: &Console) -> anyhow::Result<u8> {
+    if let Some(name) = alone(&command) {
+        distributed::alone(name)?;
+    }
+    match command {
+        Command::Info(args) => info::run(&args, console),
+        Command::List(args) => list::run(&args, console),
+        Command::Spmm(args) => spmm::run(&args, console),
+        Command::Gemm(args) => gemm::run(&args, console),
+        Command::Columns(args) => columns::run(&args, console),
+        Command::Eigen(args) => solvers::eigen::run(&args, console),
+        Command::Svd(args) => solvers::svd::run(&args, console),
+        Command::Solve(args) => solvers::solve::run(&args, console),
+        Command::Pagerank(args) => solvers::pagerank::run(&args, console),
+        Command::Erp(args) => erp::run(&args, console),
+        Command::Verify(args) => verify::run(&args, console),
+        Command::Bench(args) => bench::run(&args, console),
+        Command::Convert(args) => convert::run(&args, console),
+        Command::Doctor(args) => doctor::run(&args, console),
+        Command::Report(args) => report::run(&args, console),
+        Command::Completions(args) => completions::run(&args, console),
+    }
+}
+
+/// The name of a command that ranks do not share.
+fn alone(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Info(_) => Some("info"),
+        Command::List(_) => Some("list"),
+        Command::Gemm(_) => Some("gemm"),
+        Command::Columns(_) => Some("columns"),
+        Command::Erp(_) => Some("erp"),
+        Command::Convert(_) => Some("convert"),
+        Command::Report(_) => Some("report"),
+        Command::Completions(_) => Some("completions"),
+        Command::Eigen(_) | Command::Svd(_) | Command::Solve(_) | Command::Pagerank(_) => None,
+        Command::Spmm(_) | Command::Verify(_) | Command::Bench(_) | Command::Doctor(_) => None,
     }
 }

@@ -192,7 +192,7 @@ impl<'a> Session<'a> {
     }
 
     /// Prints what is wanted at once, keeps the rest for the table.
-    fn take(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
+    pub(crate) fn take(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
         let first = self.records.len();
         self.records.extend(records); // before printing, which may fail
         self.bar.step();

@@ -37,16 +37,16 @@ Examples:
 )]
 pub(crate) struct SpmmArgs {
     /// A path, a bare name or a synthetic matrix
-    matrix: String,
+    pub(crate) matrix: String,
     /// X
     #[arg(long, value_name = "X.npy")]
-    x: Option<PathBuf>,
+    pub(crate) x: Option<PathBuf>,
     /// Columns of a random X
     #[arg(long, value_name = "K")]
     k: Option<NonZeroUsize>,
     /// Where to write Y
     #[arg(short, long, value_name = "Y.npy")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Precision
     #[arg(long, value_enum)]
     dtype: Option<Dtype>,
@@ -54,9 +54,9 @@ pub(crate) struct SpmmArgs {
     #[arg(long, conflicts_with = "variant")]
     tune: bool,
     #[command(flatten)]
-    product: ProductArgs,
+    pub(crate) product: ProductArgs,
     #[command(flatten)]
-    read: ReadArgs,
+    pub(crate) read: ReadArgs,
 }
 
 pub(crate) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
@@ -66,7 +66,28 @@ pub(crate) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
         (None, Some(_)) => Dtype::F64,
         (None, None) => Dtype::F64,
     };
+    #[cfg(feature = "mpi")]
+    if let Some(ranks) = crate::distributed::ranks() {
+        return with_scalar!(dtype, S => crate::distributed::spmm::run::<S>(args, &ranks, console));
+    }
     with_scalar!(dtype, S => multiply::<S>(args, console))
+}
+
+#[cfg(feature = "mpi")]
+impl SpmmArgs {
+    /// Columns of a random X.
+    pub(crate) fn columns(&self) -> usize {
+        self.k.map_or(1, NonZeroUsize::get)
+    }
+
+    /// What ranks can do of it.
+    pub(crate) fn check_for_ranks(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            !self.tune,
+            "--tune: measures in one process; what it remembers is then used on ranks too"
+        );
+        product::check_output(self.output.as_deref())
+    }
 }
 
 fn multiply<S: Scalar>(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {

@@ -4,7 +4,7 @@ use crate::args::{Device, Dtype, ReadArgs, machine, parse_count, parse_elements,
 use crate::console::Console;
 use crate::geometry::{Block, LocalSize, geometries, parse_block, parse_local_size};
 use crate::numbers::{Numbers, all, parse_numbers};
-use crate::operations;
+use crate::operations::{self, Operation};
 use crate::request::{MeasureRequest, Request, SuiteRequest};
 use crate::row_groups::{GroupOrderArg, RowGroups};
 use crate::suite::{Suite, SuiteFiles};
@@ -188,6 +188,14 @@ impl RunArgs {
             suite,
             measure,
         };
+        #[cfg(feature = "mpi")]
+        if crate::distributed::ranks().is_some() {
+            use crate::distributed::{alone, operation::DistributedSpmm};
+            if operation.name() != DistributedSpmm.name() {
+                alone(&format!("… {}", operation.name()))?;
+            }
+            return operations::run(&DistributedSpmm, &request, console);
+        }
         operations::run(operation, &request, console)
     }
 }

@@ -42,8 +42,8 @@ const FOLDERS: &[(&str, &str)] = &[
     ("ordito/src/tall_skinny/combine", "contract operands reference cpu cuda select registry"),
     (
         "ordito/src/solve",
-        "error history control vectors operator small directions blocks host_blocks device_blocks workspace orthonormal eigenpairs \
-         singular transposed lobpcg krylov lanczos svds randomized_svd chebyshev cg pagerank",
+        "error history control vectors operator small directions blocks host_blocks device_blocks workspace preconditioned \
+         orthonormal bounds eigenpairs singular transposed lobpcg krylov lanczos svds randomized_svd chebyshev cg pagerank",
     ),
     ("ordito-bench/src", "check sample convert transfer catalogue report workbench"),
     ("ordito-mpi/src/ranks", "buffer wait one threads collective machines mpi"),

@@ -3,5 +3,28 @@
 //! | module | for |
 //! |---|---|
 //! | [`ranks`] | processes that send messages: one, threads, MPI opened at run time |
+//! | [`reading`] | matrices and vectors, read and written by all ranks together |
 
+mod dense;
+mod error;
+mod halo;
+mod local_rows;
+mod matrix;
+mod partition;
+mod plan;
+pub mod predict;
 pub mod ranks;
+mod team_rows;
+mod teams;
+mod volume;
+pub mod reading;
+
+pub use dense::DistributedDense;
+pub use error::Error;
+pub use halo::Halo;
+pub use local_rows::LocalRows;
+pub use matrix::DistributedCsr;
+pub use partition::Partition;
+pub use plan::{Plan, Times};
+pub use teams::Teams;
+pub use volume::Volume;

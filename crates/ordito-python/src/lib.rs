@@ -17,6 +17,7 @@ mod matrix;
 mod multipliers;
 mod rows;
 mod solvers;
+mod vectors;
 
 use pyo3::prelude::*;
 

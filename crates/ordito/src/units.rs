@@ -72,6 +72,11 @@ pub fn threads(count: u64) -> String {
     format!("{count} thread{}", if count == 1 { "" } else { "s" })
 }
 
+/// `1 rank`, `2 ranks`.
+pub fn ranks(count: u64) -> String {
+    format!("{count} rank{}", if count == 1 { "" } else { "s" })
+}
+
 /// Two significant digits: `2.2e-16`, and a plain `0`.
 pub fn error(value: f64) -> String {
     match value {

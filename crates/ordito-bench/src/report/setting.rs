@@ -52,6 +52,9 @@ pub struct Setting {
     /// CPU threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
+    /// Ranks that computed together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u64>,
     /// What was chosen of the launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometry: Option<String>,
@@ -79,6 +82,7 @@ impl Setting {
             bytes: record.bytes,
             dtype: record.dtype.clone(),
             threads: record.threads,
+            ranks: record.ranks,
             geometry: record.geometry.clone(),
             cold: record.cold,
         }
@@ -91,7 +95,7 @@ impl Setting {
 
     /// What all variants have in common, wherever they run.
     pub fn of_any_place(record: &Record) -> Self {
-        Setting { place: String::new(), threads: None, ..Setting::of_any_variant(record) }
+        Setting { place: String::new(), threads: None, ranks: None, ..Setting::of_any_variant(record) }
     }
 
     /// The input in a word: `stencil27:40`, `1 000 × 777 × 1 234, rows padded by 8`, `358 × 5 248`, `64.0 MB`.
@@ -118,6 +122,7 @@ impl Setting {
             self.k.map(|k| format!("K = {k}")),
             Some(self.dtype.clone()),
             Some(self.place.clone()),
+            self.ranks.map(units::ranks),
             self.threads.map(units::threads),
             self.geometry.clone(),
             self.cold.then(|| "cold".to_owned()),

@@ -7,12 +7,12 @@ mod gemm;
 mod gram;
 mod operation;
 mod sparse;
-mod spmm;
+pub(crate) mod spmm;
 mod transfer;
 
 pub(crate) use crate::operations::columns::{check_groups_memory, read_columns};
 pub(crate) use crate::operations::gemm::check_memory as check_gemm_memory;
-pub(crate) use crate::operations::operation::{Listed, Operation};
+pub(crate) use crate::operations::operation::{Listed, Operation, for_each_dtype};
 
 use crate::console::Console;
 use crate::request::Request;

@@ -114,13 +114,19 @@ impl Collective for dyn Ranks + '_ {
 
     fn agree<T, E: ToString>(&self, mine: Result<T, E>) -> Result<T, RanksError> {
         let text = mine.as_ref().map_or_else(|error| error.to_string(), |_| String::new());
-        let failed = |text: &[u8]| !text.is_empty();
         let texts = self.all_gather(text.as_bytes())?;
-        match (texts.iter().position(|text| failed(text)), mine) {
+        match (texts.iter().position(|text| !text.is_empty()), mine) {
             (None, Ok(value)) => Ok(value),
             (found, _) => {
                 let rank = found.unwrap_or(self.rank());
-                Err(RanksError::Failed { rank, why: String::from_utf8_lossy(&texts[rank]).into_owned() })
+                let why = String::from_utf8_lossy(&texts[rank]);
+                // What all of them say needs no number.
+                let is_common = texts.iter().all(|text| *text == texts[rank]);
+                Err(RanksError::Agreed(if is_common {
+                    why.into_owned()
+                } else {
+                    format!("rank {rank}: {why}")
+                }))
             }
         }
     }

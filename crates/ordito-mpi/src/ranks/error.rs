@@ -25,6 +25,9 @@ pub enum RanksError {
         /// Its words.
         why: String,
     },
+    /// Something went wrong on some rank, and all of them know: none waits for another.
+    #[error("{0}")]
+    Agreed(String),
     /// Another rank did not answer.
     #[error(
         "rank {rank} has waited {seconds:.0} s for {}: is it still running? (ORDITO_MPI_TIMEOUT sets how many seconds to wait)",

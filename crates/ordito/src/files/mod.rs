@@ -4,6 +4,7 @@ mod atomic_file;
 mod cache_dir;
 mod key;
 mod own;
+mod shared_file;
 mod target;
 mod temporary;
 mod write_error;
@@ -15,6 +16,8 @@ pub(crate) use cache_dir::note_unused;
 pub use cache_dir::{cache_dir, take_cache_notes};
 pub(crate) use key::Key;
 pub use own::read_own;
+#[doc(hidden)] // for the crates of this workspace
+pub use shared_file::{SharedFile, open_shared_file};
 pub use target::check_writable;
 pub use temporary::remove_unfinished_files;
 #[cfg(feature = "emulator")]

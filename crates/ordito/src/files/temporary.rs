@@ -56,6 +56,11 @@ impl Temporary {
         self.file.as_file()
     }
 
+    /// Where it is until then.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Gives it its name, in place of what had it.
     pub(crate) fn rename(self, target: &Path) -> io::Result<()> {
         self.file.persist(target).map(drop).map_err(|error| error.error)

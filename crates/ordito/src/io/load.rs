@@ -81,8 +81,12 @@ pub fn load<S: Scalar>(name: &str, options: &ReadOptions) -> Result<Loaded<S>, R
 }
 
 fn load_name<S: Scalar>(name: &str, options: &ReadOptions) -> Result<Loaded<S>, ReadError> {
-    let folder = std::env::var_os(MATRICES_VARIABLE).filter(|folder| !folder.is_empty());
-    load_with_folder(name, folder.map(PathBuf::from).as_deref(), options)
+    load_with_folder(name, folder().as_deref(), options)
+}
+
+/// Where bare names are looked up.
+fn folder() -> Option<PathBuf> {
+    std::env::var_os(MATRICES_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
 fn load_with_folder<S: Scalar>(
@@ -97,17 +101,28 @@ fn load_with_folder<S: Scalar>(
             origin: Origin::Synthetic { seed: options.seed },
         });
     }
-    let candidates = candidates(name, folder);
-    let Some(path) = candidates.iter().find(|path| path.exists() && !path.is_dir()) else {
-        return Err(match candidates.into_iter().find(|path| path.is_dir()) {
-            Some(path) => ReadError::Io { path, reason: io::Error::other(IS_A_FOLDER) },
-            None => unknown(name, folder),
-        });
-    };
-    let file = read_matrix_market(path, options)?;
-    let origin =
-        Origin::File { path: path.clone(), header: file.header, merged_duplicates: file.merged_duplicates };
-    Ok(Loaded { coo: file.coo, name: short_name(path), origin })
+    let path = found(name, folder)?;
+    let file = read_matrix_market(&path, options)?;
+    let name = short_name(&path);
+    let origin = Origin::File { path, header: file.header, merged_duplicates: file.merged_duplicates };
+    Ok(Loaded { coo: file.coo, name, origin })
+}
+
+/// The file that a name means which is no synthetic one, as [`load`] finds it.
+#[doc(hidden)] // for the crates of this workspace
+pub fn find_matrix_file(name: &str) -> Result<PathBuf, ReadError> {
+    found(name, folder().as_deref())
+}
+
+fn found(name: &str, folder: Option<&Path>) -> Result<PathBuf, ReadError> {
+    let mut candidates = candidates(name, folder);
+    if let Some(at) = candidates.iter().position(|path| path.exists() && !path.is_dir()) {
+        return Ok(candidates.swap_remove(at));
+    }
+    Err(match candidates.into_iter().find(|path| path.is_dir()) {
+        Some(path) => ReadError::Io { path, reason: io::Error::other(IS_A_FOLDER) },
+        None => unknown(name, folder),
+    })
 }
 
 const IS_A_FOLDER: &str =
@@ -125,7 +140,8 @@ fn candidates(name: &str, folder: Option<&Path>) -> Vec<PathBuf> {
 }
 
 /// `bcsstk16` of `/data/bcsstk16.mtx.gz`.
-fn short_name(path: &Path) -> String {
+#[doc(hidden)] // for the crates of this workspace
+pub fn short_name(path: &Path) -> String {
     let mut name = PathBuf::from(path.file_name().map_or_else(OsString::new, OsString::from));
     for extension in ["gz", "mtx"] {
         if name.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension)) {

@@ -27,6 +27,8 @@ pub use crate::files::{remove_unfinished_files, write_atomically};
 pub use crate::matrix::Duplicates;
 pub use error::ReadError;
 pub use load::{Loaded, MATRICES_VARIABLE, Origin, load};
+#[doc(hidden)] // for the crates of this workspace
+pub use load::{find_matrix_file, short_name};
 pub use matrix_market::{read_matrix_market, read_matrix_market_from, write_matrix_market};
 #[doc(hidden)]
 pub use nearest::nearest;
@@ -79,6 +81,7 @@ pub fn read_csr<S: crate::Scalar>(name: &str) -> Result<crate::matrix::Csr<S>, R
 }
 
 /// Bytes of one triplet: two 32-bit indices and a number.
-fn bytes_per_entry<S>() -> u64 {
+#[doc(hidden)] // for the crates of this workspace
+pub fn bytes_per_entry<S>() -> u64 {
     (2 * size_of::<u32>() + size_of::<S>()) as u64
 }

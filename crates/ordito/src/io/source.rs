@@ -56,15 +56,18 @@ pub(super) fn read_file<T, E: From<ReadError>>(
     let (source, map) = open(path).map_err(failed)?;
     let outcome = read(source);
     match map.is_some_and(|map| map.is_cut()) {
-        true => {
-            Err(failed(io::Error::other("the file was shortened, or its disk failed, while it was read")))
-        }
+        true => Err(failed(was_cut())),
         false => outcome,
     }
 }
 
+/// What is said of a file of which a part went away.
+pub(super) fn was_cut() -> io::Error {
+    io::Error::other("the file was shortened, or its disk failed, while it was read")
+}
+
 /// The text of a file, and the mapping that it lies in, where there is one.
-fn open(path: &Path) -> io::Result<(Source, Option<MappedFile>)> {
+pub(super) fn open(path: &Path) -> io::Result<(Source, Option<MappedFile>)> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {

@@ -37,7 +37,7 @@ pub(crate) use dense::span;
 pub use dense::{Dense, DenseView, DenseViewMut};
 pub use ell::{EllPadded, EllRagged, RaggedRow};
 pub use index::Index;
-pub use random::{Random, random_dense};
+pub use random::{Random, random_dense, random_rows};
 pub use spy::Spy;
 pub use statistics::{LengthBin, Statistics};
 pub use symmetry::Symmetry;

@@ -8,6 +8,7 @@
 use crate::Scalar;
 use crate::matrix::FormatError;
 use crate::matrix::dense::Dense;
+use std::ops::Range;
 
 /// 2⁶⁴ / φ, rounded to odd: the step of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -17,6 +18,21 @@ const fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
+}
+
+/// Bits as a number in [0, 1), a multiple of 2⁻⁵³.
+#[inline]
+const fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Two random numbers as a point of the square from −1 to 1: x and its squared distance from the middle, when that is below 1 and
+/// x is not 0.
+#[inline]
+const fn inside_circle([x, y]: [u64; 2]) -> Option<(f64, f64)> {
+    let (x, y) = (2.0 * unit(x) - 1.0, 2.0 * unit(y) - 1.0);
+    let square = x * x + y * y;
+    if square < 1.0 && x != 0.0 { Some((x, square)) } else { None }
 }
 
 /// A stream of random numbers, by position or one after the other. Streams of the same seed do not depend on each
@@ -59,7 +75,7 @@ impl Random {
     /// Uniform in [0, 1): a multiple of 2⁻⁵³.
     #[inline]
     pub const fn unit(&mut self) -> f64 {
-        (self.next_bits() >> 11) as f64 / (1u64 << 53) as f64
+        unit(self.next_bits())
     }
 
     /// A whole number below `bound`; 0 when `bound` is. A bound near 2⁶⁴ would favour some numbers; those in use
@@ -79,12 +95,26 @@ impl Random {
     /// Standard normal, never 0: Marsaglia's polar method. Consumes an even number of positions, two or more.
     pub fn normal(&mut self) -> f64 {
         loop {
-            let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
-            let square = x * x + y * y;
-            if square < 1.0 && x != 0.0 {
+            let point = [self.next_bits(), self.next_bits()];
+            if let Some((x, square)) = inside_circle(point) {
                 return x * (-2.0 * natural_logarithm(square) / square).sqrt();
             }
         }
+    }
+
+    /// Do positions 2·`pair` and 2·`pair` + 1 make a number of [`normal`](Random::normal)? Its j-th number is that of the j-th
+    /// such pair, wherever it stands.
+    #[doc(hidden)] // for values that are made in parts
+    #[inline]
+    pub const fn is_normal_pair(&self, pair: u64) -> bool {
+        let position = pair.wrapping_mul(2);
+        inside_circle([self.at(position), self.at(position.wrapping_add(1))]).is_some()
+    }
+
+    /// The same stream from another position on.
+    #[doc(hidden)]
+    pub const fn starting_at(&self, position: u64) -> Self {
+        Random { start: self.start, position }
     }
 
     /// Pareto distributed with exponent 6/5 and least value 1: u^(−5/6) of a u in (0, 1].
@@ -145,24 +175,27 @@ fn cube_root(x: f64) -> f64 {
 /// # Ok::<(), ordito::FormatError>(())
 /// ```
 pub fn random_dense<S: Scalar>(rows: usize, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
-    let digits = if size_of::<S>() == size_of::<f32>() { 24 } else { 53 };
-    filled_dense(rows, cols, seed, |bits| {
-        let odd = 2 * (bits >> (64 - digits)) as i64 + 1 - (1 << digits);
-        S::from_f64(odd as f64 / (1u64 << digits) as f64)
-    })
+    random_rows(0..rows as u64, cols, seed)
 }
 
-/// Element (r, c) comes from position r·cols + c of stream 0.
-fn filled_dense<S: Scalar>(
-    rows: usize,
-    cols: usize,
-    seed: u64,
-    number: impl Fn(u64) -> S,
-) -> Result<Dense<S>, FormatError> {
-    let mut dense = Dense::filled(rows, cols, S::ZERO)?;
+/// Some rows of such a matrix, as large as it may be: element (r, c) comes from position r·cols + c of stream 0.
+///
+/// ```
+/// use ordito::matrix::{random_dense, random_rows};
+/// let (all, some) = (random_dense::<f64>(100, 8, 42)?, random_rows::<f64>(10..30, 8, 42)?);
+/// assert_eq!(some.data(), &all.data()[80..240]);
+/// # Ok::<(), ordito::FormatError>(())
+/// ```
+pub fn random_rows<S: Scalar>(rows: Range<u64>, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
+    let digits = if size_of::<S>() == size_of::<f32>() { 24 } else { 53 };
+    let count = rows.end.saturating_sub(rows.start) as usize;
+    let mut dense = Dense::filled(count, cols, S::ZERO)?;
     let random = Random::new(seed, 0);
+    let first = rows.start.wrapping_mul(cols as u64);
     for (position, element) in dense.data_mut().iter_mut().enumerate() {
-        *element = number(random.at(position as u64));
+        let bits = random.at(first.wrapping_add(position as u64));
+        let odd = 2 * (bits >> (64 - digits)) as i64 + 1 - (1 << digits);
+        *element = S::from_f64(odd as f64 / (1u64 << digits) as f64);
     }
     Ok(dense)
 }

@@ -18,8 +18,6 @@ use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
-/// Steps of Lanczos' method: their largest Ritz value and the last residual together are beyond the spectrum.
-const BOUND_STEPS: usize = 12;
 /// Degrees that are taken without being asked for. Below, the rest of an iteration costs more than the filter; above, what is known of
 /// the spectrum is too old.
 const DEGREES: (f64, f64) = (6.0, 80.0);
@@ -79,7 +77,9 @@ pub fn chebyshev<'a, S: Scalar>(
 ) -> Result<Eigenpairs<S>, SolveError> {
     check(a, &options)?;
     let mut solver = Solver::new(a, &options)?;
-    solver.find_bounds(options.control.seed)?;
+    if solver.k > 0 {
+        (solver.lower, solver.upper) = solver.work.bounds_of_spectrum(a, options.control.seed)?;
+    }
     match options.start {
         Some(start) => solver.work.write_source(solver.x.all(), start)?,
         None => solver.work.randomize(solver.x.all(), solver.n, options.control.seed)?,
@@ -177,73 +177,18 @@ impl<'a, S: Scalar> Solver<'a, S> {
         self.lower.abs().max(self.upper.abs())
     }
 
-    /// Both ends of the spectrum, from a few steps of Lanczos' method: safe, as the last residual is added.
-    fn find_bounds(&mut self, seed: u64) -> Result<(), SolveError> {
-        let n = self.n;
-        if n == 0 || self.k == 0 {
-            return Ok(());
-        }
-        let mut of = |what| Ok::<_, SolveError>(self.work.add(what, n, 1)?.all());
-        let (mut v, mut before, mut w) = (of("v")?, of("v before")?, of("A·v")?);
-        self.work.randomize(v, n, seed.wrapping_add(0x5eed))?;
-        let length = norms(&self.work.gram(&[v], &[v])?)[0];
-        self.work.combine(&[v], &DMatrix::from_element(1, 1, 1.0 / length), &[v])?;
-        let (mut diagonal, mut beside): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
-        for step in 0..BOUND_STEPS.min(n) {
-            let left = beside.last().copied().unwrap_or(0.0);
-            self.work.apply(self.a, v, w)?;
-            let inner = self.work.gram(&[v], &[w])?[(0, 0)];
-            self.work.combine(
-                &[w, v, before],
-                &DMatrix::from_column_slice(3, 1, &[1.0, -inner, -left]),
-                &[w],
-            )?;
-            let length = norms(&self.work.gram(&[w], &[w])?)[0];
-            if !(inner.is_finite() && length.is_finite()) {
-                return Err(SolveError::NotFinite("A·v"));
-            }
-            diagonal.push(inner);
-            beside.push(length);
-            if step + 1 == n || length <= 4.0 * S::EPSILON * inner.abs() || length == 0.0 {
-                break;
-            }
-            self.work.combine(&[w], &DMatrix::from_element(1, 1, 1.0 / length), &[w])?;
-            (before, v, w) = (v, w, before);
-        }
-        let m = diagonal.len();
-        let t = DMatrix::from_fn(m, m, |i, j| match i.abs_diff(j) {
-            0 => diagonal[i],
-            1 => beside[i.min(j)],
-            _ => 0.0,
-        });
-        let values = self.work.small(|| symmetric_eigen(&t, "A·v"))?.values;
-        let rest = beside.last().copied().unwrap_or(0.0);
-        (self.lower, self.upper) = (values[0] - rest, values[m - 1] + rest);
-        Ok(())
-    }
-
     /// X orthonormal and orthogonal to what is locked; A·X; Ritz values, best first; norms of residuals.
     fn rayleigh_ritz(&mut self) -> Result<Vec<f64>, SolveError> {
-        let mut rank = 0;
-        for attempt in 0..4 {
-            // Twice: where most of a column lay in what is locked, rounding of that is left.
-            for _ in 0..2 {
-                self.project_out_locked()?;
-                rank = self.work.orthonormalize(self.x.first(self.active), None)?.rank;
-                if rank < self.active {
-                    break;
-                }
-            }
-            if rank == self.active {
-                break;
-            }
-            // Dependent columns are replaced by random ones.
-            let missing = self.active - rank;
-            self.seed = self.seed.wrapping_add(1 + attempt);
-            self.work.randomize(self.y.first(missing), self.n, self.seed)?;
-            self.work.copy(self.y.first(missing), self.x.range(rank, missing))?;
+        let (all, locked) = (self.x.first(self.active), self.locked.first(self.locked_values.len()));
+        let mut rank = self.active;
+        // Twice: where most of a column lay in what is locked, rounding of that is left.
+        for _ in 0..2 {
+            self.work.remove(&[locked], &[locked], Columns { count: rank, ..all })?;
+            rank = self.work.orthonormalize(Columns { count: rank, ..all }, None)?.rank;
         }
-        if rank < self.active {
+        // Dependent columns are replaced by random ones.
+        self.seed = self.seed.wrapping_add(16);
+        if self.work.fill_up(all, rank, &[locked], (self.n, self.seed))? < self.active {
             return Err(SolveError::Unsuited("no block of independent vectors was found".into()));
         }
         let [x, ax, y] = [self.x, self.ax, self.y].map(|block| block.first(self.active));
@@ -251,10 +196,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let h = self.work.gram(&[x], &[ax])?;
         let eigen = self.work.small(|| symmetric_eigen(&h, "A·X"))?;
         check_scale(h.amax())?;
-        let mut order: Vec<usize> = (0..self.active).collect();
-        if self.which == Which::Largest {
-            order.reverse();
-        }
+        let order = self.which.order(&eigen.values);
         self.values = order.iter().map(|&i| eigen.values[i]).collect();
         for value in &self.values {
             (self.lower, self.upper) = (self.lower.min(*value), self.upper.max(*value));
@@ -269,16 +211,6 @@ impl<'a, S: Scalar> Solver<'a, S> {
             return Err(SolveError::NotFinite("A·X"));
         }
         Ok(norms(&gram))
-    }
-
-    fn project_out_locked(&mut self) -> Result<(), SolveError> {
-        let (x, locked) = (self.x.first(self.active), self.locked.first(self.locked_values.len()));
-        if locked.count == 0 {
-            return Ok(());
-        }
-        let overlap = self.work.gram(&[locked], &[x])?;
-        let c = stacked(&[&DMatrix::identity(x.count, x.count), &-overlap]);
-        self.work.combine(&[x, locked], &c, &[x])
     }
 
     /// p(A)·X, of this degree: small between the worst Ritz value and the far end, and 1 at the best one.

@@ -158,36 +158,12 @@ impl<S: Scalar> Krylov<S> {
     }
 
     /// A block of so many good columns, filled up with random ones that are orthonormal to everything; fewer where there is no room for more.
-    fn filled_up(&mut self, block: Block, mut good: usize) -> Result<Option<Columns>, SolveError> {
+    fn filled_up(&mut self, block: Block, good: usize) -> Result<Option<Columns>, SolveError> {
         let wanted = block.cols.min(self.n - self.dimension().min(self.n));
-        for _ in 0..8 {
-            if good >= wanted {
-                break;
-            }
-            self.seed = self.seed.wrapping_add(1);
-            let missing = wanted - good;
-            let fresh = block.range(good, missing);
-            self.work.randomize(fresh, self.n, self.seed)?;
-            let before: Vec<Columns> = self.basis.iter().copied().chain([block.first(good)]).collect();
-            let mut kept = missing;
-            for _ in 0..3 {
-                let fresh = block.range(good, kept);
-                self.remove(&before, fresh)?;
-                kept = self.work.orthonormalize(fresh, None)?.rank;
-            }
-            good += kept;
-        }
-        let good = good.min(wanted);
+        self.seed = self.seed.wrapping_add(16); // not those that were tried before
+        let (x, drawn) = (block.first(wanted), (self.n, self.seed));
+        let good = self.work.fill_up(x, good.min(wanted), &self.basis, drawn)?;
         Ok(if good == 0 { None } else { Some(block.first(good)) })
-    }
-
-    /// X − V·VᵀX.
-    fn remove(&mut self, v: &[Columns], x: Columns) -> Result<DMatrix<f64>, SolveError> {
-        let overlap = self.work.gram(v, &[x])?;
-        let c = stacked(&[&-&overlap, &DMatrix::identity(x.count, x.count)]);
-        let from: Vec<Columns> = v.iter().copied().chain([x]).collect();
-        self.work.combine(&from, &c, &[x])?;
-        Ok(overlap)
     }
 
     /// Adds blocks until the basis is full, or does.

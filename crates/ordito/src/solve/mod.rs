@@ -15,6 +15,7 @@
 //! ([`History`]), and its residuals are those of fresh products. That a limit was reached is no error, but is said ([`Stopped`]).
 
 mod blocks;
+mod bounds;
 mod cg;
 mod chebyshev;
 mod control;
@@ -31,6 +32,7 @@ mod lobpcg;
 mod operator;
 mod orthonormal;
 mod pagerank;
+mod preconditioned;
 mod randomized_svd;
 mod singular;
 mod small;

@@ -8,13 +8,15 @@
 use crate::Scalar;
 use crate::solve::blocks::Columns;
 use crate::solve::error::SolveError;
-use crate::solve::small::{columns, norms, symmetric_eigen};
+use crate::solve::small::{columns, norms, stacked, symmetric_eigen};
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
 /// Eigenvalues of a scaled Gram matrix below so much of the largest are mostly rounding: some digits above f64's.
 const DROWNED: f64 = 1e-12;
 const MOST_PASSES: usize = 6;
+/// How often random columns are tried.
+const MOST_FILLS: u64 = 8;
 
 /// What became of the columns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,6 +103,49 @@ impl<S: Scalar> Workspace<S> {
         }
         self.clear(Columns { first: x.first + left.count, count: all - left.count, ..x })?;
         Ok(Orthonormal { rank: left.count, condition })
+    }
+
+    /// X − V·(V̂)ᵀX, where V̂ is V, or B·V in the inner product of B; the coefficients.
+    pub(crate) fn remove(
+        &mut self,
+        v: &[Columns],
+        image: &[Columns],
+        x: Columns,
+    ) -> Result<DMatrix<f64>, SolveError> {
+        if v.iter().all(|part| part.count == 0) {
+            return Ok(DMatrix::zeros(0, x.count));
+        }
+        let overlap = self.gram(image, &[x])?;
+        let c = stacked(&[&-&overlap, &DMatrix::identity(x.count, x.count)]);
+        let from: Vec<Columns> = v.iter().copied().chain([x]).collect();
+        self.combine(&from, &c, &[x])?;
+        Ok(overlap)
+    }
+
+    /// Puts random columns behind the first `good` ones of X, orthonormal to these and to what lies beside; how many there are then. Fewer than
+    /// all only where no more are to be found.
+    pub(crate) fn fill_up(
+        &mut self,
+        x: Columns,
+        mut good: usize,
+        beside: &[Columns],
+        (rows, seed): (usize, u64),
+    ) -> Result<usize, SolveError> {
+        for attempt in 0..MOST_FILLS {
+            if good >= x.count {
+                break;
+            }
+            let before: Vec<Columns> = beside.iter().copied().chain([Columns { count: good, ..x }]).collect();
+            let mut fresh = Columns { first: x.first + good, count: x.count - good, ..x };
+            self.randomize(fresh, rows, seed.wrapping_add(attempt))?;
+            // What was small is scaled up, and its rounding with it.
+            for _ in 0..3 {
+                self.remove(&before, &before, fresh)?;
+                fresh.count = self.orthonormalize(fresh, None)?.rank;
+            }
+            good += fresh.count;
+        }
+        Ok(good)
     }
 
     /// Zeros.

@@ -38,24 +38,11 @@ pub(crate) struct Pairs {
 }
 
 impl<S: Scalar> Workspace<S> {
-    /// Makes orthonormal columns of the first ones, as many as `x` has: what is dependent is replaced by random columns.
+    /// Makes columns orthonormal; what is dependent is replaced by random columns.
     pub(crate) fn orthonormal_basis(&mut self, x: Columns, rows: usize, seed: u64) -> Result<(), SolveError> {
-        let mut rank = self.orthonormalize(x, None)?.rank;
-        for attempt in 0..8 {
-            if rank == x.count {
-                return Ok(());
-            }
-            let good = Columns { count: rank, ..x };
-            let fresh = Columns { first: x.first + rank, count: x.count - rank, ..x };
-            self.randomize(fresh, rows, seed.wrapping_add(attempt))?;
-            let mut kept = fresh;
-            for _ in 0..3 {
-                let overlap = self.gram(&[good], &[kept])?;
-                let c = stacked(&[&-overlap, &DMatrix::identity(kept.count, kept.count)]);
-                self.combine(&[good, kept], &c, &[kept])?;
-                kept.count = self.orthonormalize(kept, None)?.rank;
-            }
-            rank += kept.count;
+        let rank = self.orthonormalize(x, None)?.rank;
+        if self.fill_up(x, rank, &[], (rows, seed))? == x.count {
+            return Ok(());
         }
         Err(SolveError::Unsuited(format!("no {} orthonormal vectors of {rows} rows were found", x.count)))
     }

@@ -150,7 +150,7 @@ impl<S: Scalar> Workspace<S> {
     }
 
     /// Y = M·X. Columns of Y behind these may be written too.
-    pub(crate) fn precondition(
+    pub(crate) fn apply_preconditioner(
         &mut self,
         with: &dyn Operator<S>,
         x: Columns,

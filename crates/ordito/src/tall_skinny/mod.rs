@@ -26,3 +26,10 @@ pub use gram::{Sums, gram};
 #[cfg(all(feature = "solve", any(feature = "cuda", feature = "emulator")))]
 pub(crate) use on_device::TallSkinnyOnDevice;
 pub(crate) use part::{Part, columns_of};
+
+/// Kernels that solvers use on a device and that belong to no variant: for whoever compiles all there are.
+#[doc(hidden)]
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub fn kernels_of_no_variant<S: crate::Scalar>() -> Vec<crate::device::KernelSource> {
+    vec![weigh_rows::WeighRows::<S>::source()]
+}

@@ -16,6 +16,8 @@ pub(super) struct Entries<S> {
     cols: Vec<u32>,
     values: Vec<S>,
     count: usize,
+    /// Entries of the file before these, which others hold.
+    before: u64,
 }
 
 /// Room for triplets that follow each other.
@@ -65,12 +67,28 @@ impl<S: Scalar> Entries<S> {
         huge_pages::advise(&mut rows);
         huge_pages::advise(&mut cols);
         huge_pages::advise(&mut values);
-        Ok(Entries { rows, cols, values, count: 0 })
+        Ok(Entries { rows, cols, values, count: 0, before: 0 })
     }
 
-    /// How many were read.
-    pub(super) fn count(&self) -> usize {
-        self.count
+    /// Goes on in the middle of a file, of which others hold so many entries.
+    pub(super) fn after(before: u64) -> Self {
+        Entries { before, ..Entries::default() }
+    }
+
+    /// Entries of the file that were read, also those that others hold.
+    pub(super) fn listed(&self) -> u64 {
+        self.before + self.count as u64
+    }
+
+    /// Rows, columns and values of those that are held.
+    pub(super) fn held(&self) -> (&[u32], &[u32], &[S]) {
+        (&self.rows[..self.count], &self.cols[..self.count], &self.values[..self.count])
+    }
+
+    /// Somebody else has them now; their room is for those that follow.
+    pub(super) fn hand_over(&mut self) {
+        self.before += self.count as u64;
+        self.count = 0;
     }
 
     #[inline(always)]

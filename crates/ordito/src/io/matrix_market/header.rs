@@ -136,6 +136,18 @@ impl Header {
         }
     }
 
+    /// The banner and the size line that say the same.
+    pub(super) fn to_text(&self) -> String {
+        let numbers = match (self.object, self.format) {
+            (Object::Matrix, Format::Coordinate) => vec![self.rows as u64, self.cols as u64, self.entries],
+            (Object::Matrix, Format::Array) => vec![self.rows as u64, self.cols as u64],
+            (Object::Vector, Format::Coordinate) => vec![self.rows as u64, self.entries],
+            (Object::Vector, Format::Array) => vec![self.rows as u64],
+        };
+        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        format!("%%MatrixMarket {self}\n{}\n", numbers.join(" "))
+    }
+
     fn size_line(&self) -> String {
         let words = match (self.object, self.format) {
             (Object::Matrix, Format::Coordinate) => "rows, columns and entries",
@@ -272,6 +284,18 @@ mod tests {
             let found = header(&format!("{banner}\n% comment\n\n 3 4 2 \r\n")).unwrap();
             assert_eq!(found.to_string(), "matrix coordinate real general");
             assert_eq!((found.rows, found.cols, found.entries), (3, 4, 2));
+        }
+    }
+
+    #[test]
+    fn headers_are_told_by_their_text() {
+        for text in [
+            "%%MatrixMarket matrix coordinate real symmetric\n4 4 9\n",
+            "%%MatrixMarket matrix array integer general\n3 5\n",
+            "%%MatrixMarket vector coordinate pattern general\n7 2\n",
+            "%%MatrixMarket vector array real general\n7\n",
+        ] {
+            assert_eq!(header(text).unwrap().to_text(), text);
         }
     }
 

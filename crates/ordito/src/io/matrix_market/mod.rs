@@ -26,6 +26,8 @@ mod line;
 mod lines;
 mod numbers;
 mod parallel;
+#[doc(hidden)] // for the crates of this workspace
+pub mod parts;
 mod places;
 mod read;
 mod usual_line;
@@ -140,17 +142,23 @@ fn read_segments<S: Scalar>(
     };
     let mut body = Body::new(path, &header, entries, lines_read);
     let delivered = rest.for_each_segment(segment_bytes, MOST_LINE_BYTES, |segment| body.read(segment))?;
-    let (path_of, line) = (path.to_owned(), body.lines + 1);
-    match delivered.failure {
-        None => {}
-        Some(Failure::Io(reason)) => return Err(ReadError::Interrupted { path: path_of, line, reason }),
-        Some(Failure::LongLine(most)) => {
-            let expected = format!("a line of at most {most} bytes");
-            return Err(ReadError::Line { path: path_of, line, found: "a longer one".into(), expected });
-        }
+    if let Some(failure) = delivered.failure {
+        return Err(interrupted(path, body.lines + 1, failure));
     }
     let entries = body.finish()?;
     assemble(entries, header, path, options)
+}
+
+/// The error that no more text came than up to this line.
+fn interrupted(path: &Path, line: u64, failure: Failure) -> ReadError {
+    let path = path.to_owned();
+    match failure {
+        Failure::Io(reason) => ReadError::Interrupted { path, line, reason },
+        Failure::LongLine(most) => {
+            let expected = format!("a line of at most {most} bytes");
+            ReadError::Line { path, line, found: "a longer one".into(), expected }
+        }
+    }
 }
 
 /// Line after line.

@@ -79,7 +79,7 @@ impl<'a, S: Scalar> Body<'a, S> {
 
     /// Reads chunks with so many entries each. `false`: they have others, or a fault, and nothing was read.
     fn fill(&mut self, text: &[u8], chunks: &[&[u8]], counts: &[usize]) -> Result<bool, ReadError> {
-        let (total, first) = (counts.iter().sum(), self.entries.count() as u64);
+        let (total, first) = (counts.iter().sum(), self.entries.listed());
         if total as u64 > self.header.entries - first {
             return Ok(false);
         }
@@ -105,6 +105,16 @@ impl<'a, S: Scalar> Body<'a, S> {
         self.entries.add(if filled { total } else { 0 });
         Ok(filled)
     }
+}
+
+/// Lines of a text, the last of which may lack its end; counted by all threads.
+pub(super) fn lines_of(text: &[u8]) -> u64 {
+    count_all(&segments(text, CHUNK_BYTES).collect::<Vec<_>>(), count_lines).iter().sum::<usize>() as u64
+}
+
+/// Those that are neither blank nor comments.
+pub(super) fn data_lines_of(text: &[u8]) -> u64 {
+    count_all(&segments(text, CHUNK_BYTES).collect::<Vec<_>>(), count_data).iter().sum::<usize>() as u64
 }
 
 fn count_all(chunks: &[&[u8]], count: fn(&[u8]) -> usize) -> Vec<usize> {

@@ -18,9 +18,9 @@ pub(super) fn read_lines<S: Scalar, R: Read>(
     header: &Header,
     entries: &mut Entries<S>,
 ) -> Result<(), ReadError> {
-    let mut places = Places::from(header, entries.count() as u64);
+    let mut places = Places::from(header, entries.listed());
     while let Some(line) = lines.next_data()? {
-        let expected = if entries.count() as u64 == header.entries {
+        let expected = if entries.listed() == header.entries {
             format!("the end of the file after {} entries", header.entries)
         } else {
             match line::entry(line.text, header, &mut places) {
@@ -43,7 +43,7 @@ pub(super) fn check_end<S: Scalar, R: Read>(
     header: &Header,
     entries: &Entries<S>,
 ) -> Result<(), ReadError> {
-    let read = entries.count() as u64;
+    let read = entries.listed();
     if read == header.entries {
         return Ok(());
     }

@@ -4,6 +4,10 @@
 //! (a column) or two. Everything else is refused in one sentence.
 
 mod header;
+mod rows;
+
+#[doc(hidden)] // for the crates of this workspace
+pub use rows::{NpyRows, header_of};
 
 use crate::Scalar;
 use crate::files::{WriteError, write_atomically};
@@ -11,7 +15,8 @@ use crate::io::error::ReadError;
 use crate::io::npy::header::{Header, fits};
 use crate::matrix::{Dense, DenseView};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 /// What the numbers of a `.npy` file are.
@@ -96,7 +101,7 @@ pub fn is_npy_vector(path: &Path) -> Result<bool, ReadError> {
 pub fn read_npy<S: Scalar>(path: &Path, conversion: Conversion) -> Result<Dense<S>, ReadError> {
     let (file, header) = open(path)?;
     let shape = header.matrix_shape().map_err(|problem| bad(path, problem))?;
-    read_as(path, file, &header, shape, conversion)
+    read_as(path, file, &header, shape, 0..shape.0, conversion)
 }
 
 /// A stack of matrices of equal shape, each a row.
@@ -120,21 +125,22 @@ pub fn read_npy_stack<S: Scalar>(path: &Path, conversion: Conversion) -> Result<
         _ => return Err(bad(path, format!("has {} dimensions; expected 2 or 3", shape.len()))),
     };
     let cols = cols.ok_or_else(|| bad(path, "its dimensions are larger than memory can be".to_owned()))?;
-    let matrix = read_as(path, file, &header, (rows, cols), conversion)?;
+    let matrix = read_as(path, file, &header, (rows, cols), 0..rows, conversion)?;
     Ok(NpyStack { matrix, shape, last_is_slowest: header.is_fortran })
 }
 
-/// The numbers of an open file as a matrix of that shape.
+/// Rows of an open file that holds a matrix of that shape.
 fn read_as<S: Scalar>(
     path: &Path,
     file: File,
     header: &Header,
     shape: (usize, usize),
+    wanted: Range<usize>,
     conversion: Conversion,
 ) -> Result<Dense<S>, ReadError> {
     let dtype = header.dtype();
     match dtype {
-        _ if dtype == NpyDtype::of::<S>() => read_body::<S>(path, file, header, shape),
+        _ if dtype == NpyDtype::of::<S>() => read_body::<S>(path, file, header, shape, wanted),
         NpyDtype::Other(descr) => {
             Err(bad(path, format!("holds numbers of type {descr}; expected f32 ('<f4') or f64 ('<f8')")))
         }
@@ -142,8 +148,14 @@ fn read_as<S: Scalar>(
             let found = if dtype == NpyDtype::F32 { "f32" } else { "f64" };
             Err(bad(path, format!("holds {found}, and {} was asked for", S::NAME)))
         }
-        NpyDtype::F32 => convert(path, &read_body::<f32>(path, file, header, shape)?),
-        NpyDtype::F64 => convert(path, &read_body::<f64>(path, file, header, shape)?),
+        NpyDtype::F32 => {
+            let first = wanted.start;
+            convert(path, &read_body::<f32>(path, file, header, shape, wanted)?, first)
+        }
+        NpyDtype::F64 => {
+            let first = wanted.start;
+            convert(path, &read_body::<f64>(path, file, header, shape, wanted)?, first)
+        }
     }
 }
 
@@ -162,37 +174,68 @@ fn open(path: &Path) -> Result<(File, Header), ReadError> {
     header.map(|header| (file, header)).map_err(|problem| bad(path, problem))
 }
 
-/// The numbers in one read, straight into the memory where they stay. The file's length is known to fit.
+/// The numbers of these rows, straight into the memory where they stay. The file's length is known to fit.
 fn read_body<S: Scalar>(
     path: &Path,
     mut file: File,
     header: &Header,
     (rows, cols): (usize, usize),
+    wanted: Range<usize>,
 ) -> Result<Dense<S>, ReadError> {
-    let elements =
-        fits(rows, cols, size_of::<S>(), header.body_bytes).map_err(|problem| bad(path, problem))?;
+    fits(rows, cols, size_of::<S>(), header.body_bytes).map_err(|problem| bad(path, problem))?;
+    let elements = wanted.len() * cols;
     let mut numbers = Vec::new();
     let no_memory = || bad(path, format!("{elements} numbers need more memory than the system gives"));
     numbers.try_reserve_exact(elements).map_err(|_| no_memory())?;
     numbers.resize(elements, S::ZERO);
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut numbers);
-    file.read_exact(bytes).map_err(|reason| ReadError::Io { path: path.to_owned(), reason })?;
+    let read = if header.is_fortran && wanted.len() < rows {
+        read_runs(&mut file, bytes, wanted.len(), rows, wanted.start, size_of::<S>())
+    } else {
+        // One run: all of the file, or rows that follow each other.
+        let first = if header.is_fortran { 0 } else { wanted.start * cols };
+        read_runs(&mut file, bytes, elements, elements, first, size_of::<S>())
+    };
+    read.map_err(|reason| ReadError::Io { path: path.to_owned(), reason })?;
     if header.is_big_endian != cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(size_of::<S>()).for_each(<[u8]>::reverse);
     }
     let dense = match header.is_fortran {
-        true => Dense::from_columns(rows, cols, &numbers),
-        false => Dense::from_rows(rows, cols, numbers),
+        true => Dense::from_columns(wanted.len(), cols, &numbers),
+        false => Dense::from_rows(wanted.len(), cols, numbers),
     };
     dense.map_err(|error| bad(path, error.to_string()))
 }
 
-fn convert<S: Scalar, T: Scalar>(path: &Path, dense: &Dense<S>) -> Result<Dense<T>, ReadError> {
+/// Fills `bytes` with runs of so many elements, which begin `apart` elements after each other, the first of them at element
+/// `first` behind the header.
+fn read_runs(
+    file: &mut File,
+    bytes: &mut [u8],
+    run: usize,
+    apart: usize,
+    first: usize,
+    element_bytes: usize,
+) -> io::Result<()> {
+    let start = file.stream_position()?;
+    for (number, run) in bytes.chunks_mut((run * element_bytes).max(1)).enumerate() {
+        file.seek(SeekFrom::Start(start + ((first + number * apart) * element_bytes) as u64))?;
+        file.read_exact(run)?;
+    }
+    Ok(())
+}
+
+/// `first_row` is what the first row is called in errors.
+fn convert<S: Scalar, T: Scalar>(
+    path: &Path,
+    dense: &Dense<S>,
+    first_row: usize,
+) -> Result<Dense<T>, ReadError> {
     let numbers: Vec<T> = dense.data().iter().map(|number| T::from_f64(number.to_f64())).collect();
     let too_large =
         |(at, (from, to)): (usize, (&S, &T))| (from.is_finite() && !to.is_finite()).then_some((at, *from));
     if let Some((at, number)) = dense.data().iter().zip(&numbers).enumerate().find_map(too_large) {
-        let (row, col) = (at / dense.cols(), at % dense.cols());
+        let (row, col) = (first_row + at / dense.cols(), at % dense.cols());
         return Err(bad(
             path,
             format!("row {row}, column {col}: {:e} is too large for {}", number.to_f64(), T::NAME),

@@ -5,7 +5,11 @@
 //! comes from stream r of the seed, the values from a stream of their own, in the order of the entries.
 
 mod drawn;
+mod in_parts;
 mod patterns;
+
+#[doc(hidden)] // for the crates of this workspace
+pub use in_parts::{Parts, Rows, Values};
 
 use crate::Scalar;
 use crate::io::error::ReadError;
@@ -138,18 +142,24 @@ pub fn generate<S: Scalar>(name: &str, options: &ReadOptions) -> Option<Result<C
 
 impl Kind {
     fn generate<S: Scalar>(&self, name: &str, options: &ReadOptions) -> Result<Coo<S>, ReadError> {
+        let (parameters, size) = self.read(name, options.seed)?;
+        build(name, &size, || (self.pattern)(&parameters, options.seed), options)
+    }
+
+    /// The parameters of a name, and how large its matrix will be.
+    fn read(&self, name: &str, seed: u64) -> Result<(Vec<u64>, Size), ReadError> {
         let refuse = |problem: String| {
             let (form, about) = (self.form, self.about);
             ReadError::SyntheticName { name: name.to_owned(), problem, form, about }
         };
         let parameters = self.parameters(name).map_err(refuse)?;
-        let size = (self.size)(&parameters, options.seed).map_err(refuse)?;
+        let size = (self.size)(&parameters, seed).map_err(refuse)?;
         if size.rows.max(size.cols) > MAX_DIMENSION as u64 {
             return Err(refuse(format!(
                 "more rows or columns than the {MAX_DIMENSION} that 32-bit indices reach"
             )));
         }
-        build(name, &size, || (self.pattern)(&parameters, options.seed), options)
+        Ok((parameters, size))
     }
 
     /// The numbers after the colon.
@@ -170,6 +180,14 @@ impl Kind {
 
 fn after_colon(name: &str) -> &str {
     name.split_once(':').map_or("", |parts| parts.1)
+}
+
+/// The columns of a row, ascending, each once.
+fn columns_of(pattern: &Pattern, seed: u64, row: u64, columns: &mut Vec<u32>) {
+    columns.clear();
+    pattern(row, &mut Random::new(seed, row), columns);
+    columns.sort_unstable();
+    columns.dedup();
 }
 
 /// Refuses what is too large, then goes through the rows.
@@ -197,10 +215,7 @@ fn build<S: Scalar>(
     // A matrix without entries may have billions of rows: nothing to do in any of them.
     let rows_with_entries = if size.entries == 0 { 0 } else { size.rows };
     for row in 0..rows_with_entries {
-        columns.clear();
-        pattern(row, &mut Random::new(options.seed, row), &mut columns);
-        columns.sort_unstable();
-        columns.dedup();
+        columns_of(&pattern, options.seed, row, &mut columns);
         row_indices.resize(row_indices.len() + columns.len(), row as u32);
         values.extend(columns.iter().map(|_| S::from_f64(value.normal())));
         column_indices.extend_from_slice(&columns);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::matrix::Random;
-use crate::solve::{Cg, Chebyshev, Control, Lobpcg, SolveError, Stopped, Tolerance, cg, chebyshev, lobpcg};
+use crate::solve::{Cg, Chebyshev, Lobpcg, cg, chebyshev, lobpcg};
 
 const CASES: u64 = 300;
 
@@ -37,7 +37,7 @@ fn solvers_are_right_or_say_that_they_are_not() {
         let which = if random.below(2) == 0 { Which::Largest } else { Which::Smallest };
         let plan_of_a = plan::<f64>(&a);
         let size = eigenvalues(&a, Which::Largest).iter().fold(0.0_f64, |size, value| size.max(value.abs()));
-        let control = || Control { tolerance: Some(Tolerance::Absolute(1e-9 * size)), ..Default::default() };
+        let control = || within(1e-9 * size);
         let by_lobpcg = lobpcg(&plan_of_a, Lobpcg { count, which, control: control(), ..Default::default() });
         let by_filter =
             chebyshev(&plan_of_a, Chebyshev { count, which, control: control(), ..Default::default() });
@@ -56,7 +56,7 @@ fn solvers_are_right_or_say_that_they_are_not() {
         let k = 1 + random.below(12) as usize;
         let b = super::random(n, k, seed + 1);
         let right = dense(&b);
-        let control = Control { tolerance: Some(Tolerance::Relative(1e-8)), ..Default::default() };
+        let control = relative(1e-8);
         let found: Result<_, SolveError> =
             cg(&plan::<f64>(&a), right.view(), Cg { control, ..Default::default() });
         let found = found.unwrap();

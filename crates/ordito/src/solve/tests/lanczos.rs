@@ -1,17 +1,13 @@
 //! Block Lanczos and singular triplets: multiple values, ranks that are too small, many restarts.
 
-use super::{dense, grid, matrix, paths_apart, plan, plan_on, random, random_symmetric};
+use super::{dense, grid, matrix, paths_apart, plan, plan_on, random, random_symmetric, relative};
 use crate::machine::{Interrupt, Machine};
 use crate::solve::{Control, Eigenpairs, Lanczos, SolveError, Stopped, Svds, Tolerance, Which, eigsh, svds};
 use nalgebra::{DMatrix, SymmetricEigen};
 use std::ops::ControlFlow;
 
-fn within(t: f64) -> Control<'static> {
-    Control { tolerance: Some(Tolerance::Relative(t)), ..Control::default() }
-}
-
 fn found(a: &DMatrix<f64>, count: usize, which: Which) -> Eigenpairs<f64> {
-    eigsh(&plan::<f64>(a), Lanczos { count, which, control: within(1e-11), ..Default::default() }).unwrap()
+    eigsh(&plan::<f64>(a), Lanczos { count, which, control: relative(1e-11), ..Default::default() }).unwrap()
 }
 
 /// All eigenvalues, best first.
@@ -58,7 +54,7 @@ fn no_copy_is_missed() {
     agrees(&DMatrix::identity(30, 30).kronecker(&clique), 8, Which::Largest);
     let found = svds(
         &plan::<f64>(&DMatrix::identity(12, 12).kronecker(&clique)),
-        Svds { count: 8, control: within(1e-9), ..Default::default() },
+        Svds { count: 8, control: relative(1e-9), ..Default::default() },
     );
     assert!(found.unwrap().values.iter().all(|value| (value - 9.0).abs() < 1e-9));
 }
@@ -70,7 +66,7 @@ fn as_many_rows_as_the_basis_has_columns_or_a_few_more() {
         for (count, subspace) in [(2, 7), (3, n - 1), (5, n - 2), (2, n), (n / 2, n), (n - 1, n)] {
             for block in [2, 3, 5] {
                 let a = random_symmetric(n, (count + subspace) as u64);
-                let (subspace, control) = (Some(subspace.max(count + block).min(n)), within(1e-10));
+                let (subspace, control) = (Some(subspace.max(count + block).min(n)), relative(1e-10));
                 let options = Lanczos { count, subspace, block: Some(block), control, ..Default::default() };
                 let pairs = eigsh(&plan::<f64>(&a), options).unwrap();
                 assert!(pairs.history.converged(), "{n} {count} {subspace:?} {block}: {:?}", pairs.residuals);
@@ -116,7 +112,7 @@ fn singular_triplets_of_either_shape_and_of_small_rank() {
     let low = random(160, 3, 1) * random(3, 100, 2);
     for a in [random(190, 90, 3), random(70, 190, 4), random(90, 30, 5), random(30, 90, 6), low] {
         let found =
-            svds(&plan::<f64>(&a), Svds { count: 5, control: within(1e-9), ..Default::default() }).unwrap();
+            svds(&plan::<f64>(&a), Svds { count: 5, control: relative(1e-9), ..Default::default() }).unwrap();
         let (u, v) = (matrix(&found.left), matrix(&found.right));
         let sigma = DMatrix::from_diagonal(&found.values.clone().into());
         assert!((&a * &v - &u * &sigma).amax() < 1e-8 && (a.transpose() * &u - &v * &sigma).amax() < 1e-8);
@@ -161,7 +157,7 @@ fn it_ends_when_it_is_told_to() {
     let a = random_symmetric(150, 5);
     let progress =
         Some(Box::new(|_: &crate::solve::Step| ControlFlow::Break(())) as crate::solve::Progress<'_>);
-    let control = Control { progress, ..within(1e-12) };
+    let control = Control { progress, ..relative(1e-12) };
     let pairs = eigsh(&plan::<f64>(&a), Lanczos { count: 4, control, ..Default::default() }).unwrap();
     assert_eq!((pairs.history.stopped, pairs.history.iterations()), (Stopped::Cancelled, 0));
     assert!(pairs.residuals.iter().all(|residual| residual.is_finite()));

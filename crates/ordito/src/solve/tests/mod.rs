@@ -9,11 +9,11 @@ mod lobpcg;
 mod on_device;
 mod pagerank;
 
+use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Coo, Csr, Dense, Duplicates, random_dense};
-use crate::solve::Eigenpairs;
+use crate::solve::{Control, Eigenpairs, SolveError, Stopped, Tolerance, Which};
 use crate::spmm::Plan;
-use crate::{Scalar, solve::Which};
 use nalgebra::{DMatrix, SymmetricEigen};
 
 /// A plan of two threads for the elements that are not 0.
@@ -108,6 +108,28 @@ fn eigenvalues(a: &DMatrix<f64>, which: Which) -> Vec<f64> {
         values.reverse();
     }
     values
+}
+
+fn within<'a>(tolerance: f64) -> Control<'a> {
+    Control { tolerance: Some(Tolerance::Absolute(tolerance)), ..Default::default() }
+}
+
+fn relative<'a>(tolerance: f64) -> Control<'a> {
+    Control { tolerance: Some(Tolerance::Relative(tolerance)), ..Default::default() }
+}
+
+/// The pairs of both ends, as `solver` finds them, checked.
+#[track_caller]
+fn check_both_ends(
+    a: &DMatrix<f64>,
+    solver: impl Fn(&Plan<f64>, Which, Control<'_>) -> Result<Eigenpairs<f64>, SolveError>,
+) {
+    let size = a.amax().max(1e-300);
+    for which in [Which::Largest, Which::Smallest] {
+        let found = solver(&plan(a), which, within(1e-9 * size)).unwrap();
+        assert_eq!(found.history.stopped, Stopped::Converged, "{which:?}: {:?}", found.history.steps.last());
+        check_eigenpairs(a, &found, which, 1e-8);
+    }
 }
 
 /// Values are those of a dense solver, vectors are orthonormal, residuals are as small as is said, and said as they are.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::solve::{Control, FromFn, PageRank, Ranks, SolveError, Step, Stopped, Tolerance, pagerank};
+use crate::solve::{FromFn, PageRank, Ranks, Step, pagerank};
 use std::ops::ControlFlow;
 
 /// (I − d·(S + dangling))⁻¹·(1 − d)·v, dense.

@@ -1,0 +1,154 @@
+//! `mpiexec -n N ordito verify spmm …`, `mpiexec -n N ordito bench spmm …`
+
+use crate::args::with_scalar;
+use crate::distributed::check::Checked;
+use crate::distributed::inputs::Input;
+use crate::distributed::timer::SlowestRank;
+use crate::distributed::{notes, ranks};
+use crate::interrupt::interrupt;
+use crate::operations::{Listed, Operation, for_each_dtype, spmm};
+use crate::request::Request;
+use crate::session::Session;
+use ordito::Scalar;
+use ordito::op::Op;
+use ordito::spmm::Spmm;
+use ordito_bench::report::{Outcome, Record};
+use ordito_bench::sample::{Quantiles, Sampler};
+use ordito_bench::workbench::{SelectError, Selected, Side, Wanted, select};
+use ordito_mpi::ranks::{Collective, Ranks};
+use ordito_mpi::{DistributedDense, Error, Plan};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// `spmm` on ranks.
+pub(crate) struct DistributedSpmm;
+
+impl Operation for DistributedSpmm {
+    fn name(&self) -> &'static str {
+        spmm::SpmmOperation.name()
+    }
+    fn about(&self) -> &'static str {
+        spmm::SpmmOperation.about()
+    }
+    fn catalogue(&self, machine: Option<&ordito::Machine>) -> Vec<Listed> {
+        spmm::SpmmOperation.catalogue(machine)
+    }
+    fn selects(&self, wanted: &Wanted, side: Side) -> Result<bool, SelectError> {
+        spmm::SpmmOperation.selects(wanted, side)
+    }
+    fn input_hint(&self) -> &'static str {
+        spmm::SpmmOperation.input_hint()
+    }
+    fn cases_per_input(&self, request: &Request) -> usize {
+        request.dtypes.len() * request.ks.len()
+    }
+    fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
+        let Some(ranks) = ranks() else { return Ok(()) };
+        for_each_dtype(
+            session,
+            |session, dtype| with_scalar!(dtype, S => on_ranks::<S>(session, input, &ranks)),
+        )
+    }
+}
+
+/// What a variant is measured and judged with.
+struct Trial<'a, S: Scalar> {
+    ranks: &'a Arc<dyn Ranks>,
+    input: &'a Input<S>,
+    x: &'a DistributedDense<S>,
+    checked: &'a Checked<S>,
+    request: &'a Request,
+}
+
+fn on_ranks<S: Scalar>(session: &mut Session<'_>, input: &str, ranks: &Arc<dyn Ranks>) -> anyhow::Result<()> {
+    session.say(&format!("reading {input}"));
+    let all: &dyn Ranks = &**ranks;
+    let request = session.request();
+    let input = Input::<S>::read(all, input, &request.read)?;
+    // Without a word about variants: what a program would use.
+    let wanted = match request.wanted.patterns.is_empty() {
+        true => Wanted::variants([ordito_bench::workbench::AUTO]),
+        false => request.wanted.clone(),
+    };
+    let selected = select::<Spmm<S>>(&wanted, Side::Cpu)?;
+    for &k in &request.ks {
+        let x = DistributedDense::random(all, &input.cols, k, request.read.seed)?;
+        let checked = Checked::new(all, &input, &x, request.oracle_limits())?;
+        let trial = Trial { ranks, input: &input, x: &x, checked: &checked, request };
+        let mut records = Vec::new();
+        for selected in &selected {
+            session.say(&format!("{} K={k} {} · {}", input.name, S::NAME, selected.name()));
+            records.push(trial.run(selected)?);
+        }
+        session.take(records)?;
+        if session.interrupted() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl<S: Scalar> Trial<'_, S> {
+    fn run(&self, selected: &Selected<Spmm<S>>) -> anyhow::Result<Record> {
+        let all: &dyn Ranks = &**self.ranks;
+        let k = self.x.local().cols();
+        let a = self.input.distribute(self.ranks)?;
+        let (nnz, local_nnz) = (a.nnz(), a.local_nnz());
+        let mut record = Record {
+            k: Some(k as u64),
+            seed: Some(self.request.read.seed),
+            ..self.input.record(nnz).of(Spmm::<S>::NAME, &selected.name(), Outcome::NotVerified)
+        };
+        let start = Instant::now();
+        let plan = match selected {
+            Selected::Auto => Plan::new(a, &self.request.machine),
+            other => Plan::with_variant(&other.name(), a, &self.request.machine),
+        };
+        let plan = match plan.and_then(|plan| plan.prepare(k).map(|()| plan)) {
+            Ok(plan) => plan,
+            // A variant that refuses on any rank is refused.
+            Err(Error::Ranks(agreed @ ordito_mpi::ranks::RanksError::Agreed(_))) => {
+                (record.outcome, record.refusal) = (Outcome::Refused, Some(agreed.to_string()));
+                return Ok(record);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
+        notes::plan(&plan, selected, k, local_nnz, &mut record)?;
+        let mut y = DistributedDense::zeros(all, &self.input.rows, k)?;
+        let product = |y: &mut DistributedDense<S>| plan.multiply(S::ONE, self.x, S::ZERO, y);
+        y.local_mut().data_mut().fill(S::POISON);
+        product(&mut y)?;
+        self.checked.judge(all, y.local(), &mut record)?;
+        if let Some(measure) = self.request.measure.as_ref().filter(|_| !record.outcome.is_bad()) {
+            let mut timer = SlowestRank::new(all)?;
+            let interrupted = || {
+                let mut wishes = [f64::from(interrupt().is_set())];
+                all.sum(&mut wishes).is_err() || wishes[0] > 0.0
+            };
+            let mut parts = Vec::new();
+            let sampler = Sampler::new(&measure.rule).interrupted_by(&interrupted);
+            let samples = sampler.sample(
+                &mut timer,
+                &mut y,
+                |_| Ok(()),
+                |y| {
+                    product(y)?;
+                    parts.push(plan.times());
+                    Ok::<(), Error>(())
+                },
+            )?;
+            let flops = 2 * nnz * k as u64;
+            if let Some(summary) = samples.summary(flops, 0) {
+                record.set_times(&summary, samples.stop_reason, false);
+                record.gbytes_per_s = None;
+            }
+            let taken = samples.times_ns.len();
+            let of_samples = &timer.fastest_ns[timer.fastest_ns.len() - taken.min(timer.fastest_ns.len())..];
+            record.fastest_rank_ns = Quantiles::of(of_samples).map(|quantiles| quantiles.median);
+            notes::parts(all, &parts[parts.len() - taken.min(parts.len())..], &mut record)?;
+            notes::exchange(&plan, self.x, &mut record)?;
+        }
+        Ok(record)
+    }
+}

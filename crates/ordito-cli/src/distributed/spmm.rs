@@ -1,0 +1,86 @@
+//! `mpiexec -n N ordito spmm MATRIX (--x X.npy | --k K) [-o Y.npy]`
+
+use crate::console::Console;
+use crate::distributed::check::Checked;
+use crate::distributed::inputs::Input;
+use crate::distributed::{agreed, notes};
+use crate::interrupt::interrupt;
+use crate::spmm::SpmmArgs;
+use ordito::Scalar;
+use ordito::io::npy::Conversion;
+use ordito::op::Op;
+use ordito::spmm::Spmm;
+use ordito_bench::report::{Outcome, Record};
+use ordito_bench::workbench::{OracleLimits, Selected};
+use ordito_mpi::ranks::{Collective, Ranks};
+use ordito_mpi::{DistributedDense, Plan, reading};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) fn run<S: Scalar>(
+    args: &SpmmArgs,
+    ranks: &Arc<dyn Ranks>,
+    console: &Console,
+) -> anyhow::Result<u8> {
+    let all: &dyn Ranks = &**ranks;
+    agreed(all, args.check_for_ranks())?;
+    let (selected, accelerator) = agreed(all, args.product.select_one::<Spmm<S>>())?;
+    let machine = match agreed(all, args.product.machine(args.read.limits(), accelerator, console))? {
+        Ok(machine) => machine,
+        Err(code) => return Ok(code),
+    };
+    let busy = console.busy(format!("reading {}", args.matrix));
+    let input = Input::<S>::read(all, &args.matrix, &args.read.options())?;
+    let x = match &args.x {
+        Some(path) => {
+            let local = reading::read_npy_rows(all, path, &input.cols, Conversion::Allow)?;
+            DistributedDense::from_local(all, &input.cols, local)?
+        }
+        None => DistributedDense::random(all, &input.cols, args.columns(), args.read.seed)?,
+    };
+    busy.say("cutting");
+    let checked = match args.product.check {
+        true => Some(Checked::new(all, &input, &x, OracleLimits::default())?),
+        false => None,
+    };
+    let start = Instant::now();
+    let k = x.local().cols();
+    let (rows, template) = (input.rows.clone(), input.record(0));
+    let a = input.into_distributed(ranks)?;
+    let nnz = a.nnz();
+    let local_nnz = a.local_nnz();
+    let plan = match selected {
+        Selected::Auto => Plan::new(a, &machine)?,
+        other => Plan::with_variant(&other.name(), a, &machine)?,
+    };
+    plan.prepare(k)?;
+    let mut record = Record {
+        k: Some(k as u64),
+        nnz: Some(nnz),
+        seed: args.x.is_none().then_some(args.read.seed),
+        prepare_ns: Some(start.elapsed().as_nanos() as f64),
+        ..template.of(Spmm::<S>::NAME, &selected.name(), Outcome::NotVerified)
+    };
+    notes::plan(&plan, &selected, k, local_nnz, &mut record)?;
+    busy.say("multiplying");
+    let mut y = DistributedDense::zeros(all, &rows, k)?;
+    y.local_mut().data_mut().fill(S::POISON);
+    all.barrier()?;
+    let start = Instant::now();
+    plan.multiply(S::ONE, &x, S::ZERO, &mut y)?;
+    let took = start.elapsed().as_nanos() as f64;
+    let [slowest] = super::timer::largest(all, [took])?;
+    (record.mean_ns, record.min_ns, record.median_ns, record.samples) =
+        (Some(slowest), Some(slowest), Some(slowest), Some(1));
+    record.gflops = Some(2.0 * nnz as f64 * k as f64 / slowest).filter(|rate| rate.is_finite());
+    notes::times(&plan, &mut record)?;
+    if let Some(checked) = checked {
+        checked.judge(all, y.local(), &mut record)?;
+    }
+    all.agree(interrupt().check())?;
+    if let Some(output) = &args.output {
+        reading::write_npy_rows(all, &rows, y.view(), output)?;
+    }
+    drop(busy);
+    args.product.conclude(record.clone(), Ok(record), console)
+}

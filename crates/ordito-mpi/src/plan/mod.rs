@@ -1,0 +1,237 @@
+//! The distributed product, made ready once.
+//!
+//! `Y = αAX + βY` in this order: rows of X that others need are packed and sent; what multiplies this rank's own X is computed piece by piece, and between
+//! pieces messages are moved on; then the rest of X is there, and what multiplies it is added. Both parts are ordinary [plans](ordito::spmm::Plan): every kernel, `auto`, any
+//! device. In [teams](crate::Teams) parts of Y are added up at last, in the order of ranks. So the bits depend on the number of ranks, and on nothing that happens
+//! on the way.
+
+mod lines;
+mod pieces;
+mod product;
+mod rows;
+mod times;
+mod transposed;
+
+pub use times::Times;
+
+use crate::dense::DistributedDense;
+use crate::error::Error;
+use crate::matrix::DistributedCsr;
+use crate::partition::Partition;
+use crate::plan::lines::Lines;
+use crate::plan::pieces::Piece;
+use crate::ranks::{Collective, Ranks, RanksError};
+use crate::{Halo, Teams, Volume};
+use ordito::{Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// `Y = αAX + βY` on ranks, as often as wanted and with any number of columns.
+///
+/// ```
+/// use ordito::Machine;
+/// use ordito_mpi::ranks::{Patience, Ranks, on_threads};
+/// use ordito_mpi::{DistributedCsr, DistributedDense, LocalRows, Partition, Plan};
+/// use std::sync::Arc;
+/// // The 4×4 matrix with 2 on the diagonal and 1 beside it, on two ranks.
+/// let sums = on_threads(2, Patience::default(), |ranks| -> Result<Vec<f64>, ordito_mpi::Error> {
+///     let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+///     let rows = Partition::even(4, 2);
+///     let (offsets, columns) = match ranks.rank() {
+///         0 => (vec![0, 2, 5], vec![0, 1, 0, 1, 2]),
+///         _ => (vec![0, 3, 5], vec![1, 2, 3, 2, 3]),
+///     };
+///     let first = rows.range(ranks.rank()).start;
+///     let row_of = |at: usize| first + offsets.iter().skip(1).filter(|&&end| end <= at).count() as u64;
+///     let values = columns.iter().enumerate().map(|(at, &c)| if row_of(at) == c { 2.0 } else { 1.0 }).collect();
+///     let local = LocalRows::new(4, offsets.clone(), columns, values)?;
+///     let a = DistributedCsr::from_local_rows(&ranks, rows.clone(), rows.clone(), local)?;
+///     let plan = Plan::new(a, &Machine::with_threads(1)?)?;
+///     let mut x = DistributedDense::zeros(&*ranks, &rows, 1)?;
+///     x.local_mut().data_mut().fill(1.0);
+///     let mut y = DistributedDense::zeros(&*ranks, &rows, 1)?;
+///     plan.multiply(1.0, &x, 0.0, &mut y)?;
+///     Ok(y.local().data().to_vec())
+/// });
+/// assert_eq!(sums.into_iter().collect::<Result<Vec<_>, _>>()?, [[3.0, 4.0], [4.0, 3.0]]);
+/// # Ok::<(), ordito_mpi::Error>(())
+/// ```
+pub struct Plan<S: Scalar> {
+    ranks: Arc<dyn Ranks>,
+    machine: Arc<Machine>,
+    rows: Partition,
+    cols: Partition,
+    teams: Teams,
+    /// What multiplies X of this rank.
+    own: Vec<Piece<S>>,
+    /// What multiplies X of others; none where nothing comes.
+    outer: Option<ordito::spmm::Plan<S>>,
+    outer_rows: Option<Vec<u32>>,
+    halo: Halo,
+    volume: Volume,
+    nnz: u64,
+    /// Messages and memory, for every number of columns that was used.
+    lines: Mutex<HashMap<usize, Lines<S>>>,
+    times: Mutex<Times>,
+}
+
+/// A product that panicked left nothing half-done that the next one would see: it begins by packing anew.
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: Scalar> Plan<S> {
+    /// Takes the matrix. Every rank calls it, each with a machine of its own.
+    pub fn new(a: DistributedCsr<S>, machine: &Arc<Machine>) -> Result<Self, Error> {
+        Self::of(a, machine, None)
+    }
+
+    /// The same by the variant of that name, instead of what `auto` chooses.
+    pub fn with_variant(name: &str, a: DistributedCsr<S>, machine: &Arc<Machine>) -> Result<Self, Error> {
+        Self::of(a, machine, Some(name))
+    }
+
+    fn of(a: DistributedCsr<S>, machine: &Arc<Machine>, variant: Option<&str>) -> Result<Self, Error> {
+        let ranks = a.ranks.clone();
+        let exchanges = a.volume().total() > 0;
+        let made = (|| {
+            let own = pieces::cut(a.own, exchanges, machine, variant)?;
+            let outer = (a.halo.rows() > 0).then(|| pieces::plan(a.outer, machine, variant)).transpose()?;
+            Ok::<_, Error>((own, outer))
+        })();
+        let (own, outer) = (&*ranks).agree(made)?;
+        Ok(Plan {
+            machine: machine.clone(),
+            rows: a.rows,
+            cols: a.cols,
+            teams: a.teams,
+            own,
+            outer,
+            outer_rows: a.outer_rows,
+            halo: a.halo,
+            volume: a.volume,
+            nnz: a.nnz,
+            lines: Mutex::default(),
+            times: Mutex::default(),
+            ranks,
+        })
+    }
+
+    /// Y = αAX + βY. Every rank calls it, with the same α, β and number of columns.
+    pub fn multiply(
+        &self,
+        alpha: S,
+        x: &DistributedDense<S>,
+        beta: S,
+        y: &mut DistributedDense<S>,
+    ) -> Result<(), Error> {
+        let cut = |what, found: &Partition, expected: &Partition| match found == expected {
+            true => Ok(()),
+            false => Err(Error::Asked(format!("{what} is not cut as the matrix is"))),
+        };
+        self.telling(cut("X", x.rows(), &self.cols).and_then(|()| cut("Y", y.rows(), &self.rows)))?;
+        self.apply(alpha, x.view(), beta, y.view_mut())
+    }
+
+    /// The same on the rows of X and Y that this rank has.
+    pub fn apply(&self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) -> Result<(), Error> {
+        let times = self.telling(self.product(alpha, x, beta, y))?;
+        *unpoisoned(&self.times) = times;
+        Ok(())
+    }
+
+    /// Y = αAᵀX + βY: here X is cut as rows of A are, Y as its columns. What belongs to rows of others is sent to them, and added in the order of ranks.
+    pub fn apply_transposed(
+        &self,
+        alpha: S,
+        x: DenseView<'_, S>,
+        beta: S,
+        y: DenseViewMut<'_, S>,
+    ) -> Result<(), Error> {
+        let times = self.telling(self.transposed_product(alpha, x, beta, y))?;
+        *unpoisoned(&self.times) = times;
+        Ok(())
+    }
+
+    /// Whoever cannot go on says so, and nobody waits for it.
+    fn telling<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if let Err(error) = &result
+            && !matches!(error, Error::Ranks(RanksError::Failed { .. }))
+        {
+            self.ranks.fail(&error.to_string());
+        }
+        result
+    }
+
+    fn check(&self, shapes: [(&'static str, (usize, usize), usize); 2]) -> Result<(), Error> {
+        let k = shapes[0].1.1;
+        for (what, (rows, cols), expected) in shapes {
+            if (rows, cols) != (expected, k) {
+                let (found, expected) = (format!("{rows}×{cols}"), format!("{expected}×{k} on this rank"));
+                return Err(RunError::Shape { what, found, expected }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What an exchange of X takes alone, with nothing computed meanwhile: what a product hides is held against it. Every rank calls it.
+    pub fn time_exchange(&self, x: DenseView<'_, S>) -> Result<Duration, Error> {
+        self.telling(self.exchange_alone(x))
+    }
+
+    /// Rows of the whole matrix and whose they are; those of Y too.
+    pub fn rows(&self) -> &Partition {
+        &self.rows
+    }
+    /// Columns of the whole matrix and whose they are; rows of X.
+    pub fn cols(&self) -> &Partition {
+        &self.cols
+    }
+    /// Entries of the whole matrix.
+    pub fn nnz(&self) -> u64 {
+        self.nnz
+    }
+    /// The ranks.
+    pub fn ranks(&self) -> &Arc<dyn Ranks> {
+        &self.ranks
+    }
+    /// The threads of this rank, and its device.
+    pub fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+    /// Ranks that share rows.
+    pub fn teams(&self) -> Teams {
+        self.teams
+    }
+    /// What of X comes to this rank.
+    pub fn halo(&self) -> &Halo {
+        &self.halo
+    }
+    /// What a product moves, over all ranks.
+    pub fn volume(&self) -> &Volume {
+        &self.volume
+    }
+    /// Where the time of the last product of this rank went.
+    pub fn times(&self) -> Times {
+        *unpoisoned(&self.times)
+    }
+    /// What was chosen for so many columns: for this rank's X, piece by piece, and for that of others.
+    pub fn choices(&self, k: usize) -> Vec<Choice> {
+        let of = |plan: &ordito::spmm::Plan<S>| {
+            plan.choices()
+                .into_iter()
+                .filter(|(columns, _)| *columns == k)
+                .map(|(_, choice)| choice)
+                .collect::<Vec<_>>()
+        };
+        self.own.iter().map(|piece| &piece.plan).chain(&self.outer).flat_map(of).collect()
+    }
+    /// Gets ready for so many columns, so that the first product takes no longer than the next. Every rank calls it.
+    pub fn prepare(&self, k: usize) -> Result<(), Error> {
+        let all = self.own.iter().map(|piece| &piece.plan).chain(&self.outer);
+        let prepared = all.map(|plan| plan.prepare(k)).collect::<Result<Vec<_>, _>>();
+        (&*self.ranks).agree(prepared)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! Rows gathered and scattered: packing for messages.
+
+use ordito::{DenseView, DenseViewMut, Scalar};
+
+/// These rows, one behind the other.
+pub(super) fn gather<S: Scalar>(x: DenseView<'_, S>, rows: impl Iterator<Item = usize>, into: &mut [S]) {
+    let k = x.cols();
+    for (row, into) in rows.zip(into.chunks_exact_mut(k.max(1))) {
+        into.copy_from_slice(x.row(row));
+    }
+}
+
+/// Adds them, one behind the other, to these rows.
+pub(super) fn scatter_add<S: Scalar>(
+    from: &[S],
+    rows: impl Iterator<Item = usize>,
+    y: &mut DenseViewMut<'_, S>,
+) {
+    let k = y.cols();
+    for (row, from) in rows.zip(from.chunks_exact(k.max(1))) {
+        y.row_mut(row).iter_mut().zip(from).for_each(|(y, from)| *y += *from);
+    }
+}

@@ -1,0 +1,347 @@
+//! The blocks X, P and W with their images, and what an iteration does with them.
+
+use super::Lobpcg;
+use super::ritz::Ritz;
+use crate::Scalar;
+use crate::solve::blocks::{Block, Columns};
+use crate::solve::directions::orthonormal_directions;
+use crate::solve::eigenpairs::Which;
+use crate::solve::error::SolveError;
+use crate::solve::operator::Operator;
+use crate::solve::preconditioned::Prepared;
+use crate::solve::small::{check_scale, columns, diagonal, norms, stacked};
+use crate::solve::vectors::Source;
+use crate::solve::workspace::Workspace;
+use nalgebra::DMatrix;
+
+/// A block with its images under A, and under B where there is one.
+#[derive(Clone, Copy)]
+pub(super) struct WithImages {
+    pub(super) own: Block,
+    a: Block,
+    b: Block,
+}
+
+pub(super) struct Basis<'a, S: Scalar> {
+    a: &'a dyn Operator<S>,
+    b: Option<&'a dyn Operator<S>>,
+    which: Which,
+    pub(super) n: usize,
+    /// Columns that are iterated with.
+    pub(super) k: usize,
+    pub(super) work: Workspace<S>,
+    pub(super) x: WithImages,
+    p: WithImages,
+    w: WithImages,
+    /// Residuals, where a preconditioner makes W of them.
+    r: Option<Block>,
+    preconditioner: Option<Prepared<'a, S>>,
+    /// Y, and B·Y.
+    constraints: Option<(Block, Block)>,
+    pub(super) values: Vec<f64>,
+    /// [X P]ᵀA[X P] as the last small problem says.
+    projected: DMatrix<f64>,
+    pub(super) p_count: usize,
+    /// [X P W]ᵀW, where the residuals themselves are W: their norms came from it.
+    measured: Option<DMatrix<f64>>,
+    /// The largest |Ritz value| that was seen: at least nearly ‖A‖, where B is the unit matrix.
+    pub(super) largest: f64,
+}
+
+impl<'a, S: Scalar> Basis<'a, S> {
+    pub(super) fn new(a: &'a dyn Operator<S>, options: &Lobpcg<'a, S>, n: usize) -> Result<Self, SolveError> {
+        let mut work = Workspace::of(a, options.control.time_parts)?;
+        let constraints = options.constraints.map_or(0, |y| y.cols());
+        let k = match options.start {
+            Some(start) => start.cols(),
+            // Some more than are wanted: the last ones converge as fast as the gap to those that are left out is wide.
+            None => (options.count + (options.count / 4).clamp(2, 8)).min(n - constraints),
+        };
+        let mut with_images = |own, of_a, of_b| {
+            let block = work.add(own, n, k)?;
+            let a = work.add(of_a, n, k)?;
+            let b = if options.b.is_some() { work.add(of_b, n, k)? } else { block };
+            Ok::<_, SolveError>(WithImages { own: block, a, b })
+        };
+        let x = with_images("X", "A·X", "B·X")?;
+        let p = with_images("P", "A·P", "B·P")?;
+        let w = with_images("W", "A·W", "B·W")?;
+        let preconditioner = work.prepared(&options.preconditioner)?;
+        let r = match &preconditioner {
+            Some(Prepared::Operator(_)) => Some(work.add("residuals", n, k)?),
+            _ => None,
+        };
+        Ok(Basis {
+            a,
+            b: options.b,
+            which: options.which,
+            n,
+            k,
+            work,
+            x,
+            p,
+            w,
+            r,
+            preconditioner,
+            constraints: None,
+            values: Vec::new(),
+            projected: DMatrix::zeros(0, 0),
+            p_count: 0,
+            measured: None,
+            largest: 0.0,
+        })
+    }
+
+    /// B·X of these columns, where there is a B.
+    fn image_under_b(&mut self, of: WithImages, count: usize) -> Result<(), SolveError> {
+        match self.b {
+            Some(b) => self.work.apply(b, of.own.first(count), of.b.first(count)),
+            None => Ok(()),
+        }
+    }
+
+    /// ‖Bx‖, by which a relative tolerance goes: x is of length 1 in the inner product of B, and not in itself.
+    pub(super) fn sizes_under_b(&mut self) -> Result<Vec<f64>, SolveError> {
+        match self.b {
+            Some(_) => Ok(norms(&self.work.gram(&[self.x.b.all()], &[self.x.b.all()])?)),
+            None => Ok(vec![1.0; self.k]),
+        }
+    }
+
+    /// The same combination of so many columns of blocks, and of their images.
+    fn combine(
+        &mut self,
+        from: &[(WithImages, usize)],
+        c: &DMatrix<f64>,
+        into: &[(WithImages, usize)],
+    ) -> Result<(), SolveError> {
+        let each: [fn(&WithImages) -> Block; 3] = [|w| w.own, |w| w.a, |w| w.b];
+        for of in &each[..if self.b.is_some() { 3 } else { 2 }] {
+            let [from, into] = [from, into].map(|parts| {
+                parts.iter().map(|(block, count)| of(block).first(*count)).collect::<Vec<Columns>>()
+            });
+            self.work.combine(&from, c, &into)?;
+        }
+        Ok(())
+    }
+
+    fn orthonormalize(&mut self, of: WithImages, count: usize) -> Result<usize, SolveError> {
+        self.image_under_b(of, count)?;
+        let image = self.b.map(|_| of.b.first(count));
+        Ok(self.work.orthonormalize(of.own.first(count), image)?.rank)
+    }
+
+    pub(super) fn constrain(&mut self, y: Source<'_, S>) -> Result<(), SolveError> {
+        let own = self.work.add("constraints", self.n, y.cols())?;
+        let image = match self.b {
+            Some(_) => self.work.add("B·constraints", self.n, y.cols())?,
+            None => own,
+        };
+        self.work.write_source(own.all(), y)?;
+        let rank = self.orthonormalize(WithImages { own, a: own, b: image }, y.cols())?;
+        if rank < y.cols() {
+            return Err(SolveError::Asked(format!(
+                "the constraints are dependent: rank {rank} of {}",
+                y.cols()
+            )));
+        }
+        self.constraints = Some((own, image));
+        Ok(())
+    }
+
+    /// X − Y·(BY)ᵀX.
+    fn project_out_constraints(&mut self, x: Columns) -> Result<(), SolveError> {
+        let Some((y, by)) = self.constraints else { return Ok(()) };
+        self.work.remove(&[y.all()], &[by.all()], x)?;
+        Ok(())
+    }
+
+    /// X orthonormal, with images and Ritz values.
+    pub(super) fn start(&mut self, start: Option<Source<'_, S>>, seed: u64) -> Result<(), SolveError> {
+        let x = self.x.own.all();
+        match start {
+            Some(start) => self.work.write_source(x, start)?,
+            None => self.work.randomize(x, self.n, seed)?,
+        }
+        let mut rank = 0;
+        for attempt in 0..4 {
+            self.project_out_constraints(x)?;
+            rank = self.orthonormalize(self.x, self.k)?;
+            if rank == self.k {
+                // What was dependent on the constraints is rounding now, scaled up.
+                self.project_out_constraints(x)?;
+                rank = self.orthonormalize(self.x, self.k)?;
+            }
+            if rank == self.k {
+                break;
+            }
+            // Dependent columns are replaced by random ones.
+            let missing = self.k - rank;
+            let fresh = self.work.add("fresh columns", self.n, missing)?;
+            self.work.randomize(fresh.all(), self.n, seed.wrapping_add(1 + attempt))?;
+            self.work.copy(fresh.all(), self.x.own.range(rank, missing))?;
+        }
+        if rank < self.k {
+            return Err(SolveError::Unsuited(
+                "no block of independent vectors was found: is B positive definite?".into(),
+            ));
+        }
+        self.refresh()
+    }
+
+    /// Images of X and P anew, and the best that both can do. What they span, and with it all that was learned of directions, stays.
+    pub(super) fn refresh(&mut self) -> Result<(), SolveError> {
+        let (k, p_count) = (self.k, self.p_count);
+        for (of, count) in [(self.x, k), (self.p, p_count)] {
+            if count > 0 {
+                self.work.apply(self.a, of.own.first(count), of.a.first(count))?;
+                self.image_under_b(of, count)?;
+            }
+        }
+        let both = |of: fn(&WithImages) -> Block| [of(&self.x).all(), of(&self.p).first(p_count)];
+        let (own, of_a, of_b) = (both(|w| w.own), both(|w| w.a), both(|w| w.b));
+        let h = self.work.gram(&own, &of_a)?;
+        let q = self.work.gram(&own, &of_b)?;
+        let Some(ritz) = self.ritz(&h, &q)? else {
+            if p_count == 0 {
+                return Err(SolveError::Unsuited(
+                    "the Gram matrix of the block is not positive definite: is B?".into(),
+                ));
+            }
+            self.p_count = 0;
+            return self.refresh();
+        };
+        let both = [(self.x, k), (self.p, p_count)];
+        self.combine(&both, &ritz.all(), &both)?;
+        self.values = ritz.values[..k].to_vec();
+        self.projected = diagonal(&ritz.values);
+        Ok(())
+    }
+
+    /// Ritz pairs of H in the inner product of Q; none where Q is not positive definite enough.
+    fn ritz(&mut self, h: &DMatrix<f64>, q: &DMatrix<f64>) -> Result<Option<Ritz>, SolveError> {
+        if h.iter().chain(q.iter()).any(|x| !x.is_finite()) {
+            return Err(SolveError::NotFinite("A·X"));
+        }
+        let found = self.work.small(|| Ritz::of(h, q, self.which))?;
+        if let Some(ritz) = &found {
+            check_scale(h.amax())?;
+            self.largest = ritz.values.iter().fold(self.largest, |largest, value| largest.max(value.abs()));
+        }
+        Ok(found)
+    }
+
+    /// R = A·X − B·X·Λ, into the residuals' block; their norms.
+    pub(super) fn residuals(&mut self) -> Result<(Columns, Vec<f64>), SolveError> {
+        let k = self.k;
+        let into = self.r.unwrap_or(self.w.own).all();
+        let lambda = diagonal(&self.values);
+        let c = stacked(&[&DMatrix::identity(k, k), &-lambda]);
+        self.work.combine(&[self.x.a.all(), self.x.b.all()], &c, &[into])?;
+        // W is what residuals become; where nothing becomes of them first, one pass measures both.
+        let is_w = self.preconditioner.is_none() && self.b.is_none() && self.constraints.is_none();
+        let (gram, before) = if is_w {
+            let (x, p) = (self.x.own.all(), self.p.own.first(self.p_count));
+            (self.work.gram(&[x, p, into], &[into])?, k + self.p_count)
+        } else {
+            (self.work.gram(&[into], &[into])?, 0)
+        };
+        if gram.iter().any(|x| !x.is_finite()) {
+            return Err(SolveError::NotFinite("A·X"));
+        }
+        let norms = norms(&gram.rows(before, k).into_owned());
+        self.measured = is_w.then_some(gram);
+        Ok((into, norms))
+    }
+
+    /// W: the active residuals, preconditioned, orthonormal to X, P and each other; how many are left.
+    pub(super) fn directions(&mut self, r: Columns, active: &[usize]) -> Result<usize, SolveError> {
+        let (x, p, w) = (self.x, self.p, self.w);
+        if let Some(preconditioner) = &self.preconditioner {
+            self.work.precondition(preconditioner, r, w.own.all())?;
+        }
+        self.project_out_constraints(w.own.all())?;
+        let (k, p_count) = (self.k, self.p_count);
+        let (bx, bp) = (x.b.all(), p.b.first(p_count));
+        if self.b.is_some() {
+            // In two steps: the inner products of W need B·W.
+            let overlap = self.work.gram(&[bx, bp], &[w.own.all()])?;
+            let c = stacked(&[&DMatrix::identity(k, k), &-overlap]);
+            let c = columns(&c, active);
+            self.work.combine(
+                &[w.own.all(), x.own.all(), p.own.first(p_count)],
+                &c,
+                &[w.own.first(active.len())],
+            )?;
+            return self.orthonormalize(w, active.len());
+        }
+        let gram = match self.measured.take() {
+            Some(gram) => gram,
+            None => self.work.gram(&[x.own.all(), p.own.first(p_count), w.own.all()], &[w.own.all()])?,
+        };
+        if gram.iter().any(|x| !x.is_finite()) {
+            return Err(SolveError::NotFinite("the preconditioned residual"));
+        }
+        let chosen = self.work.small(|| orthonormal_directions(&gram, k + p_count, active))?;
+        let Some((c, needs_more)) = chosen else { return Ok(0) };
+        let count = c.ncols();
+        self.work.combine(&[x.own.all(), p.own.first(p_count), w.own.all()], &c, &[w.own.first(count)])?;
+        if !needs_more {
+            return Ok(count);
+        }
+        // Most of W lay in X and P, or its columns were nearly dependent: what is left carries their rounding.
+        let w_columns = w.own.first(count);
+        let gram = self.work.gram(&[x.own.all(), p.own.first(p_count), w_columns], &[w_columns])?;
+        let all: Vec<usize> = (0..count).collect();
+        let chosen = self.work.small(|| orthonormal_directions(&gram, k + p_count, &all))?;
+        let Some((c, _)) = chosen else { return Ok(0) };
+        self.work.combine(&[x.own.all(), p.own.first(p_count), w_columns], &c, &[w.own.first(c.ncols())])?;
+        Ok(c.ncols())
+    }
+
+    /// The best of [X P W], and the next P; `false` where the basis has become too dependent.
+    pub(super) fn improve(&mut self, directions: usize, active: &[usize]) -> Result<bool, SolveError> {
+        let (k, p_count, count) = (self.k, self.p_count, directions);
+        let (x, p, w) = (self.x, self.p, self.w);
+        self.work.apply(self.a, w.own.first(count), w.a.first(count))?;
+        let basis = [x.own.all(), p.own.first(p_count), w.own.first(count)];
+        let gram = self.work.gram(&basis, &[w.b.first(count), w.a.first(count)])?;
+        let m = k + p_count + count;
+        let old = k + p_count;
+        // Of X and P the inner products are known: they were chosen so.
+        let mut q = DMatrix::identity(m, m);
+        let mut h = DMatrix::zeros(m, m);
+        h.view_mut((0, 0), (old, old)).copy_from(&self.projected);
+        for j in 0..count {
+            for i in 0..m {
+                q[(i, old + j)] = gram[(i, j)];
+                q[(old + j, i)] = gram[(i, j)];
+                h[(i, old + j)] = gram[(i, count + j)];
+                h[(old + j, i)] = gram[(i, count + j)];
+            }
+        }
+        for j in 0..count {
+            for i in 0..j {
+                let [of_q, of_h] =
+                    [&q, &h].map(|all| 0.5 * (all[(old + i, old + j)] + all[(old + j, old + i)]));
+                for (i, j) in [(old + i, old + j), (old + j, old + i)] {
+                    q[(i, j)] = of_q;
+                    h[(i, j)] = of_h;
+                }
+            }
+        }
+        let Some(ritz) = self.ritz(&h, &q)? else { return Ok(false) };
+        let (both, projected) = self.work.small(|| {
+            let both = ritz.with_directions(k, active);
+            let projected = both.transpose() * (&h * &both);
+            (both, projected)
+        });
+        let next_p = both.ncols() - k;
+        self.projected = projected;
+        self.projected.view_mut((0, 0), (k, k)).copy_from(&diagonal(&ritz.values[..k]));
+        self.values = ritz.values[..k].to_vec();
+        self.combine(&[(x, k), (p, p_count), (w, count)], &both, &[(x, k), (p, next_p)])?;
+        self.p_count = next_p;
+        Ok(true)
+    }
+}
