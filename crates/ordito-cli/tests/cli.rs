@@ -144,6 +144,25 @@ fn json_goes_to_standard_output_alone() {
 }
 
 #[test]
+fn the_doctor_names_the_mpi_that_was_asked_for() {
+    // Kept between runs, and shared with the fake driver's test: it holds the machine's ceilings, which take long to measure.
+    let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor");
+    let output = Command::new(env!("CARGO_BIN_EXE_ordito"))
+        .args(["doctor", "--json"])
+        .env("ORDITO_CACHE_DIR", cache)
+        .env("CUDA_VISIBLE_DEVICES", "")
+        .env_remove("ORDITO_REQUIRE_GPU")
+        .env("ORDITO_MPI", "/nowhere/libmpi.so")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let findings = json_lines(&output)[0]["findings"].as_array().unwrap().clone();
+    let mpi = findings.iter().find(|finding| finding["name"] == "mpi").unwrap();
+    assert_eq!(mpi["state"], "bad");
+    assert!(mpi["text"].as_str().unwrap().starts_with("ORDITO_MPI is \"/nowhere/libmpi.so\": "), "{mpi}");
+}
+
+#[test]
 fn auto_says_what_it_chose_and_why() {
     let folder = tempfile::tempdir().unwrap();
     let output = ordito(&folder, &["spmm", "stencil5:50", "--k", "32", "--variant", "auto", "--json"]);

@@ -7,6 +7,7 @@
 #[path = "../tests/checks/mod.rs"]
 mod checks;
 
+use ordito_mpi::ranks::mpi::Flavour;
 use ordito_mpi::ranks::{Collective, Message, Mpi, Patience, Ranks, RanksError, Sum, Tag};
 use std::process::{Command, ExitCode, exit};
 use std::time::{Duration, Instant};
@@ -49,6 +50,17 @@ fn run(what: &str, mpi: &Mpi) -> Result<bool, RanksError> {
             let is_well = check(&second);
             drop(second);
             Ok(is_well & check(mpi))
+        }
+        "communicator" => {
+            // As a program that has initialised MPI itself passes it on.
+            let number = match Mpi::find()?.flavour {
+                Flavour::OpenMpi => 0,
+                Flavour::Mpich => 0x4400_0000,
+                Flavour::Standard => 0x101,
+            };
+            let again = Mpi::from_fortran(number, Patience::default())?;
+            let is_same = (again.rank(), again.count()) == (mpi.rank(), mpi.count());
+            Ok(is_same & check(&again))
         }
         "at-the-end" => {
             // Ranks come to the end one after the other.

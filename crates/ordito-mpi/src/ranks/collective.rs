@@ -1,8 +1,6 @@
 //! What all ranks do together, written over messages between two: the same bits with every MPI, whatever arrives first.
 
 use crate::ranks::{Exchange, Message, Ranks, RanksError, Tag};
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 /// Calls that every rank makes.
 pub trait Collective {
@@ -19,6 +17,7 @@ pub trait Collective {
     /// The same on all ranks? `what` says what it is.
     fn same(&self, what: &str, mine: &str) -> Result<(), RanksError>;
     /// The text of rank 0, on all ranks.
+    #[allow(clippy::wrong_self_convention)] // it comes from rank 0, not from a conversion
     fn from_first(&self, text: &str) -> Result<String, RanksError>;
 }
 
@@ -229,7 +228,7 @@ impl Sum {
             if *with > ranks.rank() {
                 add(numbers, theirs);
             } else {
-                numbers.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = theirs + *mine);
+                add_to_theirs(numbers, theirs);
             }
         }
         if let Some([_, give]) = &mut self.for_beyond {
@@ -243,19 +242,8 @@ fn add(to: &mut [f64], numbers: &[f64]) {
     to.iter_mut().zip(numbers).for_each(|(to, number)| *to += number);
 }
 
-/// Sums of a few lengths, each made when it is first wanted.
-#[derive(Default)]
-pub(crate) struct Sums(Mutex<HashMap<usize, Sum>>);
-
-impl Sums {
-    pub(crate) fn add(&self, ranks: &dyn Ranks, numbers: &mut [f64]) -> Result<(), RanksError> {
-        let mut sums = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !sums.contains_key(&numbers.len()) {
-            sums.insert(numbers.len(), Sum::new(ranks, numbers.len())?);
-        }
-        match sums.get_mut(&numbers.len()) {
-            Some(sum) => sum.add(ranks, numbers),
-            None => Ok(()),
-        }
-    }
+/// The other way round. Of two NaNs the first one stays, and all ranks must have the same.
+#[allow(clippy::assign_op_pattern)]
+fn add_to_theirs(mine: &mut [f64], theirs: &[f64]) {
+    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = theirs + *mine);
 }

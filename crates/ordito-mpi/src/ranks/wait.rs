@@ -41,17 +41,19 @@ impl Default for Patience {
     }
 }
 
-/// Looking for failures and at the clock costs more than looking for messages.
-const POLLS_BETWEEN_LOOKS: u32 = 256;
+/// Looking for failures and at the clock costs more than looking for messages: what comes at once need not pay for it.
+const POLLS_AT_ONCE: u64 = 256;
+/// After that. An MPI may give the core away with every poll, and come back milliseconds later.
+const POLLS_BETWEEN_LOOKS: u64 = 16;
 
 pub(super) fn wait(ranks: &(impl Ranks + ?Sized), exchange: &mut dyn Exchange) -> Result<(), RanksError> {
     let begin = Instant::now();
     let patience = ranks.patience();
-    for polls in 1u32.. {
+    for polls in 1u64.. {
         if exchange.poll()? {
             return Ok(());
         }
-        if polls % POLLS_BETWEEN_LOOKS != 0 {
+        if polls < POLLS_AT_ONCE || !polls.is_multiple_of(POLLS_BETWEEN_LOOKS) {
             std::hint::spin_loop();
             continue;
         }

@@ -208,7 +208,8 @@ fn agree(ranks: &dyn Ranks) -> Checked {
     let last = ranks.count() - 1;
     let mine = if ranks.rank() == last { Err(format!("rank {last} is ill")) } else { Ok(()) };
     let heard = ranks.agree(mine);
-    let expected = Err(RanksError::Failed { rank: last, why: format!("rank {last} is ill") });
+    let who = if ranks.count() > 1 { format!("rank {last}: ") } else { String::new() };
+    let expected = Err(RanksError::Agreed(format!("{who}rank {last} is ill")));
     hold(heard == expected, || format!("{heard:?}"))
 }
 

@@ -23,7 +23,7 @@ pub enum Flavour {
 impl fmt::Display for Flavour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Flavour::OpenMpi => "Open MPI",
+            Flavour::OpenMpi => "ABI of Open MPI",
             Flavour::Mpich => "ABI of MPICH",
             Flavour::Standard => "standard ABI",
         })

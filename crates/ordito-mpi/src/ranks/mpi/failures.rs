@@ -95,7 +95,8 @@ impl Failures {
 
 fn write(rank: usize, why: &str) -> Letter {
     let mut letter = [0; LETTER_BYTES];
-    let end = why.floor_char_boundary(LETTER_BYTES - HEAD_BYTES);
+    let most = why.len().min(LETTER_BYTES - HEAD_BYTES);
+    let end = (0..=most).rev().find(|end| why.is_char_boundary(*end)).unwrap_or(0);
     letter[..4].copy_from_slice(&(rank as u32).to_le_bytes());
     letter[4..8].copy_from_slice(&(end as u32).to_le_bytes());
     letter[HEAD_BYTES..][..end].copy_from_slice(&why.as_bytes()[..end]);

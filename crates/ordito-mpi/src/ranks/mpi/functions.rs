@@ -5,10 +5,14 @@ use crate::ranks::RanksError;
 use crate::ranks::mpi::abi::Handle;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 /// Longer than any MPI's longest text: `MPI_MAX_LIBRARY_VERSION_STRING` of MPICH.
 const TEXT_BYTES: usize = 8192;
+
+/// Calls that do not wait for others take microseconds.
+const LONGEST_CALL: Duration = Duration::from_millis(200);
 
 /// A function of a library, by its name.
 ///
@@ -45,7 +49,8 @@ macro_rules! functions {
             }
         }
 
-        #[allow(dead_code)] // three are called through the table, where the gate is held already
+        // Three are called through the table, where the gate is held already. MPI's parameters are what they are.
+        #[allow(dead_code, clippy::too_many_arguments)]
         impl Functions {
             $(
                 $(#[$about])*
@@ -139,6 +144,18 @@ impl Functions {
     /// From now on calls of other threads than the main one are refused.
     pub(super) fn funnel(&self) {
         self.is_funneled.store(true, Ordering::Relaxed);
+    }
+
+    /// Is nobody in MPI, or soon? A process that exits may do so from within, and must not call it once more.
+    pub(super) fn is_idle(&self) -> bool {
+        let begin = Instant::now();
+        while matches!(self.gate.try_lock(), Err(TryLockError::WouldBlock)) {
+            if begin.elapsed() > LONGEST_CALL {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
     }
 
     fn call(&self, function: &'static str, run: impl FnOnce() -> c_int) -> Result<(), RanksError> {

@@ -149,7 +149,7 @@ impl World {
 
     /// The process exits: tells the others, and lets them hear it before the launcher ends them.
     pub(super) fn leave_in_the_middle(&self) {
-        if is_running(self.library).unwrap_or(false) {
+        if self.library.functions.is_idle() && is_running(self.library).unwrap_or(false) {
             self.fail("has exited while others were waiting for it");
             if self.part(false, PARTING).is_some() {
                 end(self.library, true);
