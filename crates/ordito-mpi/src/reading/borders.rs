@@ -20,6 +20,9 @@ pub(super) fn of_shares<S: Scalar>(
     share: &Share<S>,
 ) -> Result<Partition, Error> {
     let homes = Partition::even(rows, ranks.count());
+    if ranks.count() == 1 {
+        return Ok(homes);
+    }
     let first = homes.range(ranks.rank()).start;
     let mut counts: Vec<u64> = agreed(ranks, zeros(name, homes.rows_of(ranks.rank())))?;
     let rounds = number_of_all(ranks, share.pieces.len() as u64)?.into_iter().max().unwrap_or(0);

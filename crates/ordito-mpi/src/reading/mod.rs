@@ -2,8 +2,8 @@
 //!
 //! | what | who reads |
 //! |---|---|
-//! | `.mtx` | every rank a range of its bytes |
-//! | `.mtx.gz`, pipes | rank 0, which deals entries out as it goes |
+//! | `.mtx` | every rank a range of its bytes, where files can be mapped into memory (Linux) |
+//! | `.mtx.gz`, pipes, other systems | rank 0, which deals entries out as it goes |
 //! | synthetic names | nobody: every rank makes its rows |
 //! | `.npy` | every rank its rows |
 //!
@@ -53,9 +53,11 @@ pub struct DistributedRows<S> {
 /// Reads or makes a matrix, by the names that [`ordito::io::load`] takes. Every rank gets about as many nonzeros; a row counts as one more. (Of entries at the same place, which are added in the order of the
 /// file, each counts.)
 ///
-/// A rank holds, at its peak, the larger of two: its share of the entries that the file lists, with the entries of its rows that have come; or the entries of its rows, twice. An entry takes 8 bytes
-/// and a number, in rows 4 more; rows take 8 bytes each. Beside that there are the messages that are under way: at most 2²⁴ entries (16 M), all for one rank in the worst case. A text is mapped, not held.
-/// [`ReadOptions::max_bytes`] is for each rank: entries that it is to hold.
+/// A rank holds, at its peak, the larger of two: its share of the entries that the file lists, with those entries of its rows that have come; or the entries of its rows, twice. An entry takes 8 bytes and a number; a
+/// row takes 8 bytes more. Beside that there are messages that are under way, and their copies: about 2²⁴ entries (16 M) of all ranks together, which are for one of them in the worst case. A text is mapped, not held. A synthetic
+/// matrix takes its rows alone; some kinds (`drawn`) also a number or two for every row of the matrix.
+///
+/// [`ReadOptions::max_bytes`] is for each rank: entries that it is to hold, once.
 ///
 /// Text is read by the threads of the current rayon pool, or of all cores: several ranks on one computer are best given a pool each.
 ///
@@ -96,7 +98,8 @@ fn load_in_pieces<S: Scalar>(
     pieces: Pieces,
 ) -> Result<DistributedRows<S>, Error> {
     let partition = if rows.is_some() { "a given partition" } else { "equal nonzeros" };
-    let asked = format!("{name:?} in {} with seed {}, {partition}", S::NAME, options.seed);
+    let keep = if options.duplicates == Duplicates::Keep { ", duplicates kept" } else { "" };
+    let asked = format!("{name:?} in {} with seed {}, {partition}{keep}", S::NAME, options.seed);
     ranks.same("the matrix that is wanted", &asked)?;
     if options.duplicates != Duplicates::Sum {
         return Err(Error::Asked(

@@ -41,6 +41,24 @@ pub fn read_npy_rows<S: Scalar>(
 
 /// Writes a matrix of which every rank has some rows: the bytes that [`ordito::io::write_npy`] writes. The file appears whole or not at all: rank 0 makes a temporary one beside it, every rank writes its range,
 /// and only when all have succeeded is it renamed.
+///
+/// ```
+/// use ordito::Dense;
+/// use ordito::io::npy::Conversion;
+/// use ordito_mpi::ranks::{Patience, Ranks, on_threads};
+/// use ordito_mpi::{Partition, reading};
+/// let path = std::env::temp_dir().join(format!("ordito-rows-{}.npy", std::process::id()));
+/// let rows = Partition::new([0, 2, 3])?;
+/// let read = on_threads(2, Patience::default(), |ranks| {
+///     let mine = Dense::filled(rows.rows_of(ranks.rank()), 2, ranks.rank() as f64)?;
+///     reading::write_npy_rows(&ranks, &rows, mine.view(), &path)?;
+///     reading::read_npy_rows::<f64>(&ranks, &path, &rows, Conversion::Refuse)
+/// });
+/// assert_eq!(read.into_iter().collect::<Result<Vec<_>, _>>()?[1].data(), [1.0, 1.0]);
+/// assert_eq!(ordito::io::read_npy::<f64>(&path, Conversion::Refuse).unwrap().rows(), 3);
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), ordito_mpi::Error>(())
+/// ```
 pub fn write_npy_rows<S: Scalar>(
     ranks: &dyn Ranks,
     rows: &Partition,
@@ -78,12 +96,10 @@ pub fn write_npy_rows<S: Scalar>(
 }
 
 fn check_parts(ranks: &dyn Ranks, rows: &Partition) -> Result<(), Error> {
-    match rows.ranks() == ranks.count() {
+    let (parts, count) = (rows.ranks(), ranks.count());
+    let fits = match parts == count {
         true => Ok(()),
-        false => Err(Error::Asked(format!(
-            "the partition has {} parts, and there are {} ranks",
-            rows.ranks(),
-            ranks.count()
-        ))),
-    }
+        false => Err(format!("the partition has {parts} parts, and there are {count} ranks")),
+    };
+    agreed(ranks, fits)
 }

@@ -14,6 +14,18 @@ const QUOTED_CHARACTERS: usize = 40;
 
 /// Reads the numbers of this rank's rows: line r + 1 says which rank is to have row r. Blank lines count as lines, not as rows. Every rank reads a range of the file's bytes, and holds about twice its share of
 /// the numbers.
+///
+/// ```
+/// use ordito_mpi::ranks::{Patience, on_threads};
+/// use ordito_mpi::{Partition, reading};
+/// # let path = std::env::temp_dir().join(format!("ordito-{}.part", std::process::id()));
+/// # std::fs::write(&path, "1\n0\n1\n").unwrap();
+/// let rows = Partition::even(3, 2);
+/// let read = on_threads(2, Patience::default(), |ranks| reading::read_partition(&ranks, &path, &rows));
+/// assert_eq!(read.into_iter().collect::<Result<Vec<_>, _>>()?, [vec![1], vec![0, 1]]);
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), ordito_mpi::Error>(())
+/// ```
 pub fn read_partition(ranks: &dyn Ranks, path: &Path, rows: &Partition) -> Result<Vec<u32>, Error> {
     let failed = |reason| ReadError::Io { path: path.to_owned(), reason };
     let text = agreed_unless_alone(ranks, lines_of_part(path, ranks.rank(), ranks.count()).map_err(failed))?;

@@ -56,6 +56,9 @@ pub(super) fn make<S: Scalar>(
 /// As many nonzeros for every rank. Rows are counted where they are at home, and made where they end up.
 fn balanced(ranks: &dyn Ranks, name: &str, rows: u64, patterns: &Rows) -> Result<Partition, Error> {
     let homes = Partition::even(rows, ranks.count());
+    if ranks.count() == 1 {
+        return Ok(homes);
+    }
     let mut counts: Vec<u64> = agreed(ranks, zeros(name, homes.rows_of(ranks.rank())))?;
     let mut columns = Vec::new();
     for (row, count) in homes.range(ranks.rank()).zip(&mut counts) {

@@ -1,9 +1,9 @@
 //! A text that all ranks read, each a range of its bytes.
 
 use crate::error::Error;
-use crate::ranks::{Collective, Ranks};
+use crate::ranks::Ranks;
 use crate::reading::share::{Limit, Pieces, Share};
-use crate::reading::together::{agreed, number_of_all};
+use crate::reading::together::{agreed, agreed_unless_alone, number_of_all};
 use ordito::Scalar;
 use ordito::io::ReadError;
 use ordito::io::matrix_market::parts::{Start, TextPart, missing_entries};
@@ -20,7 +20,8 @@ pub(super) fn read<S: Scalar>(
     pieces: Pieces,
     limit: Limit,
 ) -> Result<Share<S>, Error> {
-    let mut part = ranks.agree(TextPart::<S>::open(path, start, ranks.rank(), ranks.count()))?;
+    let part = TextPart::<S>::open(path, start, ranks.rank(), ranks.count());
+    let mut part = agreed_unless_alone(ranks, part)?;
     let lines = number_of_all(ranks, agreed(ranks, part.count_lines())?)?;
     let listed = match lines.iter().sum::<u64>() == start.header.entries {
         true => lines.clone(),

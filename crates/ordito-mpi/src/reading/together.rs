@@ -56,3 +56,33 @@ pub(super) fn zeros<T: Clone + Default>(name: &str, count: usize) -> Result<Vec<
     drop(room); // the same once more, but zeroed by the system
     Ok(vec![T::default(); count])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::{Patience, on_threads};
+
+    #[test]
+    fn all_ranks_have_the_same_fault() {
+        let faults = |failing: &[usize], alone: bool| {
+            let texts = on_threads(3, Patience::default(), |ranks| {
+                let failed = failing.contains(&ranks.rank());
+                let mine = if failed { Err(format!("fault {}", failing[0])) } else { Ok(ranks.rank()) };
+                let all = if alone { agreed_unless_alone(&ranks, mine) } else { agreed(&ranks, mine) };
+                all.map_err(|error| error.to_string())
+            });
+            assert!(texts.iter().all(|text| text.as_ref().err() == texts[0].as_ref().err()), "{texts:?}");
+            texts.into_iter().collect::<Result<Vec<_>, _>>()
+        };
+        assert_eq!((faults(&[], true), faults(&[], false)), (Ok(vec![0, 1, 2]), Ok(vec![0, 1, 2])));
+        assert_eq!(faults(&[1, 2], false).unwrap_err(), "fault 1");
+        assert_eq!(faults(&[1, 2], true).unwrap_err(), "rank 1: fault 1");
+        assert_eq!(faults(&[0, 1, 2], true).unwrap_err(), "fault 0");
+    }
+
+    #[test]
+    fn memory_that_cannot_be_had_is_a_fault() {
+        assert!(zeros::<u64>("a", usize::MAX / 4).unwrap_err().to_string().contains("more memory"));
+        assert_eq!(zeros::<u8>("a", 3).unwrap(), [0; 3]);
+    }
+}

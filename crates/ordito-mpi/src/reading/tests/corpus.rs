@@ -30,7 +30,7 @@ fn real_files_packed_and_unpacked() {
     let pieces = Pieces { segment_bytes: 100_000, entries_per_round: 20_000 };
     for path in corpus("mtx").iter().filter(|path| fs::metadata(path).unwrap().len() <= MOST_BYTES) {
         let name = path.to_str().unwrap();
-        assert!(assert_alike::<f64>(name, &[1, 3, 4], pieces), "{name}");
+        assert!(assert_alike::<f64>(name, &[1, 4], pieces), "{name}");
         if path.extension().is_some_and(|extension| extension == "gz") {
             let mut text = Vec::new();
             let packed = fs::File::open(path).unwrap();
@@ -46,9 +46,8 @@ fn real_files_packed_and_unpacked() {
 fn odd_and_malformed_files() {
     for path in corpus("odd/valid").iter().chain(&corpus("odd/malformed")) {
         let name = path.to_str().unwrap();
-        for pieces in [Pieces { segment_bytes: 300, entries_per_round: 50 }, Pieces::default()] {
-            assert_alike::<f64>(name, &COUNTS, pieces);
-        }
+        assert_alike::<f64>(name, &[2, 3, 7], Pieces { segment_bytes: 300, entries_per_round: 50 });
+        assert_alike::<f64>(name, &[1, 4], Pieces::default());
         assert_alike::<f32>(name, &[3], Pieces::default());
     }
 }
