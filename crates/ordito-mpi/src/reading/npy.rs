@@ -65,6 +65,28 @@ pub fn write_npy_rows<S: Scalar>(
     local: DenseView<'_, S>,
     path: &Path,
 ) -> Result<(), Error> {
+    write_as(ranks, rows, local, path, &[rows.total() as usize, local.cols()])
+}
+
+/// The same of a single column, as an array of one dimension.
+pub fn write_npy_vector_rows<S: Scalar>(
+    ranks: &dyn Ranks,
+    rows: &Partition,
+    local: DenseView<'_, S>,
+    path: &Path,
+) -> Result<(), Error> {
+    let fits = (local.cols() == 1).then_some(());
+    agreed(ranks, fits.ok_or(format!("a vector has one column, and this has {}", local.cols())))?;
+    write_as(ranks, rows, local, path, &[rows.total() as usize])
+}
+
+fn write_as<S: Scalar>(
+    ranks: &dyn Ranks,
+    rows: &Partition,
+    local: DenseView<'_, S>,
+    path: &Path,
+    shape: &[usize],
+) -> Result<(), Error> {
     check_parts(ranks, rows)?;
     let range = rows.range(ranks.rank());
     let fits = match local.rows() == rows.rows_of(ranks.rank()) {
@@ -78,7 +100,7 @@ pub fn write_npy_rows<S: Scalar>(
     };
     agreed(ranks, fits)?;
     ranks.same("the columns to write", &format!("{} of {}", local.cols(), S::NAME))?;
-    let header = header_of::<S>(rows.total() as usize, local.cols());
+    let header = header_of::<S>(shape);
     let row_bytes = (local.cols() as u64).saturating_mul(size_of::<S>() as u64);
     let at = |row: u64| row.checked_mul(row_bytes).and_then(|bytes| bytes.checked_add(header.len() as u64));
     let (Some(start), Some(bytes)) = (at(range.start), at(rows.total())) else {

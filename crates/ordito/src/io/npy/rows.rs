@@ -39,7 +39,7 @@ impl NpyRows {
     }
 }
 
-/// What a file of this matrix begins with; its numbers follow, row by row.
-pub fn header_of<S: Scalar>(rows: usize, cols: usize) -> Vec<u8> {
-    Header::bytes_for::<S>(&[rows, cols])
+/// What a file of this matrix, or vector, begins with; its numbers follow, row by row.
+pub fn header_of<S: Scalar>(shape: &[usize]) -> Vec<u8> {
+    Header::bytes_for::<S>(shape)
 }
