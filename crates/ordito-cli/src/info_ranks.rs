@@ -16,7 +16,7 @@ pub(crate) struct RanksArgs {
     /// Predict a product on so many ranks: numbers, and ranges such as 2..4096*2
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_numbers)]
     ranks: Vec<Numbers>,
-    /// The machine that is predicted for, as key=value,…: ranks-per-node, memory and bandwidth in GB/s, latency in µs, gflops of a rank, near-latency and near-bandwidth inside a node
+    /// The machine that is predicted for, as key=value,…: ranks-per-node, memory and bandwidth in GB/s, latency in µs, gflops of a rank, near-latency inside a node
     #[arg(long, value_name = "NUMBERS", requires = "ranks", value_parser = Cluster::parse)]
     cluster: Option<Cluster>,
     /// How rows are shared: `contiguous` (equally many nonzeros), `metis` (if built with it), or a file with a rank for every row

@@ -3,15 +3,18 @@
 use crate::error::Error;
 use crate::halo::Halo;
 use crate::local_rows::LocalRows;
+use crate::near::{self, Near};
 use crate::partition::Partition;
 use crate::ranks::{Collective, Ranks};
+use crate::split::{self, Outer, View, Whose};
 use crate::team_rows;
 use crate::teams::Teams;
 use crate::volume::Volume;
 use ordito::{Csr, Scalar};
 use std::sync::Arc;
 
-/// A sparse matrix on ranks: each has a block of rows in two parts, the columns that multiply its own rows of X and those that multiply rows of others.
+/// A sparse matrix on ranks: each has a block of rows in three parts: the columns that multiply its own rows of X, those that multiply rows which other ranks of its computer show, and those that multiply rows from
+/// other computers.
 ///
 /// ```
 /// use ordito_mpi::ranks::{One, Ranks};
@@ -31,10 +34,11 @@ pub struct DistributedCsr<S> {
     pub(crate) teams: Teams,
     /// Rows of the team × columns of this rank.
     pub(crate) own: Csr<S>,
-    /// Rows of the team, or those of them that have any, × halo rows.
-    pub(crate) outer: Csr<S>,
-    /// Which rows of the team those of `outer` are; none: all.
-    pub(crate) outer_rows: Option<Vec<u32>>,
+    /// Rows of the team × rows of X that others of this computer show.
+    pub(crate) near_part: Outer<S>,
+    pub(crate) near: Near,
+    /// Rows of the team × rows of X that come from other computers.
+    pub(crate) far_part: Outer<S>,
     pub(crate) halo: Halo,
     pub(crate) volume: Volume,
     pub(crate) nnz: u64,
@@ -73,16 +77,26 @@ impl<S: Scalar> DistributedCsr<S> {
             None => Volume::least(all, &rows, &cols, local.columns())?,
         };
         let block = team_rows::gather(all, teams, &rows, &cols, local)?;
-        let split = all.agree(Split::of(&block, cols.range(all.rank())))?;
-        let halo = Halo::agree(all, split.columns, &cols)?;
+        let members = near::members(all)?;
+        let view = View::new(all.rank(), all.count(), &members);
+        let near = Near::agree(all, members, view.distinct(block.columns(), &cols, Whose::Near), &cols)?;
+        let halo = Halo::agree(all, view.distinct(block.columns(), &cols, Whose::Far), &cols)?;
+        let parts = (|| {
+            let own = split::own(&block, cols.range(all.rank()))?;
+            let near_part = split::outer(&block, near.halo.columns(), |at| near.places[at], near.total)?;
+            let far_part = split::outer(&block, halo.columns(), |at| at as u32, halo.rows())?;
+            Ok::<_, Error>((own, near_part, far_part))
+        })();
+        let (own, near_part, far_part) = all.agree(parts)?;
         Ok(DistributedCsr {
             ranks: ranks.clone(),
             rows,
             cols,
             teams,
-            own: split.own,
-            outer: split.outer,
-            outer_rows: split.outer_rows,
+            own,
+            near_part,
+            near,
+            far_part,
             halo,
             volume,
             nnz: total[0] as u64,
@@ -99,7 +113,7 @@ impl<S: Scalar> DistributedCsr<S> {
     }
     /// Entries on this rank.
     pub fn local_nnz(&self) -> usize {
-        self.own.nnz() + self.outer.nnz()
+        self.own.nnz() + self.near_part.a.nnz() + self.far_part.a.nnz()
     }
     /// Whose are which rows of A and Y.
     pub fn rows(&self) -> &Partition {
@@ -109,9 +123,13 @@ impl<S: Scalar> DistributedCsr<S> {
     pub fn cols(&self) -> &Partition {
         &self.cols
     }
-    /// What of X travels.
+    /// What of X comes from other computers.
     pub fn halo(&self) -> &Halo {
         &self.halo
+    }
+    /// Rows of X that this rank reads where others of its computer show them.
+    pub fn near_rows(&self) -> usize {
+        self.near.halo.rows()
     }
     /// Ranks that share rows.
     pub fn teams(&self) -> Teams {
@@ -157,89 +175,4 @@ fn check<S: Scalar>(
         return asked(format!("{count} ranks cannot be cut into teams of {}", teams.size()));
     }
     Ok(())
-}
-
-/// Rows cut into what multiplies X of this rank and what multiplies X of others, columns numbered anew in both.
-struct Split<S> {
-    own: Csr<S>,
-    outer: Csr<S>,
-    outer_rows: Option<Vec<u32>>,
-    /// Of X of others, ascending.
-    columns: Vec<u64>,
-}
-
-impl<S: Scalar> Split<S> {
-    fn of(block: &LocalRows<S>, mine: std::ops::Range<u64>) -> Result<Self, Error> {
-        let is_outer = |column: &u64| !mine.contains(column);
-        let mut columns: Vec<u64> = block.columns().iter().copied().filter(is_outer).collect();
-        let outer_nnz = columns.len();
-        columns.sort_unstable();
-        columns.dedup();
-        columns.shrink_to_fit();
-        let mut own = Rows::with_capacity(block.rows(), block.nnz() - outer_nnz);
-        let mut outer = Rows::with_capacity(block.rows(), outer_nnz);
-        let mut with_outer = Vec::new();
-        for row in 0..block.rows() {
-            // Columns ascend in a row, and so do those of the halo: the search goes on from where it was.
-            let mut searched = 0;
-            for (column, value) in block.row(row) {
-                if mine.contains(&column) {
-                    own.push(column - mine.start, value);
-                } else {
-                    searched += columns[searched..].partition_point(|&known| known < column);
-                    outer.push(searched as u64, value);
-                }
-            }
-            if outer.in_row() > 0 {
-                with_outer.push(row as u32);
-            }
-            own.end_row();
-            outer.end_row();
-        }
-        // Where most rows have none, the others lie together: Y is then read and written once more in these rows only.
-        let outer_rows = (with_outer.len() * 2 < block.rows()).then_some(with_outer);
-        if let Some(rows) = &outer_rows {
-            outer.keep_rows(rows);
-        }
-        let halo = columns.len();
-        Ok(Split {
-            own: own.build((mine.end - mine.start) as usize)?,
-            outer: outer.build(halo)?,
-            outer_rows,
-            columns,
-        })
-    }
-}
-
-/// A matrix row after row.
-struct Rows<S> {
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<S>,
-}
-
-impl<S: Scalar> Rows<S> {
-    fn with_capacity(rows: usize, nnz: usize) -> Self {
-        let mut offsets = Vec::with_capacity(rows + 1);
-        offsets.push(0);
-        Rows { offsets, columns: Vec::with_capacity(nnz), values: Vec::with_capacity(nnz) }
-    }
-    fn push(&mut self, column: u64, value: S) {
-        self.columns.push(column as u32); // more are refused by `build`
-        self.values.push(value);
-    }
-    fn in_row(&self) -> usize {
-        self.values.len() - self.offsets[self.offsets.len() - 1]
-    }
-    fn end_row(&mut self) {
-        self.offsets.push(self.values.len());
-    }
-    /// The others are empty.
-    fn keep_rows(&mut self, rows: &[u32]) {
-        self.offsets =
-            std::iter::once(0).chain(rows.iter().map(|&row| self.offsets[row as usize + 1])).collect();
-    }
-    fn build(self, cols: usize) -> Result<Csr<S>, Error> {
-        Ok(Csr::from_parts(self.offsets.len() - 1, cols, self.offsets, self.columns, self.values)?)
-    }
 }

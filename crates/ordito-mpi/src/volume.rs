@@ -8,16 +8,18 @@ use crate::teams::Teams;
 /// Rows of X and Y that travel in one product; times K and the bytes of a number, that is what the network carries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
-    /// Rows of X that come to every rank.
+    /// Rows of X that come to every rank from other computers.
     pub halo_rows: Vec<u64>,
-    /// Ranks that they come from.
+    /// Rows of X that every rank reads where others of its computer show them.
+    pub near_rows: Vec<u64>,
+    /// Ranks of other computers that rows come from.
     pub neighbours: Vec<u64>,
     /// Rows of Y, parts of sums, that come to every rank of a team.
     pub partial_rows: Vec<u64>,
 }
 
 impl Volume {
-    /// Rows that come to all ranks together.
+    /// Rows that come to all ranks together; what they read of each other on one computer does not count.
     pub fn total(&self) -> u64 {
         self.halo_rows.iter().chain(&self.partial_rows).sum()
     }
@@ -69,6 +71,7 @@ impl Volume {
     ) -> Result<Self, Error> {
         let rank = ranks.rank();
         let mine = cols.range(rank);
+        let hosts = ranks.all_gather(ranks.host().as_bytes())?;
         let mut needed: Vec<u64> = if teams.size() == 1 {
             distinct.to_vec()
         } else {
@@ -83,6 +86,9 @@ impl Volume {
             needed
         };
         needed.retain(|column| !mine.contains(column));
+        let before = needed.len();
+        needed.retain(|&column| hosts[cols.owner(column)] != hosts[rank]);
+        let near = before - needed.len();
         let mut owners: Vec<usize> = needed.iter().map(|&column| cols.owner(column)).collect();
         owners.dedup();
         let partial = (teams.size() - 1) * rows.rows_of(rank);
@@ -90,12 +96,18 @@ impl Volume {
             needed.len() as u64,
             owners.len() as u64,
             partial as u64,
+            near as u64,
         ]))?;
         let number = |at: usize| {
             let numbers = told.iter().map(|bytes| bytemuck::pod_collect_to_vec::<u8, u64>(bytes)[at]);
             numbers.collect::<Vec<u64>>()
         };
-        Ok(Volume { halo_rows: number(0), neighbours: number(1), partial_rows: number(2) })
+        Ok(Volume {
+            halo_rows: number(0),
+            near_rows: number(3),
+            neighbours: number(1),
+            partial_rows: number(2),
+        })
     }
 }
 

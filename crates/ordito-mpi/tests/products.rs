@@ -2,7 +2,7 @@
 
 use ordito::matrix::random_dense;
 use ordito::{Csr, Dense, DenseView, DenseViewMut, Machine, Scalar};
-use ordito_mpi::ranks::{Patience, Ranks, on_threads};
+use ordito_mpi::ranks::{Patience, Ranks, on_hosts, on_threads};
 use ordito_mpi::{DistributedCsr, DistributedDense, LocalRows, Partition, Plan, Teams};
 use std::sync::Arc;
 
@@ -54,9 +54,15 @@ fn assert_near<S: Scalar>(found: &[S], (right, sizes): &(Vec<f64>, Vec<f64>), lo
 }
 
 /// Products of all kinds on so many ranks, put together.
-fn products<S: Scalar>(a: &Csr<S>, count: usize, k: usize, teams: Option<Teams>) -> [Vec<S>; 3] {
+fn products<S: Scalar>(
+    a: &Csr<S>,
+    (count, per_host): (usize, usize),
+    k: usize,
+    teams: Option<Teams>,
+) -> [Vec<S>; 3] {
     let (rows, cols) = (balanced(a, count), Partition::even(a.cols() as u64, count));
-    let parts = on_threads(count, Patience::default(), |ranks| {
+    let parts = on_hosts(count, per_host, Patience::default(), |ranks| {
+        let ranks = if is_shared { ranks } else { ranks.without_shared_memory() };
         let ranks: Arc<dyn Ranks> = Arc::new(ranks);
         let rank = ranks.rank();
         let local = rows_of(a, rows.range(rank));
@@ -115,17 +121,18 @@ fn check<S: Scalar>(name: &str, a: &Csr<S>, counts: &[usize], ks: &[usize]) {
         for &count in counts {
             let sizes = (2..=count).filter_map(|size| Teams::of(size, count)).map(Some);
             for teams in [None, Some(Teams::ALONE)].into_iter().chain(sizes) {
-                let found = products(a, count, k, teams);
-                for (found, right) in found.iter().zip(&right) {
-                    assert_near(
-                        found,
-                        right,
-                        longest + count,
-                        &format!("{name}, {count} ranks, K = {k}, {teams:?}"),
+                // Each on a computer of its own, all on one, some together.
+                for (per_host, is_shared) in [(1, true), (2, true), (count, true), (count, false)] {
+                    let what = format!(
+                        "{name}, {count} ranks, {per_host} a host, memory shared: {is_shared}, K = {k}, {teams:?}"
                     );
+                    let found = products(a, (count, per_host), is_shared, k, teams);
+                    for (found, right) in found.iter().zip(&right) {
+                        assert_near(found, right, longest + count, &what);
+                    }
+                    let again = products(a, (count, per_host), is_shared, k, teams);
+                    assert!(found == again, "{what}: the same bits");
                 }
-                let again = products(a, count, k, teams);
-                assert!(found == again, "{name}, {count} ranks, K = {k}: the same bits");
             }
         }
     }
@@ -202,7 +209,7 @@ fn graphs_take_teams_and_stencils_do_not() {
     let chosen = |name: &str, count: usize| {
         let a: Csr<f64> = named(name);
         let rows = balanced(&a, count);
-        on_threads(count, Patience::default(), |ranks| {
+        on_hosts(count, 1, Patience::default(), |ranks| {
             let ranks: Arc<dyn Ranks> = Arc::new(ranks);
             let local = rows_of(&a, rows.range(ranks.rank()));
             let matrix = DistributedCsr::from_local_rows(&ranks, rows.clone(), rows.clone(), local).unwrap();

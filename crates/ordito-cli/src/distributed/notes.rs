@@ -24,6 +24,7 @@ pub(super) fn plan<S: Scalar>(
     record.ranks = Some(ranks.count() as u64);
     record.team = Some(plan.teams().size() as u64).filter(|&size| size > 1);
     record.halo_bytes = Some(volume.total() * row_bytes);
+    record.near_bytes = Some(volume.near_rows.iter().sum::<u64>() * row_bytes);
     record.neighbours = volume.neighbours.iter().max().copied();
     let [most] = largest(ranks, [local_nnz as f64])?;
     record.imbalance =
@@ -81,6 +82,7 @@ pub(super) fn exchange<S: Scalar>(
     }
     let median = Quantiles::of(&times[EXCHANGES..]).map_or(0.0, |quantiles| quantiles.median);
     let [exchange] = largest(&**plan.ranks(), [median])?;
-    record.exchange_ns = Some(exchange).filter(|_| plan.volume().total() > 0);
+    let others = plan.volume().total() + plan.volume().near_rows.iter().sum::<u64>();
+    record.exchange_ns = Some(exchange).filter(|_| others > 0);
     Ok(())
 }

@@ -1,17 +1,22 @@
 //! Messages and memory of products with so many columns.
 
 use crate::error::Error;
+use crate::halo::Halo;
 use crate::plan::Plan;
+use crate::plan::shown::Shown;
 use crate::ranks::{Exchange, Message, Tag};
 use ordito::{Dense, Scalar};
 
 pub(super) struct Lines<S> {
-    /// Rows of X, from their owners.
+    /// Rows of X on this computer.
+    pub(super) shown: Shown<S>,
+    /// Rows of X from other computers.
     pub(super) halo: Box<dyn Exchange>,
     /// Parts of Y inside a team; none alone.
     pub(super) partial: Option<Partial<S>>,
-    /// What rows with X of others get, where they lie together.
-    pub(super) outer: Dense<S>,
+    /// What rows with X of others get, where they are computed apart.
+    pub(super) near_scratch: Dense<S>,
+    pub(super) far_scratch: Dense<S>,
     /// The way back: parts of Y for the owners of halo rows. Made when it is first wanted.
     pub(super) back: Option<Back<S>>,
 }
@@ -23,11 +28,14 @@ pub(super) struct Partial<S> {
 }
 
 pub(super) struct Back<S> {
-    pub(super) exchange: Box<dyn Exchange>,
+    /// To other computers.
+    pub(super) far: Box<dyn Exchange>,
+    /// On this one.
+    pub(super) near: Box<dyn Exchange>,
+    /// Parts for all rows that members show.
+    pub(super) shown: Dense<S>,
     /// Rows of X of a team, for transposed products; none alone.
     pub(super) team: Option<(Box<dyn Exchange>, Dense<S>)>,
-    /// Those of them that have entries in columns of others.
-    pub(super) outer_x: Dense<S>,
 }
 
 impl<S: Scalar> Lines<S> {
@@ -41,21 +49,27 @@ impl<S: Scalar> Lines<S> {
                 y: Dense::zeros(plan.team_rows(), k)?,
             }),
         };
-        let outer = Dense::zeros(plan.outer_rows.as_ref().map_or(0, Vec::len), k)?;
-        Ok(Lines { halo, partial, outer, back: None })
+        let near_scratch = Dense::zeros(plan.near_part.scratch_rows(), k)?;
+        let far_scratch = Dense::zeros(plan.far_part.scratch_rows(), k)?;
+        let shown = Shown::new(&*plan.ranks, &plan.near, k)?;
+        Ok(Lines { shown, halo, partial, near_scratch, far_scratch, back: None })
     }
 }
 
 impl<S: Scalar> Back<S> {
     pub(super) fn new(plan: &Plan<S>, k: usize) -> Result<Self, Error> {
-        let (outgoing, incoming) = plan.halo.messages(k * size_of::<S>());
-        let exchange = plan.ranks.exchange(Tag::HALO, &incoming, &outgoing)?;
+        let way_back = |halo: &Halo, tag| {
+            let (outgoing, incoming) = halo.messages(k * size_of::<S>());
+            plan.ranks.exchange(tag, &incoming, &outgoing)
+        };
+        let far = way_back(&plan.halo, Tag::HALO)?;
+        let near = way_back(&plan.near.halo, Tag::SHOWN)?;
         let team = match plan.teams.size() {
             1 => None,
             _ => Some((plan.between_members(k, true)?, Dense::zeros(plan.team_rows(), k)?)),
         };
-        let outer_x = Dense::zeros(plan.outer_rows.as_ref().map_or(0, Vec::len), k)?;
-        Ok(Back { exchange, team, outer_x })
+        let shown = Dense::zeros(plan.near.total, k)?;
+        Ok(Back { far, near, shown, team })
     }
 }
 

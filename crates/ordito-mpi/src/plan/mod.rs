@@ -1,14 +1,16 @@
 //! The distributed product, made ready once.
 //!
-//! `Y = αAX + βY` in this order: rows of X that others need are packed and sent; what multiplies this rank's own X is computed piece by piece, and between
-//! pieces messages are moved on; then the rest of X is there, and what multiplies it is added. Both parts are ordinary [plans](ordito::spmm::Plan): every kernel, `auto`, any
+//! `Y = αAX + βY` in this order: rows of X that others need are shown to those of the same computer, and packed and sent to other computers; what multiplies this rank's own X is computed piece by piece, and between
+//! pieces messages are moved on; then the rest of X is there, and what multiplies it is added. All parts are ordinary [plans](ordito::spmm::Plan): every kernel, `auto`, any
 //! device. In [teams](crate::Teams) parts of Y are added up at last, in the order of ranks. So the bits depend on the number of ranks, and on nothing that happens
 //! on the way.
 
 mod lines;
+mod outer;
 mod pieces;
 mod product;
 mod rows;
+mod shown;
 mod times;
 mod transposed;
 
@@ -17,8 +19,10 @@ pub use times::Times;
 use crate::dense::DistributedDense;
 use crate::error::Error;
 use crate::matrix::DistributedCsr;
+use crate::near::Near;
 use crate::partition::Partition;
 use crate::plan::lines::Lines;
+use crate::plan::outer::Outer;
 use crate::plan::pieces::Piece;
 use crate::ranks::{Collective, Ranks, RanksError};
 use crate::{Halo, Teams, Volume};
@@ -65,9 +69,11 @@ pub struct Plan<S: Scalar> {
     teams: Teams,
     /// What multiplies X of this rank.
     own: Vec<Piece<S>>,
-    /// What multiplies X of others; none where nothing comes.
-    outer: Option<ordito::spmm::Plan<S>>,
-    outer_rows: Option<Vec<u32>>,
+    /// What multiplies X that others of this computer show.
+    near_part: Outer<S>,
+    near: Near,
+    /// What multiplies X of other computers.
+    far_part: Outer<S>,
     halo: Halo,
     volume: Volume,
     nnz: u64,
@@ -97,18 +103,20 @@ impl<S: Scalar> Plan<S> {
         let exchanges = a.volume().total() > 0;
         let made = (|| {
             let own = pieces::cut(a.own, exchanges, machine, variant)?;
-            let outer = (a.halo.rows() > 0).then(|| pieces::plan(a.outer, machine, variant)).transpose()?;
-            Ok::<_, Error>((own, outer))
+            let near_part = Outer::new(a.near_part, machine, variant)?;
+            let far_part = Outer::new(a.far_part, machine, variant)?;
+            Ok::<_, Error>((own, near_part, far_part))
         })();
-        let (own, outer) = (&*ranks).agree(made)?;
+        let (own, near_part, far_part) = (&*ranks).agree(made)?;
         Ok(Plan {
             machine: machine.clone(),
             rows: a.rows,
             cols: a.cols,
             teams: a.teams,
             own,
-            outer,
-            outer_rows: a.outer_rows,
+            near_part,
+            near: a.near,
+            far_part,
             halo: a.halo,
             volume: a.volume,
             nnz: a.nnz,
@@ -204,7 +212,7 @@ impl<S: Scalar> Plan<S> {
     pub fn teams(&self) -> Teams {
         self.teams
     }
-    /// What of X comes to this rank.
+    /// What of X comes to this rank from other computers.
     pub fn halo(&self) -> &Halo {
         &self.halo
     }
@@ -225,12 +233,16 @@ impl<S: Scalar> Plan<S> {
                 .map(|(_, choice)| choice)
                 .collect::<Vec<_>>()
         };
-        self.own.iter().map(|piece| &piece.plan).chain(&self.outer).flat_map(of).collect()
+        self.plans().flat_map(of).collect()
     }
+    fn plans(&self) -> impl Iterator<Item = &ordito::spmm::Plan<S>> {
+        let own = self.own.iter().map(|piece| &piece.plan);
+        own.chain(self.near_part.plans()).chain(self.far_part.plans())
+    }
+
     /// Gets ready for so many columns, so that the first product takes no longer than the next. Every rank calls it.
     pub fn prepare(&self, k: usize) -> Result<(), Error> {
-        let all = self.own.iter().map(|piece| &piece.plan).chain(&self.outer);
-        let prepared = all.map(|plan| plan.prepare(k)).collect::<Result<Vec<_>, _>>();
+        let prepared = self.plans().map(|plan| plan.prepare(k)).collect::<Result<Vec<_>, _>>();
         (&*self.ranks).agree(prepared)?;
         Ok(())
     }

@@ -61,7 +61,7 @@ pub(super) fn plan<S: Scalar>(
     })
 }
 
-fn rows_of<S: Scalar>(a: &Csr<S>, rows: Range<usize>) -> Result<Csr<S>, Error> {
+pub(super) fn rows_of<S: Scalar>(a: &Csr<S>, rows: Range<usize>) -> Result<Csr<S>, Error> {
     let offsets = &a.row_offsets()[rows.start..=rows.end];
     let entries = offsets[0]..offsets[rows.len()];
     let offsets = offsets.iter().map(|at| at - entries.start).collect();

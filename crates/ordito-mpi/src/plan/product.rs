@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::plan::lines::{Lines, Partial};
-use crate::plan::rows::{gather, scatter_add};
+use crate::plan::rows::gather;
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
 use ordito::{DenseView, DenseViewMut, Scalar};
@@ -29,28 +29,30 @@ impl<S: Scalar> Plan<S> {
         let mut times = Times::default();
         self.pack(x, lines)?;
         times.pack = clock.lap();
-        let Lines { halo, partial, outer, .. } = lines;
-        match partial {
-            None => {
-                self.multiply_own((alpha, beta), x, y.reborrow(), || halo.poll())?;
-                times.own = clock.lap();
-                (&*self.ranks).wait(&mut **halo)?;
-                times.wait = clock.lap();
-                self.add_outer(alpha, bytemuck::cast_slice(halo.incoming()), k, outer, y)?;
-                times.outer = clock.lap();
-            }
-            Some(Partial { exchange, y: of_team }) => {
-                self.multiply_own((alpha, S::ZERO), x, of_team.view_mut(), || halo.poll())?;
-                times.own = clock.lap();
-                (&*self.ranks).wait(&mut **halo)?;
-                times.wait = clock.lap();
-                self.add_outer(alpha, bytemuck::cast_slice(halo.incoming()), k, outer, of_team.view_mut())?;
-                times.outer = clock.lap();
-                self.send_parts(&mut **exchange, of_team.view())?;
-                (&*self.ranks).wait(&mut **exchange)?;
-                self.add_parts(beta, of_team.view(), bytemuck::cast_slice(exchange.incoming()), &mut y);
-                times.reduce = clock.lap();
-            }
+        let Lines { shown, halo, partial, near_scratch, far_scratch, .. } = lines;
+        // Alone, Y is written at once; in a team, a part of the sum first.
+        let (own_beta, mut target) = match partial {
+            None => (beta, y.reborrow()),
+            Some(Partial { y: of_team, .. }) => (S::ZERO, of_team.view_mut()),
+        };
+        self.multiply_own((alpha, own_beta), x, target.reborrow(), || Ok(shown.poll()? & halo.poll()?))?;
+        times.own = clock.lap();
+        shown.wait(&*self.ranks, &self.near)?;
+        times.wait = clock.lap();
+        if let Some(rows) = shown.rows(&self.near, k)? {
+            self.near_part.add(alpha, rows, near_scratch, target.reborrow())?;
+        }
+        times.outer = clock.lap();
+        (*self.ranks).wait(&mut **halo)?;
+        times.wait += clock.lap();
+        let came = DenseView::new(bytemuck::cast_slice(halo.incoming()), self.halo.rows(), k, k)?;
+        self.far_part.add(alpha, came, far_scratch, target)?;
+        times.outer += clock.lap();
+        if let Some(Partial { exchange, y: of_team }) = partial {
+            self.send_parts(&mut **exchange, of_team.view())?;
+            (*self.ranks).wait(&mut **exchange)?;
+            self.add_parts(beta, of_team.view(), bytemuck::cast_slice(exchange.incoming()), &mut y);
+            times.reduce = clock.lap();
         }
         Ok(times)
     }
@@ -65,12 +67,14 @@ impl<S: Scalar> Plan<S> {
         };
         let mut clock = Stopwatch::start();
         self.pack(x, lines)?;
-        (&*self.ranks).wait(&mut *lines.halo)?;
+        lines.shown.wait(&*self.ranks, &self.near)?;
+        (*self.ranks).wait(&mut *lines.halo)?;
         Ok(clock.lap())
     }
 
     /// Rows for others, on their way.
     fn pack(&self, x: DenseView<'_, S>, lines: &mut Lines<S>) -> Result<(), Error> {
+        lines.shown.show(&self.near, x)?;
         let rows = self.halo.sends().iter().flat_map(|(_, rows)| rows).map(|&row| row as usize);
         gather(x, rows, bytemuck::cast_slice_mut(lines.halo.outgoing()));
         Ok(lines.halo.start()?)
@@ -82,34 +86,13 @@ impl<S: Scalar> Plan<S> {
         (alpha, beta): (S, S),
         x: DenseView<'_, S>,
         mut y: DenseViewMut<'_, S>,
-        mut move_on: impl FnMut() -> Result<bool, crate::ranks::RanksError>,
+        mut move_on: impl FnMut() -> Result<bool, Error>,
     ) -> Result<(), Error> {
         for piece in &self.own {
             let (rows, below) = y.split_at_row(piece.rows.len());
             piece.plan.apply(alpha, x, beta, rows)?;
             y = below;
             move_on()?;
-        }
-        Ok(())
-    }
-
-    /// Y += α · what multiplies X of others.
-    fn add_outer(
-        &self,
-        alpha: S,
-        halo: &[S],
-        k: usize,
-        scratch: &mut ordito::Dense<S>,
-        mut y: DenseViewMut<'_, S>,
-    ) -> Result<(), Error> {
-        let Some(plan) = &self.outer else { return Ok(()) };
-        let halo = DenseView::new(halo, self.halo.rows(), k, k)?;
-        match &self.outer_rows {
-            None => plan.apply(alpha, halo, S::ONE, y)?,
-            Some(rows) => {
-                plan.apply(alpha, halo, S::ZERO, scratch.view_mut())?;
-                scatter_add(scratch.data(), rows.iter().map(|&row| row as usize), &mut y);
-            }
         }
         Ok(())
     }

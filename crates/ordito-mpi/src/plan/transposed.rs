@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::plan::lines::{Back, Lines};
+use crate::plan::outer::some_rows;
 use crate::plan::rows::{gather, scatter_add};
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
@@ -24,7 +25,7 @@ impl<S: Scalar> Plan<S> {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(Lines::new(self, k)?),
         };
-        let Back { exchange, team, outer_x } = match &mut lines.back {
+        let Back { far, near, shown, team } = match &mut lines.back {
             Some(back) => back,
             none => none.insert(Back::new(self, k)?),
         };
@@ -40,34 +41,30 @@ impl<S: Scalar> Plan<S> {
         };
         times.reduce = clock.lap();
         // What others need first: it travels while the rest is computed.
-        if let Some(outer) = &self.outer {
-            let x = match &self.outer_rows {
-                None => x,
-                Some(rows) => {
-                    gather(x, rows.iter().map(|&row| row as usize), outer_x.data_mut());
-                    outer_x.view()
-                }
-            };
-            let parts = bytemuck::cast_slice_mut(exchange.outgoing());
-            let parts = DenseViewMut::new(parts, self.halo.rows(), k, k)?;
-            outer.transposed()?.apply(alpha, x, S::ZERO, parts)?;
-        }
+        let parts = DenseViewMut::new(bytemuck::cast_slice_mut(far.outgoing()), self.halo.rows(), k, k)?;
+        self.far_part.transposed(alpha, x, &mut lines.far_scratch, parts)?;
+        far.start()?;
+        self.near_part.transposed(alpha, x, &mut lines.near_scratch, shown.view_mut())?;
+        let places = self.near.places.iter().map(|&place| place as usize);
+        gather(shown.view(), places, bytemuck::cast_slice_mut(near.outgoing()));
+        near.start()?;
         times.outer = clock.lap();
-        exchange.start()?;
-        times.pack = clock.lap();
         let mut beta = beta;
         for piece in &self.own {
-            let start = (piece.rows.start * x.leading_dimension()).min(x.data().len());
-            let rows = DenseView::new(&x.data()[start..], piece.rows.len(), k, x.leading_dimension())?;
+            let rows = some_rows(x, piece.rows.clone())?;
             piece.plan.transposed()?.apply(alpha, rows, beta, y.reborrow())?;
             beta = S::ONE;
-            exchange.poll()?;
+            far.poll()?;
+            near.poll()?;
         }
         times.own = clock.lap();
-        (&*self.ranks).wait(&mut **exchange)?;
+        (*self.ranks).wait(&mut **near)?;
+        (*self.ranks).wait(&mut **far)?;
         times.wait = clock.lap();
-        let rows = self.halo.sends().iter().flat_map(|(_, rows)| rows).map(|&row| row as usize);
-        scatter_add(bytemuck::cast_slice(exchange.incoming()), rows, &mut y);
+        for (halo, came) in [(&self.near.halo, near.incoming()), (&self.halo, far.incoming())] {
+            let rows = halo.sends().iter().flat_map(|(_, rows)| rows).map(|&row| row as usize);
+            scatter_add(bytemuck::cast_slice(came), rows, &mut y);
+        }
         times.outer += clock.lap();
         Ok(times)
     }
@@ -84,7 +81,7 @@ impl<S: Scalar> Plan<S> {
         let rows_for_each = std::iter::repeat_n(0..mine, self.teams.size() - 1).flatten();
         gather(x, rows_for_each, bytemuck::cast_slice_mut(exchange.outgoing()));
         exchange.start()?;
-        (&*self.ranks).wait(exchange)?;
+        (*self.ranks).wait(exchange)?;
         let came: &[S] = bytemuck::cast_slice(exchange.incoming());
         let (above, below) = came.split_at(start * k);
         let data = of_team.data_mut();

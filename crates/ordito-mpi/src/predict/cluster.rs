@@ -15,8 +15,6 @@ pub struct Cluster {
     pub bandwidth: f64,
     /// Seconds from one rank to another on the same node.
     pub near_latency: f64,
-    /// Bytes per second that come to one rank from others of its node.
-    pub near_bandwidth: f64,
 }
 
 impl Default for Cluster {
@@ -29,7 +27,6 @@ impl Default for Cluster {
             latency: 2e-6,
             bandwidth: 12.5e9,
             near_latency: 0.5e-6,
-            near_bandwidth: 5e9,
         }
     }
 }
@@ -43,7 +40,6 @@ impl Cluster {
         ("latency", "µs between nodes"),
         ("bandwidth", "GB/s between nodes"),
         ("near-latency", "µs between ranks of a node"),
-        ("near-bandwidth", "GB/s to one rank from others of its node"),
     ];
 
     /// From `key=value,key=value`; what is not named stays as it is by default.
@@ -65,7 +61,6 @@ impl Cluster {
                 "latency" => cluster.latency = number * 1e-6,
                 "bandwidth" => cluster.bandwidth = number * 1e9,
                 "near-latency" => cluster.near_latency = number * 1e-6,
-                "near-bandwidth" => cluster.near_bandwidth = number * 1e9,
                 key => {
                     let known = Cluster::KEYS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
                     return Err(format!("{key:?} is not known; there are {known}"));

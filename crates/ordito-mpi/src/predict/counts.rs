@@ -119,13 +119,13 @@ impl Counts {
         Counts { teams: Teams::ALONE, ranks: vec![share; self.ranks.len()], cols: self.cols }
     }
 
-    /// Rows that come to the rank that most come to.
+    /// Rows that come, from other nodes or to be added up, to the rank that most come to.
     pub fn most(&self) -> u64 {
-        self.ranks.iter().map(|of| of.halo_rows() + of.partial_rows).max().unwrap_or(0)
+        self.ranks.iter().map(|of| of.far_rows + of.partial_rows).max().unwrap_or(0)
     }
     /// Rows that come to all of them.
     pub fn total(&self) -> u64 {
-        self.ranks.iter().map(|of| of.halo_rows() + of.partial_rows).sum()
+        self.ranks.iter().map(|of| of.far_rows + of.partial_rows).sum()
     }
     /// The largest part of the entries over the mean.
     pub fn imbalance(&self) -> f64 {

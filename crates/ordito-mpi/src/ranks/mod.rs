@@ -18,7 +18,7 @@ pub use error::RanksError;
 pub use machines::refuse_unlike;
 pub use mpi::Mpi;
 pub use one::One;
-pub use threads::{Threads, on_threads};
+pub use threads::{Threads, on_hosts, on_threads};
 pub use wait::Patience;
 
 use std::ops::Range;
@@ -45,6 +45,8 @@ impl Tag {
     pub const COLLECTIVE: Tag = Tag(3);
     /// Entries and rows on their way to who owns them.
     pub const DELIVERY: Tag = Tag(4);
+    /// Rows that ranks of one computer show each other.
+    pub const SHOWN: Tag = Tag(6);
     /// "I have failed, and this is why."
     pub(crate) const FAILURE: Tag = Tag(5);
     /// "I have come to the end."
@@ -74,6 +76,10 @@ pub trait Ranks: Send + Sync {
     fn patience(&self) -> &Patience;
     /// The computer that this rank runs on: ranks of the same name share its memory and devices.
     fn host(&self) -> String;
+    /// May ranks of the same computer read each other's rows in place? Else all of them travel.
+    fn shares_memory(&self) -> bool {
+        true
+    }
     /// What carries the messages, as people call it.
     fn name(&self) -> String;
 }

@@ -25,8 +25,17 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Threads {
     rank: usize,
     count: usize,
+    host: usize,
+    shares_memory: bool,
     post: Arc<Post>,
     patience: Patience,
+}
+
+impl Threads {
+    /// The same, sending everything as messages.
+    pub fn without_shared_memory(self) -> Self {
+        Threads { shares_memory: false, ..self }
+    }
 }
 
 /// Runs `work` on so many ranks, each a thread; their results in the order of ranks. A rank that panics has failed, as others see it.
@@ -41,6 +50,16 @@ pub struct Threads {
 /// assert!(totals.iter().all(|total| *total == Ok(6.0)));
 /// ```
 pub fn on_threads<R: Send>(count: usize, patience: Patience, work: impl Fn(Threads) -> R + Sync) -> Vec<R> {
+    on_hosts(count, count, patience, work)
+}
+
+/// The same, as if only so many of them ran on one computer.
+pub fn on_hosts<R: Send>(
+    count: usize,
+    ranks_per_host: usize,
+    patience: Patience,
+    work: impl Fn(Threads) -> R + Sync,
+) -> Vec<R> {
     let post = Arc::new(Post::default());
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..count)
@@ -48,7 +67,8 @@ pub fn on_threads<R: Send>(count: usize, patience: Patience, work: impl Fn(Threa
                 let (post, patience, work) = (post.clone(), patience.clone(), &work);
                 scope.spawn(move || {
                     let panicked = TellIfPanicking { rank, post: post.clone() };
-                    let result = work(Threads { rank, count, post, patience });
+                    let host = rank / ranks_per_host.max(1);
+                    let result = work(Threads { rank, count, host, shares_memory: true, post, patience });
                     drop(panicked);
                     result
                 })
@@ -110,7 +130,10 @@ impl Ranks for Threads {
         &self.patience
     }
     fn host(&self) -> String {
-        String::new()
+        self.host.to_string()
+    }
+    fn shares_memory(&self) -> bool {
+        self.shares_memory
     }
     fn name(&self) -> String {
         format!("{} threads as ranks", self.count)

@@ -246,9 +246,12 @@ record! {
     /// Y to the host: once per product, never part of a run.
     #[serde(skip_serializing_if = "not_finite")]
     download_ns as "download_ns": Option<f64>,
-    /// Ranks: bytes that come to all of them in a product.
+    /// Ranks: bytes that come to all of them in a product, as messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     halo_bytes as "halo_bytes": Option<u64>,
+    /// Ranks: bytes that they read where others of the same computer show them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    near_bytes as "near_bytes": Option<u64>,
     /// Ranks: messages that come to the one that most come to.
     #[serde(skip_serializing_if = "Option::is_none")]
     neighbours as "neighbours": Option<u64>,

@@ -56,6 +56,7 @@ pub(crate) fn full() -> Record {
     (record.host_copy_ns, record.beta, record.pad) = (Some(1e5), Some(0.5), Some(8));
     (record.prepare_compile_ns, record.prepare_upload_ns) = (Some(1e6), Some(5e5));
     (record.upload_ns, record.download_ns) = (Some(5e5), Some(4e5));
+    record.near_bytes = Some(1 << 10);
     (record.ranks, record.team, record.halo_bytes, record.neighbours) =
         (Some(4), Some(2), Some(1 << 20), Some(3));
     (record.imbalance, record.fastest_rank_ns, record.exchange_ns) = (Some(1.1), Some(900.0), Some(80.0));

@@ -21,10 +21,12 @@ pub fn ranks(records: &[Record]) -> String {
 pub(crate) fn of_one(record: &Record) -> Option<String> {
     let ranks = record.ranks?;
     let mut parts = vec![units::ranks(ranks) + &shown(record.team, |team| format!(" in teams of {team}"))];
-    if let Some(bytes) = record.halo_bytes {
+    if let Some(bytes) = record.halo_bytes.filter(|&bytes| bytes > 0) {
         let from = shown(record.neighbours, |count| format!(" from {count} neighbours at most"));
         parts.push(format!("{} travel{from}", units::bytes(bytes)));
     }
+    let near = record.near_bytes.filter(|&bytes| bytes > 0);
+    parts.extend(near.map(|bytes| format!("{} read in place", units::bytes(bytes))));
     let times = [
         ("pack", record.pack_ns),
         ("own", record.own_ns),

@@ -165,6 +165,9 @@ fn foreign(launched: Launched, library: &Library) -> String {
     )
 }
 
+/// With the value 0: ranks of one computer send messages, as if each had its own.
+pub const SHARED_MEMORY_VARIABLE: &str = "ORDITO_MPI_SHARED_MEMORY";
+
 impl Ranks for Mpi {
     fn rank(&self) -> usize {
         self.world.rank
@@ -188,6 +191,9 @@ impl Ranks for Mpi {
     }
     fn patience(&self) -> &Patience {
         &self.world.patience
+    }
+    fn shares_memory(&self) -> bool {
+        !matches!(std::env::var(SHARED_MEMORY_VARIABLE).as_deref(), Ok("0"))
     }
     fn host(&self) -> String {
         self.world.library.functions.processor_name().unwrap_or_default()

@@ -1,0 +1,69 @@
+//! Rows of X that ranks of one computer show each other: published once, read in place by whoever needs them.
+
+use crate::halo::Halo;
+use crate::partition::Partition;
+use crate::ranks::{Collective, Ranks, RanksError, Tag};
+
+/// What this rank shows to others of its computer, and what it sees of theirs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Near {
+    /// Ranks of this computer, ascending.
+    pub(crate) members: Vec<usize>,
+    /// Rows of this rank that any of them reads, ascending.
+    pub(crate) published: Vec<u32>,
+    /// Where they begin among those of all members.
+    pub(crate) first: usize,
+    /// How many all members publish.
+    pub(crate) total: usize,
+    /// Those that read here, or are read from: they tell each other when rows are there.
+    pub(crate) partners: Vec<usize>,
+    /// The same rows as messages, where memory cannot be shared, and for the way back.
+    pub(crate) halo: Halo,
+    /// Where the rows of `halo` lie among those of all members.
+    pub(crate) places: Vec<u32>,
+}
+
+impl Near {
+    /// Asks the owners, all of them members, for these columns, ascending. Every rank calls it.
+    pub(crate) fn agree(
+        ranks: &dyn Ranks,
+        members: Vec<usize>,
+        columns: Vec<u64>,
+        of: &Partition,
+    ) -> Result<Self, RanksError> {
+        let halo = Halo::agree(ranks, columns, of)?;
+        let mut published: Vec<u32> =
+            halo.sends().iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
+        published.sort_unstable();
+        published.dedup();
+        let counts = ranks.all_gather(&(published.len() as u64).to_le_bytes())?;
+        let mut base = vec![0; ranks.count()];
+        let mut total = 0;
+        for &member in &members {
+            base[member] = total;
+            total += bytemuck::pod_collect_to_vec::<u8, u64>(&counts[member])[0] as usize;
+        }
+        // Everyone learns where among the published rows those lie that it has asked for.
+        let mut answers = vec![Vec::new(); ranks.count()];
+        for (rank, rows) in halo.sends() {
+            let place =
+                |row: &u32| (base[ranks.rank()] + published.partition_point(|known| known < row)) as u32;
+            let places: Vec<u32> = rows.iter().map(place).collect();
+            answers[*rank] = bytemuck::cast_slice(&places).to_vec();
+        }
+        let places = bytemuck::pod_collect_to_vec(&ranks.deliver(Tag::DELIVERY, &answers)?.concat());
+        let owners = halo.receives().iter().map(|(rank, _)| *rank);
+        let mut partners: Vec<usize> = owners.chain(halo.sends().iter().map(|(rank, _)| *rank)).collect();
+        partners.sort_unstable();
+        partners.dedup();
+        let first = base[ranks.rank()];
+        Ok(Near { members, published, first, total, partners, halo, places })
+    }
+}
+
+/// The ranks of this rank's computer, ascending.
+pub(crate) fn members(ranks: &dyn Ranks) -> Result<Vec<usize>, RanksError> {
+    let hosts = ranks.all_gather(ranks.host().as_bytes())?;
+    let mine = &hosts[ranks.rank()];
+    Ok((0..ranks.count()).filter(|&rank| hosts[rank] == *mine).collect())
+}

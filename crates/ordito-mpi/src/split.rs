@@ -1,0 +1,125 @@
+//! Rows cut by whose X they multiply, columns numbered anew in every part.
+
+use crate::error::Error;
+use crate::local_rows::LocalRows;
+use crate::partition::Partition;
+use ordito::{Csr, Scalar};
+
+/// What multiplies X of others.
+pub(crate) struct Outer<S> {
+    /// Some rows × rows of X that come, or are read.
+    pub(crate) a: Csr<S>,
+    /// Which rows; none: all.
+    pub(crate) rows: Option<Vec<u32>>,
+}
+
+/// Whose X a column multiplies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Own,
+    Near,
+    Far,
+}
+
+/// Tells ranks apart, as one of them sees them.
+pub(crate) struct View {
+    pub(crate) whose: Vec<Whose>,
+}
+
+impl View {
+    pub(crate) fn new(rank: usize, count: usize, members: &[usize]) -> Self {
+        let whose = |other: usize| match other {
+            _ if other == rank => Whose::Own,
+            _ if members.binary_search(&other).is_ok() => Whose::Near,
+            _ => Whose::Far,
+        };
+        View { whose: (0..count).map(whose).collect() }
+    }
+
+    /// Distinct columns of that kind, ascending.
+    pub(crate) fn distinct(&self, columns: &[u64], of: &Partition, wanted: Whose) -> Vec<u64> {
+        let mut found: Vec<u64> =
+            columns.iter().copied().filter(|&column| self.whose[of.owner(column)] == wanted).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.shrink_to_fit();
+        found
+    }
+}
+
+/// The part of rows that has these columns, ascending, numbered as `places` says.
+pub(crate) fn outer<S: Scalar>(
+    block: &LocalRows<S>,
+    columns: &[u64],
+    places: impl Fn(usize) -> u32,
+    width: usize,
+) -> Result<Outer<S>, Error> {
+    let mut rows = Rows::new(block.rows());
+    let mut with_any = Vec::new();
+    let mut entries: Vec<(u32, S)> = Vec::new();
+    for row in 0..block.rows() {
+        // Columns ascend in a row, and so do those that are looked for: the search goes on from where it was.
+        let mut searched = 0;
+        entries.clear();
+        for (column, value) in block.row(row) {
+            searched += columns[searched..].partition_point(|&known| known < column);
+            if columns.get(searched) == Some(&column) {
+                entries.push((places(searched), value));
+            }
+        }
+        entries.sort_unstable_by_key(|entry| entry.0);
+        if !entries.is_empty() {
+            with_any.push(row as u32);
+        }
+        rows.push(&entries);
+    }
+    // Where most rows have none, the others lie together: Y is then read and written once more in these rows only.
+    let compact = (with_any.len() * 2 < block.rows()).then_some(with_any);
+    if let Some(kept) = &compact {
+        rows.keep(kept);
+    }
+    Ok(Outer { a: rows.build(width)?, rows: compact })
+}
+
+/// The part of rows that has columns of this range, numbered from its start.
+pub(crate) fn own<S: Scalar>(block: &LocalRows<S>, mine: std::ops::Range<u64>) -> Result<Csr<S>, Error> {
+    let mut rows = Rows::new(block.rows());
+    let mut entries = Vec::new();
+    for row in 0..block.rows() {
+        entries.clear();
+        let inside = block.row(row).filter(|(column, _)| mine.contains(column));
+        entries.extend(inside.map(|(column, value)| ((column - mine.start) as u32, value)));
+        rows.push(&entries);
+    }
+    rows.build((mine.end - mine.start) as usize)
+}
+
+/// A matrix row after row.
+struct Rows<S> {
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<S>,
+}
+
+impl<S: Scalar> Rows<S> {
+    fn new(rows: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Rows { offsets, columns: Vec::new(), values: Vec::new() }
+    }
+    fn push(&mut self, entries: &[(u32, S)]) {
+        self.columns.extend(entries.iter().map(|entry| entry.0));
+        self.values.extend(entries.iter().map(|entry| entry.1));
+        self.offsets.push(self.values.len());
+    }
+    /// The others are empty.
+    fn keep(&mut self, rows: &[u32]) {
+        let ends = rows.iter().map(|&row| self.offsets[row as usize + 1]);
+        self.offsets = std::iter::once(0).chain(ends).collect();
+    }
+    fn build(mut self, cols: usize) -> Result<Csr<S>, Error> {
+        self.columns.shrink_to_fit();
+        self.values.shrink_to_fit();
+        Ok(Csr::from_parts(self.offsets.len() - 1, cols, self.offsets, self.columns, self.values)?)
+    }
+}
