@@ -7,12 +7,14 @@ use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::refusal::Refusal;
 use crate::solve::error::SolveError;
+use crate::solve::shared::{Rows, Shared};
 use crate::spmm::{Plan, ViewPlan};
 use std::sync::Arc;
 
 /// A linear map of blocks of vectors: a [`Plan`], a closure ([`FromFn`]), anything that can be multiplied with.
 ///
-/// A solver runs where its operator does: wholly on the device of an operator that has one, else on the CPU.
+/// A solver runs where its operator does: wholly on the device of an operator that has one, else on the CPU; and on all ranks that [share](Operator::shared) it. There every
+/// rank calls the solver, with the same options: rows, columns and all blocks of vectors that are given or found are this rank's.
 pub trait Operator<S: Scalar>: Sync {
     /// Rows of A.
     fn rows(&self) -> usize;
@@ -42,6 +44,10 @@ pub trait Operator<S: Scalar>: Sync {
     }
     /// The threads that the rest of the work is done by; none: all cores.
     fn machine(&self) -> Option<Arc<Machine>> {
+        None
+    }
+    /// How ranks share it; none: all of it is here.
+    fn shared(&self) -> Option<Shared> {
         None
     }
 }
@@ -164,16 +170,39 @@ pub enum Preconditioner<'a, S: Scalar> {
 
 impl<S: Scalar> Preconditioner<'_, S> {
     /// Does it fit a matrix of n rows?
-    pub(crate) fn check(&self, n: usize) -> Result<(), SolveError> {
-        let asked = |sentence: String| Err(SolveError::Asked(sentence));
+    pub(crate) fn check(&self, n: Rows) -> Result<(), SolveError> {
         match self {
-            Preconditioner::Diagonal(d) if d.len() != n => {
-                asked(format!("the preconditioner has {} numbers, {n} expected", d.len()))
-            }
-            Preconditioner::Operator(t) if (t.rows(), t.cols()) != (n, n) => {
-                asked(format!("the preconditioner is {}×{}, {n}×{n} expected", t.rows(), t.cols()))
-            }
+            Preconditioner::Diagonal(d) if d.len() != n.local => Err(SolveError::Asked(format!(
+                "the preconditioner has {} numbers, {} expected",
+                d.len(),
+                n.local
+            ))),
+            Preconditioner::Operator(t) => check_fits("the preconditioner", *t, n),
             _ => Ok(()),
         }
     }
+}
+
+/// Refuses what is not square, or whose rows and columns are cut differently; `needs` begins the sentence.
+pub(crate) fn check_square<S: Scalar>(needs: &str, a: &dyn Operator<S>) -> Result<(), SolveError> {
+    let (rows, cols) = (Rows::of(a), Rows::of_cols(a));
+    if rows.total != cols.total {
+        return Err(SolveError::Asked(format!("{needs}; this one is {rows}×{cols}")));
+    }
+    if rows != cols {
+        return Err(SolveError::Asked(format!("{needs}, and its columns cut as its rows are")));
+    }
+    Ok(())
+}
+
+/// Has an operator that is used beside A as many rows and columns, cut alike?
+pub(crate) fn check_fits<S: Scalar>(what: &str, t: &dyn Operator<S>, n: Rows) -> Result<(), SolveError> {
+    let (rows, cols) = (Rows::of(t), Rows::of_cols(t));
+    if (rows.total, cols.total) != (n.total, n.total) {
+        return Err(SolveError::Asked(format!("{what} is {rows}×{cols}, {n}×{n} expected")));
+    }
+    if (rows, cols) != (n, n) {
+        return Err(SolveError::Asked(format!("{what} is not cut as the matrix is")));
+    }
+    Ok(())
 }

@@ -5,6 +5,7 @@ use crate::matrix::DenseView;
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::error::SolveError;
 use crate::solve::operator::{Operator, Preconditioner};
+use crate::solve::shared::Rows;
 use crate::solve::workspace::Workspace;
 
 pub(crate) enum Prepared<'a, S: Scalar> {
@@ -17,10 +18,11 @@ impl<S: Scalar> Workspace<S> {
     pub(crate) fn prepared<'a>(
         &mut self,
         given: &Option<Preconditioner<'a, S>>,
+        n: Rows,
     ) -> Result<Option<Prepared<'a, S>>, SolveError> {
         Ok(match given {
             Some(Preconditioner::Diagonal(numbers)) => {
-                let block = self.add("the preconditioner", numbers.len(), 1)?;
+                let block = self.add("the preconditioner", n, 1)?;
                 self.write(block.all(), DenseView::new(numbers, numbers.len(), 1, 1)?)?;
                 Some(Prepared::Diagonal(block))
             }
