@@ -12,9 +12,10 @@ use crate::solve::control::Control;
 use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
-use crate::solve::operator::{Operator, check_square};
-use crate::solve::shared::{Rows, agreed, telling};
+use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -80,8 +81,7 @@ pub fn chebyshev<'a, S: Scalar>(
 }
 
 fn solve<S: Scalar>(a: &dyn Operator<S>, options: Chebyshev<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
-    let ranks = a.shared().map(|shared| shared.ranks);
-    agreed(ranks.as_deref(), check(a, &options))?;
+    agreed_on(a, check(a, &options))?;
     let mut solver = Solver::new(a, &options)?;
     if solver.k > 0 {
         (solver.lower, solver.upper) = solver.work.bounds_of_spectrum(a, options.control.seed)?;

@@ -11,9 +11,10 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::krylov::{Krylov, Product, Sizes, residuals_of};
-use crate::solve::operator::{Operator, check_square};
-use crate::solve::shared::{Rows, agreed, telling};
+use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::small::{check_scale, columns, symmetric_eigen};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 
@@ -73,8 +74,7 @@ pub fn eigsh<'a, S: Scalar>(
 
 fn solve<S: Scalar>(a: &dyn Operator<S>, options: Lanczos<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
     let n = Rows::of(a);
-    let ranks = a.shared().map(|shared| shared.ranks);
-    agreed(ranks.as_deref(), check_square("eigenvectors need a square matrix", a))?;
+    agreed_on(a, check_square("eigenvectors need a square matrix", a))?;
     let work = Workspace::of(a, options.control.time_parts)?;
     let mut product = |work: &mut Workspace<S>, x, y| work.apply(a, x, y);
     let tolerance = options.control.tolerance_of::<S>();

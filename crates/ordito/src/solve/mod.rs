@@ -38,6 +38,7 @@ mod shared;
 mod singular;
 mod small;
 mod svds;
+mod together;
 mod transposed;
 mod vectors;
 mod workspace;

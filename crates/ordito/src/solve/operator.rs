@@ -6,7 +6,6 @@ use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::refusal::Refusal;
-use crate::solve::error::SolveError;
 use crate::solve::shared::{Rows, Shared};
 use crate::spmm::{Plan, ViewPlan};
 use std::sync::Arc;
@@ -160,49 +159,21 @@ where
     }
 }
 
+impl Rows {
+    /// Rows of A.
+    pub(crate) fn of<S: Scalar>(a: &dyn Operator<S>) -> Self {
+        Rows::new(a.rows(), a.shared().map(|shared| shared.rows))
+    }
+    /// Columns of A.
+    pub(crate) fn of_cols<S: Scalar>(a: &dyn Operator<S>) -> Self {
+        Rows::new(a.cols(), a.shared().map(|shared| shared.cols))
+    }
+}
+
 /// What residuals are multiplied by, so that fewer iterations are needed: something like A⁻¹.
 pub enum Preconditioner<'a, S: Scalar> {
     /// Every row by its number: Jacobi's takes 1/aᵢᵢ.
     Diagonal(&'a [S]),
     /// Anything else; it lies where the operator does.
     Operator(&'a dyn Operator<S>),
-}
-
-impl<S: Scalar> Preconditioner<'_, S> {
-    /// Does it fit a matrix of n rows?
-    pub(crate) fn check(&self, n: Rows) -> Result<(), SolveError> {
-        match self {
-            Preconditioner::Diagonal(d) if d.len() != n.local => Err(SolveError::Asked(format!(
-                "the preconditioner has {} numbers, {} expected",
-                d.len(),
-                n.local
-            ))),
-            Preconditioner::Operator(t) => check_fits("the preconditioner", *t, n),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Refuses what is not square, or whose rows and columns are cut differently; `needs` begins the sentence.
-pub(crate) fn check_square<S: Scalar>(needs: &str, a: &dyn Operator<S>) -> Result<(), SolveError> {
-    let (rows, cols) = (Rows::of(a), Rows::of_cols(a));
-    if rows.total != cols.total {
-        return Err(SolveError::Asked(format!("{needs}; this one is {rows}×{cols}")));
-    }
-    if rows != cols {
-        return Err(SolveError::Asked(format!("{needs}, and its columns cut as its rows are")));
-    }
-    Ok(())
-}
-
-/// Has an operator that is used beside A as many rows and columns, cut alike?
-pub(crate) fn check_fits<S: Scalar>(what: &str, t: &dyn Operator<S>, n: Rows) -> Result<(), SolveError> {
-    let (rows, cols) = (Rows::of(t), Rows::of_cols(t));
-    if (rows.total, cols.total) != (n.total, n.total) {
-        return Err(SolveError::Asked(format!("{what} is {rows}×{cols}, {n}×{n} expected")));
-    }
-    if (rows, cols) != (n, n) {
-        return Err(SolveError::Asked(format!("{what} is not cut as the matrix is")));
-    }
-    Ok(())
 }

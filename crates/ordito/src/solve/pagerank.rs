@@ -9,9 +9,10 @@ use crate::solve::blocks::{Block, Columns};
 use crate::solve::control::Control;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
-use crate::solve::operator::{Operator, check_square};
-use crate::solve::shared::{BetweenRanks, Rows, agreed, telling};
+use crate::solve::operator::Operator;
+use crate::solve::shared::{BetweenRanks, Rows, agreed};
 use crate::solve::small::{beside, diagonal, norms, stacked};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
@@ -76,7 +77,7 @@ fn solve<S: Scalar>(
     let asked = |sentence: String| Err(SolveError::Asked(sentence));
     let n = Rows::of(links);
     let ranks = links.shared().map(|shared| shared.ranks);
-    agreed(ranks.as_deref(), check_square("ranks need a square matrix of links", links))?;
+    agreed_on(links, check_square("ranks need a square matrix of links", links))?;
     if n.total == 0 {
         return asked("there are no nodes to be ranked".into());
     }

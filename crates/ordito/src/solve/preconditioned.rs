@@ -6,7 +6,23 @@ use crate::solve::blocks::{Block, Columns};
 use crate::solve::error::SolveError;
 use crate::solve::operator::{Operator, Preconditioner};
 use crate::solve::shared::Rows;
+use crate::solve::together::check_fits;
 use crate::solve::workspace::Workspace;
+
+impl<S: Scalar> Preconditioner<'_, S> {
+    /// Does it fit a matrix of n rows?
+    pub(crate) fn check(&self, n: Rows) -> Result<(), SolveError> {
+        match self {
+            Preconditioner::Diagonal(d) if d.len() != n.local => Err(SolveError::Asked(format!(
+                "the preconditioner has {} numbers, {} expected",
+                d.len(),
+                n.local
+            ))),
+            Preconditioner::Operator(t) => check_fits("the preconditioner", *t, n),
+            _ => Ok(()),
+        }
+    }
+}
 
 pub(crate) enum Prepared<'a, S: Scalar> {
     /// One column.

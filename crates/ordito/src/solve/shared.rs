@@ -4,10 +4,8 @@
 //! same bits, and all small problems are solved from them everywhere alike: so all ranks decide alike. What a rank knows alone (that it was given the wrong number of rows, that whoever watches
 //! wants to stop) is told before it decides anything.
 
-use crate::Scalar;
 use crate::op::RunError;
 use crate::solve::error::SolveError;
-use crate::solve::operator::Operator;
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,19 +50,11 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    fn new(local: usize, share: Option<Share>) -> Self {
+    pub(crate) fn new(local: usize, share: Option<Share>) -> Self {
         match share {
             Some(Share { total, first }) => Rows { local, total: total as usize, first },
             None => Rows { local, total: local, first: 0 },
         }
-    }
-    /// Rows of A.
-    pub(crate) fn of<S: Scalar>(a: &dyn Operator<S>) -> Self {
-        Rows::new(a.rows(), a.shared().map(|shared| shared.rows))
-    }
-    /// Columns of A.
-    pub(crate) fn of_cols<S: Scalar>(a: &dyn Operator<S>) -> Self {
-        Rows::new(a.cols(), a.shared().map(|shared| shared.cols))
     }
 }
 
@@ -90,20 +80,6 @@ pub(crate) fn agreed<R>(
         }
         (_, mine) => mine,
     }
-}
-
-/// A solver's end. What this rank alone has failed by, the others are told.
-pub(crate) fn telling<S: Scalar, R>(
-    a: &dyn Operator<S>,
-    end: Result<R, SolveError>,
-) -> Result<R, SolveError> {
-    if let Err(SolveError::Run(error)) = &end
-        && !matches!(error, RunError::BetweenRanks(_))
-        && let Some(shared) = a.shared()
-    {
-        shared.ranks.fail(&error.to_string());
-    }
-    end
 }
 
 /// The largest of each number over all ranks; one that is none stays none.

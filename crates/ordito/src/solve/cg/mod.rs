@@ -18,9 +18,10 @@ use crate::solve::blocks::Block;
 use crate::solve::control::Control;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
-use crate::solve::operator::{Operator, Preconditioner, check_square};
-use crate::solve::shared::{Rows, agreed, telling};
+use crate::solve::operator::{Operator, Preconditioner};
+use crate::solve::shared::Rows;
 use crate::solve::small::{diagonal, norms, stacked};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -90,9 +91,8 @@ pub fn cg<'a, S: Scalar>(
     options: Cg<'a, S>,
 ) -> Result<Solution<S>, SolveError> {
     let b = b.into();
-    let ranks = a.shared().map(|shared| shared.ranks);
-    let solved = agreed(ranks.as_deref(), check(a, b, &options))
-        .and_then(|()| Solver::new(a, b, &options)?.iterate(options));
+    let solved =
+        agreed_on(a, check(a, b, &options)).and_then(|()| Solver::new(a, b, &options)?.iterate(options));
     telling(a, solved)
 }
 

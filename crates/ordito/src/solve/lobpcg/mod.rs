@@ -14,8 +14,9 @@ use crate::solve::control::Control;
 use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
-use crate::solve::operator::{Operator, Preconditioner, check_fits, check_square};
-use crate::solve::shared::{Rows, agreed, telling};
+use crate::solve::operator::{Operator, Preconditioner};
+use crate::solve::shared::Rows;
+use crate::solve::together::{agreed_on, check_fits, check_square, telling};
 use crate::solve::vectors::Source;
 use basis::Basis;
 
@@ -87,8 +88,7 @@ pub fn lobpcg<'a, S: Scalar>(
 fn solve<'a, S: Scalar>(a: &'a dyn Operator<S>, options: Lobpcg<'a, S>) -> Result<Eigenpairs<S>, SolveError> {
     let n = Rows::of(a);
     let constraints = options.constraints.map_or(0, |y| y.cols());
-    let ranks = a.shared().map(|shared| shared.ranks);
-    agreed(ranks.as_deref(), check(a, &options, n, constraints))?;
+    agreed_on(a, check(a, &options, n, constraints))?;
     let mut basis = Basis::new(a, &options, n)?;
     if let Some(y) = options.constraints {
         basis.constrain(y)?;
