@@ -1,6 +1,6 @@
 //! Arguments that several commands share.
 
-use crate::distributed;
+use crate::host::host;
 use crate::interrupt;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -89,8 +89,7 @@ impl MemoryArgs {
         let cpu = cpu();
         let limits = Limits::of(cpu);
         // Of all that is held at a time: twice what one thing may take by itself. Ranks of one computer share it.
-        let sharing = distributed::host().map_or(1, |host| host.ranks as u64);
-        let default = limits.memory_bytes.saturating_mul(2) / sharing;
+        let default = limits.memory_bytes.saturating_mul(2) / host().ranks as u64;
         // No wish goes beyond the memory there is: an allocation that fails ends the program.
         let memory_bytes = self.memory_limit.unwrap_or(default).min(cpu.memory_bytes.unwrap_or(u64::MAX));
         Limits { memory_bytes, ..limits }
@@ -133,10 +132,7 @@ pub(crate) fn machine(threads: Option<NonZeroUsize>, limits: Limits) -> anyhow::
 /// All cores, or as many as this rank has of those of its computer.
 fn threads_of_this_process() -> Result<usize, ordito::Refusal> {
     let usable = default_threads()?;
-    Ok(match distributed::host() {
-        Some(host) => host.threads(usable, cpu().logical_cores),
-        None => usable,
-    })
+    Ok(host().threads(usable, cpu().logical_cores))
 }
 
 /// What the system tells of the processor. It takes some thirty files, which are read once.

@@ -24,6 +24,7 @@ mod erp_demo;
 mod gemm;
 mod geometry;
 mod hints;
+mod host;
 mod info;
 mod instruments;
 mod interrupt;
@@ -140,23 +141,31 @@ fn main() -> ExitCode {
     let outcome = distributed::begin().and_then(|()| run(cli.command, &console));
     let outcome = distributed::end(outcome);
     take_cache_notes().iter().for_each(|note| console.warn(note));
-    match outcome {
-        Ok(code) => ExitCode::from(code),
-        Err(error) if console::is_broken_pipe(&error) => ExitCode::SUCCESS, // the reader has seen enough
+    let code = match outcome {
+        Ok(code) => code,
+        Err(error) if console::is_broken_pipe(&error) => 0, // the reader has seen enough
         Err(error) => {
             console.error(&error);
             // What could not be written was computed before: that failed while running.
             let unwritten =
                 error.chain().any(|cause| cause.is::<WriteError>()) || console::is_output_error(&error);
-            ExitCode::from(if unwritten { 1 } else { 2 })
+            if unwritten { 1 } else { 2 }
         }
-    }
+    };
+    distributed::close();
+    ExitCode::from(code)
 }
 
 /// The command itself; the exit code.
 fn run(command: Command, console: &Console) -> anyhow::Result<u8> {
     if let Some(name) = alone(&command) {
         distributed::alone(name)?;
+    }
+    #[cfg(feature = "mpi")]
+    if let Some(ranks) = distributed::ranks()
+        && let Some(outcome) = distributed::run(&command, &ranks, console)
+    {
+        return outcome;
     }
     match command {
         Command::Info(args) => info::run(&args, console),

@@ -256,7 +256,8 @@ impl<'a> Session<'a> {
         let statistics = self.request.measure.as_ref().filter(|measure| measure.statistics);
         let statistics = statistics.map(|_| table::statistics(records, width));
         let launches = self.request.verbose.then(|| table::launches(records));
-        let added = [statistics, bars, launches].into_iter().flatten().chain(below);
+        let on_ranks = Some(table::ranks(records));
+        let added = [on_ranks, statistics, bars, launches].into_iter().flatten().chain(below);
         for lines in added.filter(|lines| !lines.is_empty()) {
             self.bar.suspend(|| self.console.line(lines))?;
         }

@@ -60,20 +60,21 @@ pub(crate) struct SpmmArgs {
 }
 
 pub(crate) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
-    let dtype = match (args.dtype, &args.x) {
-        (Some(dtype), _) => dtype,
-        (None, Some(x)) if read_npy_dtype(x)? == NpyDtype::F32 => Dtype::F32,
-        (None, Some(_)) => Dtype::F64,
-        (None, None) => Dtype::F64,
-    };
-    #[cfg(feature = "mpi")]
-    if let Some(ranks) = crate::distributed::ranks() {
-        return with_scalar!(dtype, S => crate::distributed::spmm::run::<S>(args, &ranks, console));
-    }
-    with_scalar!(dtype, S => multiply::<S>(args, console))
+    with_scalar!(args.dtype()?, S => multiply::<S>(args, console))
 }
 
-#[cfg(feature = "mpi")]
+impl SpmmArgs {
+    /// What was asked for, or what X has.
+    pub(crate) fn dtype(&self) -> anyhow::Result<Dtype> {
+        Ok(match (self.dtype, &self.x) {
+            (Some(dtype), _) => dtype,
+            (None, Some(x)) if read_npy_dtype(x)? == NpyDtype::F32 => Dtype::F32,
+            (None, _) => Dtype::F64,
+        })
+    }
+}
+
+#[cfg(feature = "mpi")] // what ranks ask
 impl SpmmArgs {
     /// Columns of a random X.
     pub(crate) fn columns(&self) -> usize {

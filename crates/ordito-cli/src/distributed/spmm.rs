@@ -1,5 +1,6 @@
 //! `mpiexec -n N ordito spmm MATRIX (--x X.npy | --k K) [-o Y.npy]`
 
+use crate::args::with_scalar;
 use crate::console::Console;
 use crate::distributed::check::Checked;
 use crate::distributed::inputs::Input;
@@ -17,11 +18,12 @@ use ordito_mpi::{DistributedDense, Plan, reading};
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) fn run<S: Scalar>(
-    args: &SpmmArgs,
-    ranks: &Arc<dyn Ranks>,
-    console: &Console,
-) -> anyhow::Result<u8> {
+pub(crate) fn run(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Console) -> anyhow::Result<u8> {
+    let dtype = agreed(&**ranks, args.dtype())?;
+    with_scalar!(dtype, S => multiply::<S>(args, ranks, console))
+}
+
+fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Console) -> anyhow::Result<u8> {
     let all: &dyn Ranks = &**ranks;
     agreed(all, args.check_for_ranks())?;
     let (selected, accelerator) = agreed(all, args.product.select_one::<Spmm<S>>())?;

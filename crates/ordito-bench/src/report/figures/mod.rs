@@ -7,6 +7,7 @@ mod looks;
 mod many;
 mod matrices;
 mod quantity;
+mod ranks;
 mod roofline;
 mod speed;
 mod speed_up;
@@ -58,6 +59,18 @@ pub fn sections(runs: &[Run]) -> Vec<Section> {
             "Time over threads",
             "Lower is better. Perfect scaling halves the time with twice the threads.",
             of_groups(threads::times),
+        ),
+        (
+            "ranks",
+            "Speed over ranks",
+            "Perfect scaling doubles with the ranks. A process alone counts as one.",
+            of_groups(ranks::rates),
+        ),
+        (
+            "ranks-efficiency",
+            "Efficiency over ranks",
+            "What the fewest ranks take in all, over what more of them take in all: 100 % is perfect scaling.",
+            of_groups(ranks::efficiencies),
         ),
         (
             "speed-up",

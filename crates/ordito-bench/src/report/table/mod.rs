@@ -8,6 +8,7 @@ mod layout;
 mod matrices;
 mod peers;
 mod product;
+mod ranks;
 mod stages;
 mod variances;
 
@@ -20,6 +21,7 @@ pub use crate::report::table::matrices::matrices;
 pub use crate::report::table::peers::peers;
 pub(crate) use crate::report::table::peers::sentences;
 pub use crate::report::table::product::one;
+pub use crate::report::table::ranks::ranks;
 pub use crate::report::table::stages::{Stage, stages, stages_of};
 pub(crate) use crate::report::table::variances::VARIANCES;
 
@@ -91,6 +93,11 @@ const THREADS: Column = setting(
     |threads| threads.parse().map_or_else(|_| threads.to_owned(), units::threads),
     |r| shown(r.threads, |threads| threads.to_string()),
 );
+const RANKS: Column = setting(
+    "ranks",
+    |ranks| ranks.parse().map_or_else(|_| ranks.to_owned(), units::ranks),
+    |r| shown(r.ranks, |ranks| ranks.to_string()),
+);
 const GEOMETRY: Column = setting("launch", str::to_owned, |r| r.geometry.clone().unwrap_or_default());
 const MAX_REL_ERR: Column = numeric("max rel err", |r| shown(r.max_rel_err, units::error));
 const MEAN_REL_ERR: Column = numeric("mean rel err", |r| shown(r.mean_rel_err, units::error));
@@ -103,6 +110,7 @@ pub(crate) const BENCH: &[Column] = &[
     PLACE,
     K,
     DTYPE,
+    RANKS,
     THREADS,
     GEOMETRY,
     OUTCOME,
@@ -141,6 +149,7 @@ const VERIFY: &[Column] = &[
     PLACE,
     K,
     DTYPE,
+    RANKS,
     THREADS,
     GEOMETRY,
     OUTCOME,

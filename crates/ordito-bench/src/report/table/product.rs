@@ -1,6 +1,7 @@
 //! What `ordito spmm`, `ordito gemm` and `ordito columns` print: one result in a few lines.
 
 use crate::report::record::Record;
+use crate::report::table::ranks::of_one;
 use crate::report::table::shown;
 use ordito::units;
 
@@ -21,6 +22,7 @@ pub fn one(record: &Record) -> String {
     if let (Some(upload), Some(download)) = (record.upload_ns, record.download_ns) {
         lines.push(format!("copies    {} up, {} down", units::duration(upload), units::duration(download)));
     }
+    lines.extend(of_one(record).map(|of_ranks| format!("ranks     {of_ranks}")));
     if record.max_rel_err.is_some() || record.error.is_some() {
         let errors = shown(record.max_rel_err, |error| {
             format!(
