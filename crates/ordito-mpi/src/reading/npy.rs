@@ -6,7 +6,7 @@ use crate::ranks::{Collective, Ranks};
 use crate::reading::together::{agreed, agreed_unless_alone};
 use crate::reading::written::write_together;
 use ordito::io::ReadError;
-use ordito::io::npy::{Conversion, NpyRows, header_of};
+use ordito::io::npy::{Conversion, NpyRows, header_of, header_of_columns, header_of_vector};
 use ordito::{Dense, DenseView, Scalar};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -65,6 +65,37 @@ pub fn write_npy_rows<S: Scalar>(
     local: DenseView<'_, S>,
     path: &Path,
 ) -> Result<(), Error> {
+    write(ranks, rows, local, path, header_of::<S>(rows.total() as usize, local.cols()))
+}
+
+/// Writes numbers of which every rank has some, in one dimension: the bytes that [`ordito::io::npy::write_npy_vector`] writes.
+pub fn write_npy_vector_rows<S: Scalar>(
+    ranks: &dyn Ranks,
+    rows: &Partition,
+    local: DenseView<'_, S>,
+    path: &Path,
+) -> Result<(), Error> {
+    let numbers = rows.total() as usize * local.cols();
+    write(ranks, rows, local, path, header_of_vector::<S>(numbers))
+}
+
+/// Writes the transposed of a matrix of which every rank has some rows: they are columns of the file, which is in Fortran's order.
+pub fn write_npy_columns<S: Scalar>(
+    ranks: &dyn Ranks,
+    columns: &Partition,
+    local: DenseView<'_, S>,
+    path: &Path,
+) -> Result<(), Error> {
+    write(ranks, columns, local, path, header_of_columns::<S>(local.cols(), columns.total() as usize))
+}
+
+fn write<S: Scalar>(
+    ranks: &dyn Ranks,
+    rows: &Partition,
+    local: DenseView<'_, S>,
+    path: &Path,
+    header: Vec<u8>,
+) -> Result<(), Error> {
     check_parts(ranks, rows)?;
     let range = rows.range(ranks.rank());
     let fits = match local.rows() == rows.rows_of(ranks.rank()) {
@@ -78,7 +109,6 @@ pub fn write_npy_rows<S: Scalar>(
     };
     agreed(ranks, fits)?;
     ranks.same("the columns to write", &format!("{} of {}", local.cols(), S::NAME))?;
-    let header = header_of::<S>(rows.total() as usize, local.cols());
     let row_bytes = (local.cols() as u64).saturating_mul(size_of::<S>() as u64);
     let at = |row: u64| row.checked_mul(row_bytes).and_then(|bytes| bytes.checked_add(header.len() as u64));
     let (Some(start), Some(bytes)) = (at(range.start), at(rows.total())) else {

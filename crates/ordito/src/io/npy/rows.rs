@@ -43,3 +43,13 @@ impl NpyRows {
 pub fn header_of<S: Scalar>(rows: usize, cols: usize) -> Vec<u8> {
     Header::bytes_for::<S>(&[rows, cols])
 }
+
+/// What a file of so many numbers in one dimension begins with.
+pub fn header_of_vector<S: Scalar>(length: usize) -> Vec<u8> {
+    Header::bytes_for::<S>(&[length])
+}
+
+/// What a file of this matrix begins with if its numbers follow column by column.
+pub fn header_of_columns<S: Scalar>(rows: usize, cols: usize) -> Vec<u8> {
+    Header::bytes_in_order::<S>(&[rows, cols], true)
+}
