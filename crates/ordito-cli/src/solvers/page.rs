@@ -57,8 +57,7 @@ fn header(solved: &Solved) -> String {
     let fingerprint = &solved.fingerprint;
     let facts: Vec<&str> =
         [fingerprint.cpu.model.as_str(), &fingerprint.date].into_iter().filter(|it| !it.is_empty()).collect();
-    let ranks = ranks_of(solved).map(|ranks| format!("ranks: {ranks}"));
-    let lines = [Some(heading(solved)), Some(solver(solved)), ranks, Some(time(solved))];
+    let lines = [Some(heading(solved)), Some(solver(solved)), ranks_of(solved), Some(time(solved))];
     let lines: Vec<String> =
         lines.into_iter().flatten().map(|line| format!("<p>{}</p>\n", escape(&line))).collect();
     format!(

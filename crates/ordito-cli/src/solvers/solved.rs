@@ -41,7 +41,7 @@ pub(crate) struct OnRanks {
     pub(crate) count: usize,
     /// That they run on.
     pub(crate) computers: usize,
-    /// What carries their messages.
+    /// The group as people call it: "4 ranks of MPICH 4.3".
     pub(crate) by: String,
     /// Nonzeros of the rank that has most, over what it would have if all had as many.
     pub(crate) imbalance: f64,

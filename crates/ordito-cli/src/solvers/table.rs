@@ -38,16 +38,16 @@ pub(crate) fn solver(solved: &Solved) -> String {
     format!("{} on {}, {threads}: {}", question.method, question.place, question.asked)
 }
 
-/// `4 on 2 computers by MPICH 4.3, imbalance 1.02: 12.8 kB travel with every product`
+/// `4 ranks of MPICH 4.3 on 2 computers; 12.8 kB travel with every product; largest part 1.02 of the mean`
 pub(crate) fn ranks(solved: &Solved) -> Option<String> {
-    let OnRanks { count, computers, by, imbalance, bytes_per_product } = solved.question.ranks.as_ref()?;
+    let OnRanks { computers, by, imbalance, bytes_per_product, .. } = solved.question.ranks.as_ref()?;
     let computers = match computers {
         1 => "one computer".to_owned(),
         several => format!("{several} computers"),
     };
     let bytes = units::bytes(*bytes_per_product);
     Some(format!(
-        "{count} on {computers} by {by}, imbalance {imbalance:.2}: {bytes} travel with every product"
+        "{by} on {computers}; {bytes} travel with every product; largest part {imbalance:.2} of the mean"
     ))
 }
 

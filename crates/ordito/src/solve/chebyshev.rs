@@ -307,7 +307,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 residuals: of_all(&self.locked_residuals, &residuals),
                 converged,
             };
-            let cancelled = self.work.tell(&mut control, &step)?;
+            let cancelled = self.work.tell(&mut control, &step);
             steps.push(step);
             if converged == count {
                 break Stopped::Converged;

@@ -161,7 +161,7 @@ pub(crate) fn ritz_pairs<S: Scalar>(
             residuals: scaled.clone(),
             converged: within(&scaled),
         };
-        let cancelled = krylov.work.tell(&mut control, &step)?;
+        let cancelled = krylov.work.tell(&mut control, &step);
         let promising = step.converged == count || krylov.is_complete();
         steps.push(step);
         let worst: f64 = (0..count).filter(|&i| scaled[i] > limits[i]).map(|i| scaled[i]).sum();
@@ -244,7 +244,7 @@ fn all_of_a_few_rows<S: Scalar>(
     let seconds = work.elapsed().as_secs_f64();
     let step =
         Step { iteration: 0, seconds, values: values.clone(), residuals: residuals.clone(), converged };
-    let stopped = match work.tell(&mut control, &step)? {
+    let stopped = match work.tell(&mut control, &step) {
         _ if converged == count => Stopped::Converged,
         true => Stopped::Cancelled,
         false => Stopped::Stagnated,

@@ -230,7 +230,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
             let left: f64 = (0..self.k).filter(|&column| !is_within(column)).map(|j| changes[j]).sum();
             let seconds = self.work.elapsed().as_secs_f64();
             let step = Step { iteration, seconds, values: Vec::new(), residuals: changes, converged };
-            let cancelled = self.work.tell(&mut control, &step)?;
+            let cancelled = self.work.tell(&mut control, &step);
             steps.push(step);
             if converged == self.k {
                 break Stopped::Converged;

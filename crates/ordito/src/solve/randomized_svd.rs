@@ -82,7 +82,7 @@ fn solve<S: Scalar>(
         values.truncate(count);
         let seconds = work.elapsed().as_secs_f64();
         let step = Step { iteration, seconds, values, residuals: Vec::new(), converged: 0 };
-        let cancelled = work.tell(&mut control, &step)?;
+        let cancelled = work.tell(&mut control, &step);
         steps.push(step);
         if cancelled {
             stopped = Some(Stopped::Cancelled);

@@ -103,7 +103,7 @@ fn of_tall<'a, S: Scalar>(
         let stopped = if converged == count { Stopped::Converged } else { Stopped::Stagnated };
         let seconds = work.elapsed().as_secs_f64();
         let step = Step { iteration: 0, seconds, values, residuals: residuals.clone(), converged };
-        let _ = work.tell(&mut control, &step)?; // there is nothing left to end
+        work.tell(&mut control, &step); // there is nothing left to end
         let history = History { steps: vec![step], products: work.products, times: work.times()?, stopped };
         return work.triplets((rows, cols), &pairs, count, keep_on_device, (residuals, history));
     }

@@ -22,6 +22,9 @@ pub(crate) struct Workspace<S: Scalar> {
     blocks: Box<dyn Blocks<S>>,
     /// Whom rows are shared with.
     ranks: Option<Arc<dyn BetweenRanks>>,
+    /// Does whoever watches this rank want to stop? And did anyone, when inner products were last taken?
+    wishes_to_stop: bool,
+    any_wishes_to_stop: bool,
     pub(crate) times: Times,
     /// Vectors that the operator was applied to.
     pub(crate) products: usize,
@@ -50,7 +53,17 @@ impl<S: Scalar> Workspace<S> {
         };
         let ranks = operator.shared().map(|shared| shared.ranks);
         let (times, begun) = (Times::default(), Instant::now());
-        Ok(Workspace { blocks, ranks, times, products: 0, widths: Vec::new(), begun, time_parts })
+        Ok(Workspace {
+            blocks,
+            ranks,
+            wishes_to_stop: false,
+            any_wishes_to_stop: false,
+            times,
+            products: 0,
+            widths: Vec::new(),
+            begun,
+            time_parts,
+        })
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -67,14 +80,11 @@ impl<S: Scalar> Workspace<S> {
         agreed(self.ranks(), mine)
     }
 
-    /// Tells of an iteration. Is it to be the last? Where one rank wants that, all do.
-    pub(crate) fn tell(&self, control: &mut Control<'_>, step: &Step) -> Result<bool, SolveError> {
+    /// Tells of an iteration. Is it to be the last? Wishes of ranks travel with inner products: what one of them wants, all do an iteration later.
+    pub(crate) fn tell(&mut self, control: &mut Control<'_>, step: &Step) -> bool {
         let flow = control.progress.as_mut().map(|progress| progress(step));
-        let mut wishes = [f64::from(flow.is_some_and(|flow| flow.is_break()))];
-        if let Some(ranks) = self.ranks() {
-            ranks.sum(&mut wishes)?;
-        }
-        Ok(wishes[0] > 0.0)
+        self.wishes_to_stop = flow.is_some_and(|flow| flow.is_break());
+        if self.ranks.is_some() { self.any_wishes_to_stop } else { self.wishes_to_stop }
     }
 
     pub(crate) fn add(&mut self, what: &'static str, rows: Rows, cols: usize) -> Result<Block, SolveError> {
@@ -155,17 +165,20 @@ impl<S: Scalar> Workspace<S> {
     }
 
     pub(crate) fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<DMatrix<f64>, SolveError> {
-        let ranks = self.ranks.clone();
-        self.timed(
+        let (ranks, wish) = (self.ranks.clone(), f64::from(self.wishes_to_stop));
+        let (gram, wishes) = self.timed(
             |times| &mut times.gram,
             |blocks| {
-                let mut gram = blocks.gram(left, right)?;
-                if let Some(ranks) = ranks {
-                    ranks.sum(gram.as_mut_slice())?;
-                }
-                Ok(gram)
+                let gram = blocks.gram(left, right)?;
+                let Some(ranks) = ranks else { return Ok((gram, wish)) };
+                let mut numbers: Vec<f64> = gram.iter().copied().chain([wish]).collect();
+                ranks.sum(&mut numbers)?;
+                let wishes = numbers.pop().unwrap_or(wish);
+                Ok((DMatrix::from_vec(gram.nrows(), gram.ncols(), numbers), wishes))
             },
-        )
+        )?;
+        self.any_wishes_to_stop = wishes > 0.0;
+        Ok(gram)
     }
 
     pub(crate) fn combine(

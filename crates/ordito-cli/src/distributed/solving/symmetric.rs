@@ -116,3 +116,72 @@ pub(super) fn largest_row_sum<S: Scalar>(local: &LocalRows<S>) -> f64 {
     let sum = |row: usize| local.row(row).map(|(_, value)| value.to_f64().abs()).sum::<f64>();
     (0..local.rows()).map(sum).fold(0.0, f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ordito::Machine;
+    use ordito::io::{ReadOptions, read_csr};
+    use ordito::matrix::Csr;
+    use ordito_mpi::ranks::{Patience, on_threads};
+
+    const NAMES: [&str; 3] = ["powerlaw:60x5", "stencil5:7", "blocks:6x3x2"];
+
+    /// Rows of all ranks, one behind the other.
+    fn rows_of(
+        made: impl Fn(&dyn Ranks, Input<f64>) -> LocalRows<f64> + Sync,
+        name: &str,
+    ) -> Vec<Vec<(u64, f64)>> {
+        let all = on_threads(3, Patience::default(), |ranks| {
+            let input = Input::<f64>::read(&ranks, name, &ReadOptions::default()).unwrap();
+            let local = made(&ranks, input);
+            (0..local.rows()).map(|row| local.row(row).collect()).collect::<Vec<Vec<_>>>()
+        });
+        all.concat()
+    }
+
+    fn rows_of_csr(a: &Csr<f64>) -> Vec<Vec<(u64, f64)>> {
+        let row = |row: usize| a.row(row).map(|(col, value)| (col as u64, value)).collect();
+        (0..a.rows()).map(row).collect()
+    }
+
+    #[test]
+    fn what_ranks_make_of_a_matrix_is_what_one_process_makes() {
+        let machine = Machine::with_threads(1).unwrap();
+        for name in NAMES {
+            let a = read_csr::<f64>(name).unwrap();
+            let half = crate::solvers::symmetric::half_sum(&a, &machine).unwrap();
+            assert_eq!(rows_of(|ranks, input| half_sum(ranks, &input).unwrap(), name), rows_of_csr(&half));
+            for normalized in [false, true] {
+                let kind = Laplacian { unweighted: true, normalized };
+                let right = kind.of(&a, name, &machine).unwrap();
+                let found = rows_of(|ranks, input| laplacian(ranks, input, kind).unwrap().local, name);
+                assert_eq!(found, rows_of_csr(&right), "{name}, normalized: {normalized}");
+            }
+        }
+    }
+
+    #[test]
+    fn faults_are_told_in_the_same_words_on_every_rank() {
+        let machine = Machine::with_threads(1).unwrap();
+        let name = "uniform:50x4";
+        let a = read_csr::<f64>(name).unwrap();
+        let kind = Laplacian { unweighted: false, normalized: false };
+        let right = [
+            crate::solvers::symmetric::check(&a, name, "; hm", &machine).unwrap_err(),
+            kind.of(&a, name, &machine).unwrap_err(),
+            crate::solvers::diagonal::inverse_diagonal(&a, name).unwrap_err(),
+        ]
+        .map(|error| error.to_string());
+        let found = on_threads(3, Patience::default(), |ranks| {
+            let input = || Input::<f64>::read(&ranks, name, &ReadOptions::default()).unwrap();
+            [
+                check(&ranks, &input(), "; hm").err(),
+                laplacian(&ranks, input(), kind).err(),
+                inverse_diagonal(&ranks, &input()).err(),
+            ]
+            .map(|error| error.unwrap().to_string())
+        });
+        assert!(found.iter().all(|found| *found == right), "{found:?} {right:?}");
+    }
+}

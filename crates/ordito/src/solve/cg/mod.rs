@@ -189,7 +189,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 residuals: self.in_units(&residuals),
                 converged,
             };
-            let cancelled = self.work.tell(&mut control, &step)?;
+            let cancelled = self.work.tell(&mut control, &step);
             steps.push(step);
             if fresh && converged == self.k {
                 break Stopped::Converged;

@@ -167,7 +167,7 @@ fn iterate<S: Scalar>(mut basis: Basis<'_, S>, options: Lobpcg<'_, S>) -> Result
             residuals: residuals[..count].to_vec(),
             converged,
         };
-        let cancelled = basis.work.tell(&mut control, &step)?;
+        let cancelled = basis.work.tell(&mut control, &step);
         steps.push(step);
         if converged == count {
             break Stopped::Converged;
