@@ -2,6 +2,8 @@
 
 use crate::args::{Dtype, ReadArgs, is_same_file, machine, with_scalar};
 use crate::console::Console;
+#[cfg(feature = "mpi")]
+use crate::info_ranks::{self, Forecast, RanksArgs};
 use crate::matrix_input::Matrix;
 use anyhow::Context;
 use clap::Args;
@@ -23,7 +25,8 @@ use std::sync::Arc;
 #[command(after_help = "Examples:
   ordito info bcsstk17.mtx.gz
   ordito info stencil27:40 powerlaw:100000x16 --json
-  ordito info bcsstk17.mtx.gz --html")]
+  ordito info bcsstk17.mtx.gz --html
+  ordito info stencil27:60 --ranks 2..1024*2 --cluster latency=1.5,bandwidth=25")]
 pub(crate) struct InfoArgs {
     /// Paths, bare names or synthetic matrices
     #[arg(value_name = "MATRIX", required = true)]
@@ -49,6 +52,9 @@ pub(crate) struct InfoArgs {
     /// Draw bars with # on a terminal too
     #[arg(long)]
     ascii: bool,
+    #[cfg(feature = "mpi")]
+    #[command(flatten)]
+    ranks: RanksArgs,
 }
 
 pub(crate) fn run(args: &InfoArgs, console: &Console) -> anyhow::Result<u8> {
@@ -108,6 +114,9 @@ struct Facts {
     reason: String,
     /// A GPU, and how long products would take there.
     predicted: (String, Vec<(&'static str, f64)>),
+    /// Ranks, and how long products would take there.
+    #[cfg(feature = "mpi")]
+    forecasts: Vec<Forecast>,
 }
 
 fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> anyhow::Result<Facts> {
@@ -124,7 +133,18 @@ fn describe<S: Scalar>(args: &InfoArgs, machine: &Arc<Machine>, name: &str) -> a
     let choice = Spmm::choose(machine, &subject);
     let predicted = KnownOnDevice::of(&subject.a).predictions::<S>(machine, subject.k);
     let (k, dtype, chosen, reason) = (subject.k, S::NAME, choice.variant, choice.reason);
-    Ok(Facts { matrix, k, dtype, chosen, reason, predicted })
+    #[cfg(feature = "mpi")]
+    let forecasts = args.ranks.forecasts(&subject.a, k)?;
+    Ok(Facts {
+        matrix,
+        k,
+        dtype,
+        chosen,
+        reason,
+        predicted,
+        #[cfg(feature = "mpi")]
+        forecasts,
+    })
 }
 
 impl Facts {
@@ -143,6 +163,11 @@ impl Facts {
                 times.iter().map(|&(name, ns)| (name.to_string(), json!(ns.round()))).collect();
             fields.insert("predicted_for".into(), json!(device));
             fields.insert("predicted_ns".into(), json!(times));
+            #[cfg(feature = "mpi")]
+            if !self.forecasts.is_empty() {
+                let forecasts = self.forecasts.iter().map(Forecast::json).collect();
+                fields.insert("on_ranks".into(), serde_json::Value::Array(forecasts));
+            }
         }
         Ok(facts)
     }
@@ -202,6 +227,8 @@ impl Facts {
         let (device, times) = &self.predicted;
         lines.push(format!("  on a GPU      predicted for {device}, {asked}"));
         lines.extend(times.iter().map(|&(name, ns)| format!("    {name:<24} {:>9}", duration(ns))));
+        #[cfg(feature = "mpi")]
+        lines.extend(info_ranks::table(&self.forecasts, self.k, self.dtype));
         lines.join("\n")
     }
 

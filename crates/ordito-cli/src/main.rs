@@ -26,6 +26,8 @@ mod geometry;
 mod hints;
 mod host;
 mod info;
+#[cfg(feature = "mpi")]
+mod info_ranks;
 mod instruments;
 mod interrupt;
 mod list;
@@ -34,6 +36,7 @@ mod numbers;
 mod operations;
 mod out_folder;
 mod product;
+mod rank_options;
 mod report;
 mod request;
 mod results;

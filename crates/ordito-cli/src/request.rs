@@ -1,6 +1,7 @@
 //! What was asked of `verify` or `bench`, with suite and defaults filled in.
 
 use crate::args::Dtype;
+use crate::rank_options::RankOptions;
 use crate::row_groups::RowGroups;
 use crate::suite::SuiteFiles;
 use crate::targets::Targets;
@@ -29,6 +30,9 @@ pub(crate) struct Request {
     pub(crate) pads: Vec<usize>,
     pub(crate) read: ReadOptions,
     pub(crate) dump: Option<PathBuf>,
+    /// How ranks share a matrix, where there are several.
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+    pub(crate) ranks: RankOptions,
     pub(crate) json: bool,
     pub(crate) verbose: bool,
     /// Is the operation limited by what is multiplied, rather than by what is moved?

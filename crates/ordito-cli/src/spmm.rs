@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::matrix_input::{Matrix, check_dense};
 use crate::product;
 use crate::product::{ProductArgs, note_plan, too_large};
+use crate::rank_options::RankOptions;
 use clap::Args;
 use ordito::Scalar;
 use ordito::io::npy::{Conversion, NpyDtype, bytes_to_read_npy, is_npy_vector, write_npy_vector};
@@ -56,10 +57,13 @@ pub(crate) struct SpmmArgs {
     #[command(flatten)]
     pub(crate) product: ProductArgs,
     #[command(flatten)]
+    pub(crate) ranks: RankOptions,
+    #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
 
 pub(crate) fn run(args: &SpmmArgs, console: &Console) -> anyhow::Result<u8> {
+    args.ranks.check_alone()?;
     with_scalar!(args.dtype()?, S => multiply::<S>(args, console))
 }
 

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::geometry::{Block, LocalSize, geometries, parse_block, parse_local_size};
 use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations::{self, Operation};
+use crate::rank_options::RankOptions;
 use crate::request::{MeasureRequest, Request, SuiteRequest};
 use crate::row_groups::{GroupOrderArg, RowGroups};
 use crate::suite::{Suite, SuiteFiles};
@@ -77,6 +78,8 @@ pub(crate) struct RunArgs {
     /// CPU where most are of padding [default: 2e9], and of a serial dense product [default: 2e10]
     #[arg(long, value_name = "STEPS", value_parser = parse_count)]
     work_limit: Option<u64>,
+    #[command(flatten)]
+    ranks: RankOptions,
     #[command(flatten)]
     read: ReadArgs,
     /// Write operands and result of every incorrect case into folders below DIR
@@ -182,6 +185,7 @@ impl RunArgs {
             pads: or_else(distinct(&self.pad), &[0]),
             read: self.read.options(),
             dump: self.dump.clone(),
+            ranks: self.ranks.clone(),
             json: self.json,
             verbose: self.verbose,
             limited_by_products: operation.is_limited_by_products(),
@@ -196,6 +200,7 @@ impl RunArgs {
             }
             return operations::run(&DistributedSpmm, &request, console);
         }
+        self.ranks.check_alone()?;
         operations::run(operation, &request, console)
     }
 }

@@ -7,6 +7,8 @@
 
 mod dense;
 mod error;
+#[cfg(feature = "metis")]
+mod graph;
 mod halo;
 mod local_rows;
 mod matrix;
@@ -14,6 +16,7 @@ mod partition;
 mod plan;
 pub mod predict;
 pub mod ranks;
+mod renumbering;
 mod team_rows;
 mod teams;
 mod volume;
@@ -22,10 +25,13 @@ mod solving;
 
 pub use dense::DistributedDense;
 pub use error::Error;
+#[cfg(feature = "metis")]
+pub use graph::metis_owners;
 pub use halo::Halo;
 pub use local_rows::LocalRows;
 pub use matrix::DistributedCsr;
 pub use partition::Partition;
 pub use plan::{Plan, Times};
+pub use renumbering::Renumbering;
 pub use teams::Teams;
 pub use volume::Volume;

@@ -1,11 +1,16 @@
-//! Matrices that all ranks read together.
+//! Matrices and vectors that all ranks read and write together.
 
+use crate::rank_options::RankOptions;
 use ordito::Scalar;
 use ordito::io::ReadOptions;
+use ordito::io::npy::Conversion;
 use ordito_bench::report::Record;
-use ordito_mpi::ranks::Ranks;
-use ordito_mpi::reading;
-use ordito_mpi::{DistributedCsr, Error, LocalRows, Partition};
+use ordito_mpi::ranks::{Collective, Ranks};
+use ordito_mpi::reading::DistributedRows;
+use ordito_mpi::{
+    DistributedCsr, DistributedDense, Error, LocalRows, Partition, Renumbering, Teams, reading,
+};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A matrix as it was read, this rank's rows of it.
@@ -14,17 +19,53 @@ pub(super) struct Input<S> {
     pub(super) rows: Partition,
     pub(super) cols: Partition,
     pub(super) local: LocalRows<S>,
+    pub(super) order: Order,
+    teams: Option<Teams>,
+}
+
+/// How rows on ranks lie in files.
+pub(super) struct Order {
+    /// As they are cut in files.
+    rows: Partition,
+    cols: Partition,
+    /// Rows in another order, if a partition was given.
+    renumbering: Option<Renumbering>,
 }
 
 impl<S: Scalar> Input<S> {
-    pub(super) fn read(ranks: &dyn Ranks, name: &str, options: &ReadOptions) -> Result<Self, Error> {
+    pub(super) fn read(
+        ranks: &dyn Ranks,
+        name: &str,
+        options: &ReadOptions,
+        sharing: &RankOptions,
+    ) -> Result<Self, Error> {
+        let count = ranks.count();
+        let teams = sharing.team.map(|size| {
+            Teams::of(size.get(), count)
+                .ok_or(format!("--team {size}: {count} ranks cannot be cut into such teams"))
+        });
+        let teams = ranks.agree(teams.transpose())?;
         let read = reading::load::<S>(ranks, name, options)?;
+        let input = Input { teams, ..Self::as_read(read) };
+        let Some(path) = &sharing.partition else { return Ok(input) };
+        let owners = reading::read_partition(ranks, path, &input.rows)?;
+        let renumbering = Renumbering::new(ranks, &input.rows, &owners)?;
+        let local = renumbering.rows_of(ranks, &input.local)?;
+        let rows = renumbering.rows().clone();
+        let order = Order { renumbering: Some(renumbering), ..input.order };
+        Ok(Input { cols: rows.clone(), rows, local, order, ..input })
+    }
+
+    /// In the order of the file.
+    pub(super) fn as_read(read: DistributedRows<S>) -> Self {
+        let rows = read.rows;
         // X of a square matrix is cut as Y is, so that a solver's vectors are both.
-        let cols = match read.cols == read.rows.total() {
-            true => read.rows.clone(),
-            false => Partition::even(read.cols, ranks.count()),
+        let cols = match read.cols == rows.total() {
+            true => rows.clone(),
+            false => Partition::even(read.cols, rows.ranks()),
         };
-        Ok(Input { name: read.name, rows: read.rows, cols, local: read.local })
+        let order = Order { rows: rows.clone(), cols: cols.clone(), renumbering: None };
+        Input { name: read.name, rows, cols, local: read.local, order, teams: None }
     }
 
     /// What a record says of it.
@@ -41,10 +82,45 @@ impl<S: Scalar> Input<S> {
 
     /// Cut in two, columns numbered anew.
     pub(super) fn distribute(&self, ranks: &Arc<dyn Ranks>) -> Result<DistributedCsr<S>, Error> {
-        DistributedCsr::from_local_rows(ranks, self.rows.clone(), self.cols.clone(), self.local.clone())
+        let (rows, cols, local) = (self.rows.clone(), self.cols.clone(), self.local.clone());
+        DistributedCsr::with_teams(ranks, rows, cols, local, self.teams)
     }
 
-    pub(super) fn into_distributed(self, ranks: &Arc<dyn Ranks>) -> Result<DistributedCsr<S>, Error> {
-        DistributedCsr::from_local_rows(ranks, self.rows, self.cols, self.local)
+    /// The same, in the place of what was read.
+    pub(super) fn into_distributed(
+        self,
+        ranks: &Arc<dyn Ranks>,
+    ) -> Result<(DistributedCsr<S>, Order), Error> {
+        let a = DistributedCsr::with_teams(ranks, self.rows, self.cols, self.local, self.teams)?;
+        Ok((a, self.order))
+    }
+
+    /// X of a file.
+    pub(super) fn read_x(&self, ranks: &dyn Ranks, path: &Path) -> Result<DistributedDense<S>, Error> {
+        let read = reading::read_npy_rows(ranks, path, &self.order.cols, Conversion::Allow)?;
+        let local = match &self.order.renumbering {
+            Some(renumbering) => renumbering.to_new(ranks, read.view())?,
+            None => read,
+        };
+        DistributedDense::from_local(ranks, &self.cols, local)
+    }
+}
+
+impl Order {
+    /// Y as a file, of one dimension where X had one.
+    pub(super) fn write<S: Scalar>(
+        &self,
+        ranks: &dyn Ranks,
+        y: &DistributedDense<S>,
+        path: &Path,
+        is_vector: bool,
+    ) -> Result<(), Error> {
+        let back =
+            self.renumbering.as_ref().map(|renumbering| renumbering.to_old(ranks, y.view())).transpose()?;
+        let local = back.as_ref().map_or(y.view(), |back| back.view());
+        match is_vector {
+            true => reading::write_npy_vector_rows(ranks, &self.rows, local, path),
+            false => reading::write_npy_rows(ranks, &self.rows, local, path),
+        }
     }
 }

@@ -64,7 +64,7 @@ fn on_ranks<S: Scalar>(session: &mut Session<'_>, input: &str, ranks: &Arc<dyn R
     session.say(&format!("reading {input}"));
     let all: &dyn Ranks = &**ranks;
     let request = session.request();
-    let input = Input::<S>::read(all, input, &request.read)?;
+    let input = Input::<S>::read(all, input, &request.read, &request.ranks)?;
     // Without a word about variants: what a program would use.
     let wanted = match request.wanted.patterns.is_empty() {
         true => Wanted::variants([ordito_bench::workbench::AUTO]),

@@ -8,13 +8,13 @@ use crate::distributed::{agreed, notes};
 use crate::interrupt::interrupt;
 use crate::spmm::SpmmArgs;
 use ordito::Scalar;
-use ordito::io::npy::Conversion;
+use ordito::io::npy::is_npy_vector;
 use ordito::op::Op;
 use ordito::spmm::Spmm;
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::workbench::{OracleLimits, Selected};
 use ordito_mpi::ranks::{Collective, Ranks};
-use ordito_mpi::{DistributedDense, Plan, reading};
+use ordito_mpi::{DistributedDense, Plan};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,12 +32,9 @@ fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Consol
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
-    let input = Input::<S>::read(all, &args.matrix, &args.read.options())?;
+    let input = Input::<S>::read(all, &args.matrix, &args.read.options(), &args.ranks)?;
     let x = match &args.x {
-        Some(path) => {
-            let local = reading::read_npy_rows(all, path, &input.cols, Conversion::Allow)?;
-            DistributedDense::from_local(all, &input.cols, local)?
-        }
+        Some(path) => input.read_x(all, path)?,
         None => DistributedDense::random(all, &input.cols, args.columns(), args.read.seed)?,
     };
     busy.say("cutting");
@@ -48,7 +45,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Consol
     let start = Instant::now();
     let k = x.local().cols();
     let (rows, template) = (input.rows.clone(), input.record(0));
-    let a = input.into_distributed(ranks)?;
+    let (a, order) = input.into_distributed(ranks)?;
     let nnz = a.nnz();
     let local_nnz = a.local_nnz();
     let plan = match selected {
@@ -81,7 +78,8 @@ fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Consol
     }
     all.agree(interrupt().check())?;
     if let Some(output) = &args.output {
-        reading::write_npy_rows(all, &rows, y.view(), output)?;
+        let is_vector = args.x.as_ref().is_some_and(|x| is_npy_vector(x).unwrap_or(false));
+        order.write(all, &y, output, is_vector)?;
     }
     drop(busy);
     args.product.conclude(record.clone(), Ok(record), console)

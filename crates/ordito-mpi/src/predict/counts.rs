@@ -110,6 +110,15 @@ impl Counts {
         best
     }
 
+    /// As many ranks with equal parts, if nothing had to travel: what a prediction is held against.
+    pub fn perfect(&self) -> Self {
+        let count = self.ranks.len().max(1) as u64;
+        let [rows, nnz] = [|of: &OfRank| of.rows, |of: &OfRank| of.own_nnz + of.outer_nnz]
+            .map(|of| self.ranks.iter().map(of).sum::<u64>().div_ceil(count));
+        let share = OfRank { rows, own_nnz: nnz, ..OfRank::default() };
+        Counts { teams: Teams::ALONE, ranks: vec![share; self.ranks.len()], cols: self.cols }
+    }
+
     /// Rows that come to the rank that most come to.
     pub fn most(&self) -> u64 {
         self.ranks.iter().map(|of| of.halo_rows() + of.partial_rows).max().unwrap_or(0)

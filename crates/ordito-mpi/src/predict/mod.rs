@@ -10,8 +10,10 @@
 
 mod cluster;
 mod counts;
+mod order;
 mod prediction;
 
 pub use cluster::Cluster;
 pub use counts::{Counts, OfRank};
+pub use order::in_order_of;
 pub use prediction::Prediction;

@@ -6,7 +6,7 @@ use crate::ranks::{Collective, Ranks};
 use crate::reading::together::{agreed, agreed_unless_alone};
 use crate::reading::written::write_together;
 use ordito::io::ReadError;
-use ordito::io::npy::{Conversion, NpyRows, header_of, header_of_columns, header_of_vector};
+use ordito::io::npy::{Conversion, NpyRows, header_of, header_of_columns};
 use ordito::{Dense, DenseView, Scalar};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -65,18 +65,19 @@ pub fn write_npy_rows<S: Scalar>(
     local: DenseView<'_, S>,
     path: &Path,
 ) -> Result<(), Error> {
-    write(ranks, rows, local, path, header_of::<S>(rows.total() as usize, local.cols()))
+    write_as(ranks, rows, local, path, header_of::<S>(&[rows.total() as usize, local.cols()]))
 }
 
-/// Writes numbers of which every rank has some, in one dimension: the bytes that [`ordito::io::npy::write_npy_vector`] writes.
+/// The same of a single column, as an array of one dimension.
 pub fn write_npy_vector_rows<S: Scalar>(
     ranks: &dyn Ranks,
     rows: &Partition,
     local: DenseView<'_, S>,
     path: &Path,
 ) -> Result<(), Error> {
-    let numbers = rows.total() as usize * local.cols();
-    write(ranks, rows, local, path, header_of_vector::<S>(numbers))
+    let fits = (local.cols() == 1).then_some(());
+    agreed(ranks, fits.ok_or(format!("a vector has one column, and this has {}", local.cols())))?;
+    write_as(ranks, rows, local, path, header_of::<S>(&[rows.total() as usize]))
 }
 
 /// Writes the transposed of a matrix of which every rank has some rows: they are columns of the file, which is in Fortran's order.
@@ -86,10 +87,10 @@ pub fn write_npy_columns<S: Scalar>(
     local: DenseView<'_, S>,
     path: &Path,
 ) -> Result<(), Error> {
-    write(ranks, columns, local, path, header_of_columns::<S>(local.cols(), columns.total() as usize))
+    write_as(ranks, columns, local, path, header_of_columns::<S>(local.cols(), columns.total() as usize))
 }
 
-fn write<S: Scalar>(
+fn write_as<S: Scalar>(
     ranks: &dyn Ranks,
     rows: &Partition,
     local: DenseView<'_, S>,

@@ -18,7 +18,7 @@ pub fn ranks(records: &[Record]) -> String {
 }
 
 /// "4 ranks in teams of 2; 1.2 MB travel, from 3 neighbours at most; pack 3 µs, own 500 µs, …".
-pub fn of_one(record: &Record) -> Option<String> {
+pub(crate) fn of_one(record: &Record) -> Option<String> {
     let ranks = record.ranks?;
     let mut parts = vec![units::ranks(ranks) + &shown(record.team, |team| format!(" in teams of {team}"))];
     if let Some(bytes) = record.halo_bytes {

@@ -30,7 +30,7 @@ fn find<S: Scalar>(args: &EigenArgs, ranks: &Arc<dyn Ranks>, console: &Console) 
     };
     let busy = console.busy(format!("reading {}", args.matrix));
     let options = args.solver.read_options();
-    let input = Input::<S>::read(all, &args.matrix, &options)?;
+    let mut input = Input::<S>::as_read(reading::load(all, &args.matrix, &options)?);
     let name = input.name.clone();
     told(all, check_shape((input.rows.total(), input.cols.total()), &name))?;
     let count = told(all, args.count_of(input.rows.total() as usize, &name))?;
@@ -38,8 +38,8 @@ fn find<S: Scalar>(args: &EigenArgs, ranks: &Arc<dyn Ranks>, console: &Console) 
     let (input, taken_as) = match args.of_graph() {
         Some(kind) => (laplacian(all, input, kind)?, Some(kind.name())),
         None if args.symmetrize => {
-            let local = half_sum(all, &input)?;
-            (Input { local, ..input }, Some(HALF_SUM.into()))
+            input.local = half_sum(all, &input)?;
+            (input, Some(HALF_SUM.into()))
         }
         None => {
             check(all, &input, SYMMETRIZE)?;
@@ -52,7 +52,7 @@ fn find<S: Scalar>(args: &EigenArgs, ranks: &Arc<dyn Ranks>, console: &Console) 
             // Cut as A is.
             let read = reading::load_for::<S>(all, mass, &options, Some(rows.clone()))?;
             told(all, check_square((read.rows.total(), read.cols), &read.name, ""))?;
-            let b = Input { name: read.name, rows: read.rows.clone(), cols: read.rows, local: read.local };
+            let b = Input::as_read(read);
             check(all, &b, "; B must be")?;
             Some(b)
         }

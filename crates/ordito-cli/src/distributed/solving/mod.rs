@@ -59,7 +59,7 @@ struct Ready<S: Scalar> {
 impl<S: Scalar> Ready<S> {
     fn new(ranks: &Arc<dyn Ranks>, input: Input<S>, machine: &Arc<Machine>) -> anyhow::Result<Self> {
         let all: &dyn Ranks = &**ranks;
-        let a = input.into_distributed(ranks)?;
+        let (a, _) = input.into_distributed(ranks)?;
         let (local_nnz, nnz, (rows, cols)) = (a.local_nnz(), a.nnz(), a.shape());
         let plan = Plan::new(a, machine)?;
         let [most] = largest(all, [local_nnz as f64])?;

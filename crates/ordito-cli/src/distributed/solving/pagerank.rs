@@ -29,7 +29,7 @@ fn rank<S: Scalar>(args: &PagerankArgs, ranks: &Arc<dyn Ranks>, console: &Consol
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
-    let mut input = Input::<S>::read(all, &args.matrix, &args.solver.read_options())?;
+    let mut input = Input::<S>::as_read(reading::load(all, &args.matrix, &args.solver.read_options())?);
     let (name, rows) = (input.name.clone(), input.rows.clone());
     told(all, check_square((rows.total(), input.cols.total()), &name, ""))?;
     let first = rows.range(all.rank()).start;

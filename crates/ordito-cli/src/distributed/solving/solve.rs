@@ -31,7 +31,7 @@ fn find<S: Scalar>(args: &SolveArgs, ranks: &Arc<dyn Ranks>, console: &Console) 
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
-    let input = Input::<S>::read(all, &args.matrix, &args.solver.read_options())?;
+    let mut input = Input::<S>::as_read(reading::load(all, &args.matrix, &args.solver.read_options())?);
     let (name, rows) = (input.name.clone(), input.rows.clone());
     told(all, check_square((rows.total(), input.cols.total()), &name, ""))?;
     let b = match &args.rhs {
@@ -44,8 +44,8 @@ fn find<S: Scalar>(args: &SolveArgs, ranks: &Arc<dyn Ranks>, console: &Console) 
     let is_vector = told(all, args.is_vector())?;
     busy.say("looking whether it is symmetric");
     let (input, taken_as) = if args.symmetrize {
-        let local = half_sum(all, &input)?;
-        (Input { local, ..input }, Some(HALF_SUM.into()))
+        input.local = half_sum(all, &input)?;
+        (input, Some(HALF_SUM.into()))
     } else {
         check(all, &input, SYMMETRIZE)?;
         (input, None)

@@ -26,7 +26,7 @@ fn find<S: Scalar>(args: &SvdArgs, ranks: &Arc<dyn Ranks>, console: &Console) ->
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
-    let input = Input::<S>::read(all, &args.matrix, &args.solver.read_options())?;
+    let input = Input::<S>::as_read(reading::load(all, &args.matrix, &args.solver.read_options())?);
     let (name, rows, cols) = (input.name.clone(), input.rows.clone(), input.cols.clone());
     let count = told(all, args.count_of([rows.total() as usize, cols.total() as usize, 0], &name))?;
     busy.say("preparing products");

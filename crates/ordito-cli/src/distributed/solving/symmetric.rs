@@ -124,6 +124,7 @@ mod tests {
     use ordito::io::{ReadOptions, read_csr};
     use ordito::matrix::Csr;
     use ordito_mpi::ranks::{Patience, on_threads};
+    use ordito_mpi::reading;
 
     const NAMES: [&str; 3] = ["powerlaw:60x5", "stencil5:7", "blocks:6x3x2"];
 
@@ -133,7 +134,7 @@ mod tests {
         name: &str,
     ) -> Vec<Vec<(u64, f64)>> {
         let all = on_threads(3, Patience::default(), |ranks| {
-            let input = Input::<f64>::read(&ranks, name, &ReadOptions::default()).unwrap();
+            let input = Input::<f64>::as_read(reading::load(&ranks, name, &ReadOptions::default()).unwrap());
             let local = made(&ranks, input);
             (0..local.rows()).map(|row| local.row(row).collect()).collect::<Vec<Vec<_>>>()
         });
@@ -174,7 +175,8 @@ mod tests {
         ]
         .map(|error| error.to_string());
         let found = on_threads(3, Patience::default(), |ranks| {
-            let input = || Input::<f64>::read(&ranks, name, &ReadOptions::default()).unwrap();
+            let input =
+                || Input::<f64>::as_read(reading::load(&ranks, name, &ReadOptions::default()).unwrap());
             [
                 check(&ranks, &input(), "; hm").err(),
                 laplacian(&ranks, input(), kind).err(),

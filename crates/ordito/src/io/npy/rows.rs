@@ -39,14 +39,9 @@ impl NpyRows {
     }
 }
 
-/// What a file of this matrix begins with; its numbers follow, row by row.
-pub fn header_of<S: Scalar>(rows: usize, cols: usize) -> Vec<u8> {
-    Header::bytes_for::<S>(&[rows, cols])
-}
-
-/// What a file of so many numbers in one dimension begins with.
-pub fn header_of_vector<S: Scalar>(length: usize) -> Vec<u8> {
-    Header::bytes_for::<S>(&[length])
+/// What a file of this matrix, or vector, begins with; its numbers follow, row by row.
+pub fn header_of<S: Scalar>(shape: &[usize]) -> Vec<u8> {
+    Header::bytes_for::<S>(shape)
 }
 
 /// What a file of this matrix begins with if its numbers follow column by column.
