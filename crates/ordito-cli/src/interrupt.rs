@@ -8,6 +8,10 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static KEEP_GOING: AtomicBool = AtomicBool::new(false);
+/// Does a first Ctrl-C stop nothing by itself?
+static REMEMBER_ONLY: AtomicBool = AtomicBool::new(false);
+/// Was there one then?
+static REMEMBERED: AtomicBool = AtomicBool::new(false);
 /// Known to every machine of this program.
 static INTERRUPT: LazyLock<Interrupt> = LazyLock::new(Interrupt::default);
 
@@ -28,7 +32,10 @@ const EXIT_INTERRUPTED: i32 = 130;
 pub(crate) fn listen() {
     system::listen(|wish| {
         if wish == Wish::Interrupt && KEEP_GOING.load(Ordering::Relaxed) && !interrupted() {
-            return interrupt().set();
+            return match REMEMBER_ONLY.load(Ordering::Relaxed) {
+                true => REMEMBERED.store(true, Ordering::Relaxed),
+                false => interrupt().set(),
+            };
         }
         // Not set here: the work must not come to an end of its own before this one does.
         remove_unfinished_files();
@@ -44,6 +51,12 @@ pub(crate) fn keep_going() {
     KEEP_GOING.store(true, Ordering::Relaxed);
 }
 
+/// Of ranks that solve together: none of them may leave a product alone, and they stop together where their solver asks.
+#[cfg(feature = "mpi")]
+pub(crate) fn remember_only() {
+    REMEMBER_ONLY.store(true, Ordering::Relaxed);
+}
+
 /// What the first Ctrl-C sets.
 pub(crate) fn interrupt() -> &'static Interrupt {
     &INTERRUPT
@@ -51,7 +64,7 @@ pub(crate) fn interrupt() -> &'static Interrupt {
 
 /// Was there one?
 pub(crate) fn interrupted() -> bool {
-    interrupt().is_set()
+    interrupt().is_set() || REMEMBERED.load(Ordering::Relaxed)
 }
 
 /// A handler that passes the number of a signal on, and a thread that acts on it: it may do what a handler must not.

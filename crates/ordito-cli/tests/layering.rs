@@ -42,7 +42,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("ordito/src/tall_skinny/combine", "contract operands reference cpu cuda select registry"),
     (
         "ordito/src/solve",
-        "error history control vectors operator small directions blocks host_blocks device_blocks workspace preconditioned \
+        "error history control vectors shared operator together small directions blocks host_blocks device_blocks workspace preconditioned \
          orthonormal bounds eigenpairs singular transposed lobpcg krylov lanczos svds randomized_svd chebyshev cg pagerank",
     ),
     ("ordito-bench/src", "check sample convert transfer catalogue report workbench"),

@@ -24,6 +24,7 @@ mod team_rows;
 mod teams;
 mod volume;
 pub mod reading;
+mod solving;
 
 pub use dense::DistributedDense;
 pub use error::Error;

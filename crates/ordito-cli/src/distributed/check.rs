@@ -89,7 +89,7 @@ fn combine(all: &[Record], epsilon: f64, record: &mut Record) {
 }
 
 /// These rows of X, ascending, from wherever they are.
-fn rows_by_number<S: Scalar>(
+pub(super) fn rows_by_number<S: Scalar>(
     ranks: &dyn Ranks,
     cut: &Partition,
     x: &DistributedDense<S>,

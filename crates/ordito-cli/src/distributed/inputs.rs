@@ -6,6 +6,7 @@ use ordito::io::ReadOptions;
 use ordito::io::npy::Conversion;
 use ordito_bench::report::Record;
 use ordito_mpi::ranks::{Collective, Ranks};
+use ordito_mpi::reading::DistributedRows;
 use ordito_mpi::{
     DistributedCsr, DistributedDense, Error, LocalRows, Partition, Renumbering, Teams, reading,
 };
@@ -45,22 +46,26 @@ impl<S: Scalar> Input<S> {
         });
         let teams = ranks.agree(teams.transpose())?;
         let read = reading::load::<S>(ranks, name, options)?;
-        // X of a square matrix is cut as Y is, so that a solver's vectors are both.
-        let cols = match read.cols == read.rows.total() {
-            true => read.rows.clone(),
-            false => Partition::even(read.cols, count),
-        };
-        let order = Order { rows: read.rows, cols, renumbering: None };
-        let Some(path) = &sharing.partition else {
-            let (rows, cols) = (order.rows.clone(), order.cols.clone());
-            return Ok(Input { name: read.name, rows, cols, local: read.local, order, teams });
-        };
-        let owners = reading::read_partition(ranks, path, &order.rows)?;
-        let renumbering = Renumbering::new(ranks, &order.rows, &owners)?;
-        let local = renumbering.rows_of(ranks, &read.local)?;
+        let input = Input { teams, ..Self::as_read(read) };
+        let Some(path) = &sharing.partition else { return Ok(input) };
+        let owners = reading::read_partition(ranks, path, &input.rows)?;
+        let renumbering = Renumbering::new(ranks, &input.rows, &owners)?;
+        let local = renumbering.rows_of(ranks, &input.local)?;
         let rows = renumbering.rows().clone();
-        let order = Order { renumbering: Some(renumbering), ..order };
-        Ok(Input { name: read.name, cols: rows.clone(), rows, local, order, teams })
+        let order = Order { renumbering: Some(renumbering), ..input.order };
+        Ok(Input { cols: rows.clone(), rows, local, order, ..input })
+    }
+
+    /// In the order of the file.
+    pub(super) fn as_read(read: DistributedRows<S>) -> Self {
+        let rows = read.rows;
+        // X of a square matrix is cut as Y is, so that a solver's vectors are both.
+        let cols = match read.cols == rows.total() {
+            true => rows.clone(),
+            false => Partition::even(read.cols, rows.ranks()),
+        };
+        let order = Order { rows: rows.clone(), cols: cols.clone(), renumbering: None };
+        Input { name: read.name, rows, cols, local: read.local, order, teams: None }
     }
 
     /// What a record says of it.

@@ -1,14 +1,15 @@
 //! The same commands on several ranks, as `mpiexec -n N ordito …` starts them.
 //!
 //! Every rank runs the command. Rank 0 speaks; the others compute and keep silent. What one of them cannot do ends all, with one message and one exit code.
-//! `host` shares cores and devices of a computer among its ranks; `inputs` reads, `check` holds results against the oracle, `timer` times the slowest rank; `spmm` and `operation`
-//! are the commands.
+//! `host` shares cores and devices of a computer among its ranks; `inputs` reads, `check` holds results against the oracle, `timer` times the slowest rank; `spmm`, `operation`
+//! and `solving` are the commands.
 
 mod check;
 mod host;
 mod inputs;
 mod notes;
 pub(crate) mod operation;
+pub(crate) mod solving;
 pub(crate) mod spmm;
 mod timer;
 
@@ -68,6 +69,10 @@ pub(crate) fn run(
 ) -> Option<anyhow::Result<u8>> {
     match command {
         Command::Spmm(args) => Some(spmm::run(args, ranks, console)),
+        Command::Eigen(args) => Some(solving::eigen(args, ranks, console)),
+        Command::Svd(args) => Some(solving::svd(args, ranks, console)),
+        Command::Solve(args) => Some(solving::solve(args, ranks, console)),
+        Command::Pagerank(args) => Some(solving::pagerank(args, ranks, console)),
         _ => None,
     }
 }

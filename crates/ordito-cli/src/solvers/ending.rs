@@ -44,16 +44,22 @@ pub(crate) fn conclude(
     console: &Console,
 ) -> anyhow::Result<u8> {
     let written = write_arrays().and_then(|()| write_files(args, solved));
-    if args.json.as_deref().is_some_and(is_standard_output) {
-        console.json(solved)?;
-    } else {
-        console.line(table::text(solved))?;
-    }
+    show(args, solved, console)?;
     written?;
     Ok(u8::from(!solved.is_good()))
 }
 
-fn write_files(args: &SolverArgs, solved: &Solved) -> anyhow::Result<()> {
+/// To the terminal.
+pub(crate) fn show(args: &SolverArgs, solved: &Solved, console: &Console) -> anyhow::Result<()> {
+    if args.json.as_deref().is_some_and(is_standard_output) {
+        console.json(solved)
+    } else {
+        console.line(table::text(solved))
+    }
+}
+
+/// What was asked for beside arrays.
+pub(crate) fn write_files(args: &SolverArgs, solved: &Solved) -> anyhow::Result<()> {
     if let Some(file) = args.json.as_deref().filter(|file| !is_standard_output(file)) {
         let text = json_for_terminal(&serde_json::to_string(solved)?).into_owned() + "\n";
         write_atomically(file, |file| file.write_all(text.as_bytes()))?;

@@ -20,21 +20,10 @@ impl Laplacian {
         // Links are counted before both directions are added: weights of either sign could cancel.
         let counted = self.unweighted.then(|| linked(a)).transpose()?;
         let links = half_sum(counted.as_ref().unwrap_or(a), machine)?;
-        let weight = |value: S| match (self.unweighted, value.to_f64()) {
-            (true, value) => f64::from(value != 0.0),
-            (false, value) => value,
-        };
         let mut degrees = vec![0.0; links.rows()];
         for (row, degree) in degrees.iter_mut().enumerate() {
             for (col, value) in links.row(row).filter(|&(col, _)| col != row) {
-                let weight = weight(value);
-                let (one, other) = (row + 1, col + 1);
-                anyhow::ensure!(
-                    weight >= 0.0 && weight.is_finite(),
-                    "{name}: the link between {one} and {other}, counted from 1, weighs {weight}: a Laplacian needs weights of 0 or \
-                     more; `--unweighted` counts links alone"
-                );
-                *degree += weight;
+                *degree += self.weight(value, (row as u64, col as u64), name)?;
             }
         }
         let entries = links.nnz() + links.rows();
@@ -47,21 +36,59 @@ impl Laplacian {
         };
         for (row, &degree) in degrees.iter().enumerate() {
             for (col, value) in links.row(row).filter(|&(col, _)| col != row) {
-                let weight = weight(value);
-                let scale = if self.normalized { degree.sqrt() * degrees[col].sqrt() } else { 1.0 };
-                // A link that weighs nothing may be the only one.
-                push(row, col, if weight == 0.0 { 0.0 } else { -weight / scale });
+                let weight = self.weight(value, (row as u64, col as u64), name)?;
+                push(row, col, self.beside(weight, degree, degrees[col]));
             }
-            push(row, row, if self.normalized { f64::from(degree > 0.0) } else { degree });
+            push(row, row, self.on_diagonal(degree));
         }
         let laplacian = Coo::new(links.rows(), links.cols(), rows, cols, values)?;
         Ok(machine.pool().install(|| Csr::try_from_owned_coo(laplacian, Duplicates::Keep))?)
     }
 }
 
+impl Laplacian {
+    /// Of a link, both directions added; it must be 0 or more.
+    pub(crate) fn weight<S: Scalar>(
+        self,
+        link: S,
+        (row, col): (u64, u64),
+        name: &str,
+    ) -> anyhow::Result<f64> {
+        let weight = if self.unweighted { f64::from(link.to_f64() != 0.0) } else { link.to_f64() };
+        let (one, other) = (row + 1, col + 1);
+        anyhow::ensure!(
+            weight >= 0.0 && weight.is_finite(),
+            "{name}: the link between {one} and {other}, counted from 1, weighs {weight}: a Laplacian needs weights of 0 or \
+             more; `--unweighted` counts links alone"
+        );
+        Ok(weight)
+    }
+
+    /// What stands for a link between nodes of these degrees.
+    pub(crate) fn beside(self, weight: f64, degree: f64, other: f64) -> f64 {
+        let scale = if self.normalized { degree.sqrt() * other.sqrt() } else { 1.0 };
+        // A link that weighs nothing may be the only one.
+        if weight == 0.0 { 0.0 } else { -weight / scale }
+    }
+
+    pub(crate) fn on_diagonal(self, degree: f64) -> f64 {
+        if self.normalized { f64::from(degree > 0.0) } else { degree }
+    }
+
+    /// "Laplacian", "normalized Laplacian".
+    pub(crate) fn name(self) -> String {
+        if self.normalized { "normalized Laplacian" } else { "Laplacian" }.to_owned()
+    }
+}
+
+/// 1 for a number other than 0.
+pub(crate) fn one_where_linked<S: Scalar>(value: S) -> S {
+    if value == S::ZERO { S::ZERO } else { S::ONE }
+}
+
 /// 1 where there is a number other than 0.
 fn linked<S: Scalar>(a: &Csr<S>) -> anyhow::Result<Csr<S>> {
-    let ones = a.values().iter().map(|value| if *value == S::ZERO { S::ZERO } else { S::ONE });
+    let ones = a.values().iter().copied().map(one_where_linked);
     let (offsets, columns) = (a.row_offsets().to_vec(), a.col_indices().to_vec());
     Ok(Csr::from_parts(a.rows(), a.cols(), offsets, columns, ones.collect())?)
 }

@@ -85,12 +85,16 @@ impl SolverArgs {
         input: &str,
         machine: &Arc<Machine>,
     ) -> anyhow::Result<(String, Csr<S>, Arc<Machine>)> {
-        let max_bytes = self.memory.limits().memory_bytes;
-        let read = ReadOptions { duplicates: Duplicates::Sum, max_bytes, seed: self.seed };
-        let matrix = Matrix::<S>::load_on(machine, input, &read)?;
+        let matrix = Matrix::<S>::load_on(machine, input, &self.read_options())?;
         let machine = machine.holding(machine.held_bytes() + matrix.bytes());
         let (source, a) = matrix.into_csr(&machine)?;
         Ok((source.name, a, machine))
+    }
+
+    /// How a matrix is read.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        let max_bytes = self.memory.limits().memory_bytes;
+        ReadOptions { duplicates: Duplicates::Sum, max_bytes, seed: self.seed }
     }
 
     /// Was it said what residuals are to be?

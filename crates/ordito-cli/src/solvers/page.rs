@@ -1,7 +1,7 @@
 //! What was found, as a page: the table, the way there, where the time went. One file that fetches nothing.
 
 use crate::solvers::solved::Solved;
-use crate::solvers::table::{digits, heading, solver, time};
+use crate::solvers::table::{digits, heading, ranks as ranks_of, solver, time};
 use ordito::files::{WriteError, write_atomically};
 use ordito::solve::Stopped;
 use ordito::units;
@@ -57,8 +57,9 @@ fn header(solved: &Solved) -> String {
     let fingerprint = &solved.fingerprint;
     let facts: Vec<&str> =
         [fingerprint.cpu.model.as_str(), &fingerprint.date].into_iter().filter(|it| !it.is_empty()).collect();
-    let lines =
-        [heading(solved), solver(solved), time(solved)].map(|line| format!("<p>{}</p>\n", escape(&line)));
+    let lines = [Some(heading(solved)), Some(solver(solved)), ranks_of(solved), Some(time(solved))];
+    let lines: Vec<String> =
+        lines.into_iter().flatten().map(|line| format!("<p>{}</p>\n", escape(&line))).collect();
     format!(
         "<p class=\"verdict {class}\" role=\"status\">{}</p>\n{}<p class=\"quiet\">{}</p>\n",
         escape(&solved.outcome()),

@@ -4,8 +4,9 @@ use crate::args::{Dtype, with_scalar};
 use crate::console::Console;
 use crate::solvers::ending::{check_files, conclude, failed};
 use crate::solvers::options::SolverArgs;
-use crate::solvers::solved::{Question, Sizes, Solved, TopNode, column_norms};
-use crate::solvers::symmetric::check_square;
+use crate::solvers::problem::Problem;
+use crate::solvers::solved::{Question, Sizes, Solved, TopNode};
+use crate::solvers::symmetric::{check_square, shape};
 use crate::solvers::watch::Watch;
 use clap::Args;
 use ordito::Scalar;
@@ -31,27 +32,27 @@ Examples:
 )]
 pub(crate) struct PagerankArgs {
     /// A path, a bare name or a synthetic matrix
-    matrix: String,
+    pub(crate) matrix: String,
     /// A column of weights of the nodes for each ranking
     #[arg(long, value_name = "S.npy", conflicts_with = "seed_nodes")]
-    seeds: Option<PathBuf>,
+    pub(crate) seeds: Option<PathBuf>,
     /// A ranking for each of these nodes, counted from 1
     #[arg(long, value_name = "NODES", value_delimiter = ',')]
-    seed_nodes: Vec<NonZeroUsize>,
+    pub(crate) seed_nodes: Vec<NonZeroUsize>,
     /// How often a link is followed, else a node of the seed is gone to
     #[arg(long, value_name = "D", default_value_t = 0.85, allow_negative_numbers = true, value_parser = parse_damping)]
-    damping: f64,
+    pub(crate) damping: f64,
     /// How many nodes of each ranking are shown
     #[arg(long, value_name = "N", default_value_t = 10)]
-    top: usize,
+    pub(crate) top: usize,
     /// Every link weighs 1
     #[arg(long)]
-    unweighted: bool,
+    pub(crate) unweighted: bool,
     /// Where to write the ranks: a column for each seed, one dimension where there is no seed
     #[arg(short, long, value_name = "R.npy")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    solver: SolverArgs,
+    pub(crate) solver: SolverArgs,
 }
 
 fn parse_damping(text: &str) -> Result<f64, String> {
@@ -64,50 +65,28 @@ pub(crate) fn run(args: &PagerankArgs, console: &Console) -> anyhow::Result<u8> 
 }
 
 fn rank<S: Scalar>(args: &PagerankArgs, console: &Console) -> anyhow::Result<u8> {
-    let seeds = args.seeds.as_ref().map(|seeds| seeds.to_string_lossy().into_owned());
-    let inputs: Vec<&str> = [&args.matrix].into_iter().chain(&seeds).map(String::as_str).collect();
-    check_files(&args.solver, &inputs, args.output.as_slice())?;
+    args.check()?;
     let machine = match args.solver.machine(console)? {
         Ok(machine) => machine,
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
     let (name, links, machine) = args.solver.read::<S>(&args.matrix, &machine)?;
-    check_square(&links, &name, "")?;
-    let links = weighed(links, args.unweighted, &name)?;
+    check_square(shape(&links), &name, "")?;
+    let links = weighed(links, args, &name)?;
     let seeds = seeds_of::<S>(args, links.rows(), &machine)?;
-    let count = seeds.as_ref().map_or(1, Dense::cols);
-    let tolerance = args.solver.tolerance::<S>();
-    let question = Question {
-        op: "pagerank",
-        method: "power iteration",
-        asked: match (&seeds, count) {
-            (None, _) => format!("damping {}", args.damping),
-            (Some(_), 1) => format!("one seed, damping {}", args.damping),
-            (Some(_), count) => format!("{count} seeds, damping {}", args.damping),
-        },
-        matrix: name,
-        taken_as: args.unweighted.then(|| "links alone".into()),
-        seed: args.solver.seed,
-        tolerance,
-        tolerance_of: "‖x‖",
-        ..Question::of(&links, &machine)
-    };
     busy.say("preparing products");
+    let size = [links.rows(), links.cols(), links.nnz()];
     let plan = Plan::new(links, &machine)?;
     drop(busy);
-    let watch = Watch::begin(console, count);
-    let found = solve(args, &plan, seeds.as_ref(), Tolerance::Relative(tolerance), &watch);
-    drop(watch);
-    let Ranks { ranks, residuals, history, .. } = match found {
+    let taken_as = args.taken_as();
+    let problem = Problem { name, taken_as, size, plan: &plan, machine: &machine, ranks: None };
+    let (solved, ranks) = match answer(args, &problem, seeds.as_ref(), console) {
         Ok(found) => found,
         Err(error) => return failed(error, console),
     };
-    let solved = Solved {
-        parts_are_known: args.solver.knows_parts(&machine),
-        top: top(&ranks, &args.seed_nodes, args.top),
-        ..Solved::new(question, None, &residuals, Sizes::Given(column_norms(&ranks)), history, &machine)
-    };
+    let columns = (0..ranks.cols()).map(|column| top(&ranks, column, args.top, 0)).collect();
+    let solved = Solved { top: args.named(columns), ..solved };
     let write = || match &args.output {
         Some(output) if seeds.is_none() => Ok(write_npy_vector(ranks.view(), output)?),
         Some(output) => Ok(write_npy(ranks.view(), output)?),
@@ -116,23 +95,104 @@ fn rank<S: Scalar>(args: &PagerankArgs, console: &Console) -> anyhow::Result<u8>
     conclude(&args.solver, &solved, write, console)
 }
 
-/// Links with weights that make sense.
-fn weighed<S: Scalar>(links: Csr<S>, unweighted: bool, name: &str) -> anyhow::Result<Csr<S>> {
-    if unweighted {
-        let one = |value: &S| if value.to_f64() == 0.0 { S::ZERO } else { S::ONE };
-        return Ok(links.with_values(links.values().iter().map(one).collect())?);
+/// Ranks, with all that is told of them but the first nodes.
+pub(crate) fn answer<S: Scalar>(
+    args: &PagerankArgs,
+    problem: &Problem<'_, S>,
+    seeds: Option<&Dense<S>>,
+    console: &Console,
+) -> Result<(Solved, Dense<S>), SolveError> {
+    let (count, tolerance) = (seeds.map_or(1, Dense::cols), args.solver.tolerance::<S>());
+    let question = Question {
+        method: "power iteration",
+        asked: match (seeds, count) {
+            (None, _) => format!("damping {}", args.damping),
+            (Some(_), 1) => format!("one seed, damping {}", args.damping),
+            (Some(_), count) => format!("{count} seeds, damping {}", args.damping),
+        },
+        seed: args.solver.seed,
+        tolerance,
+        tolerance_of: "‖x‖",
+        ..problem.question("pagerank")
+    };
+    let watch = Watch::begin(console, count);
+    let control = args.solver.control(Tolerance::Relative(tolerance), &watch);
+    let options = PageRank { damping: args.damping, control };
+    let found = pagerank(problem.plan, seeds.map(|seeds| seeds.view()), options);
+    drop(watch);
+    let Ranks { ranks, residuals, history, .. } = found?;
+    let sizes = Sizes::Given(problem.column_norms(&ranks)?);
+    let solved = Solved {
+        parts_are_known: args.solver.knows_parts(problem.machine),
+        ..Solved::new(question, None, &residuals, sizes, history, problem.machine)
+    };
+    Ok((solved, ranks))
+}
+
+impl PagerankArgs {
+    /// Can files be written?
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let seeds = self.seeds.as_ref().map(|seeds| seeds.to_string_lossy().into_owned());
+        let inputs: Vec<&str> = [&self.matrix].into_iter().chain(&seeds).map(String::as_str).collect();
+        check_files(&self.solver, &inputs, self.output.as_slice())
     }
-    for row in 0..links.rows() {
-        for (col, value) in links.row(row) {
-            let (weight, from, to) = (value.to_f64(), row + 1, col + 1);
-            anyhow::ensure!(
-                weight >= 0.0 && weight.is_finite(),
-                "{name}: the link from {from} to {to}, counted from 1, weighs {weight}: weights of 0 or more are needed; \
-                 `--unweighted` counts links alone"
-            );
+
+    pub(crate) fn taken_as(&self) -> Option<String> {
+        self.unweighted.then(|| "links alone".into())
+    }
+
+    /// What a link weighs, which must make sense.
+    pub(crate) fn weight<S: Scalar>(
+        &self,
+        value: S,
+        (row, col): (u64, u64),
+        name: &str,
+    ) -> anyhow::Result<S> {
+        if self.unweighted {
+            return Ok(if value.to_f64() == 0.0 { S::ZERO } else { S::ONE });
+        }
+        let (weight, from, to) = (value.to_f64(), row + 1, col + 1);
+        anyhow::ensure!(
+            weight >= 0.0 && weight.is_finite(),
+            "{name}: the link from {from} to {to}, counted from 1, weighs {weight}: weights of 0 or more are needed; \
+             `--unweighted` counts links alone"
+        );
+        Ok(value)
+    }
+
+    /// Is every seed one of so many nodes?
+    pub(crate) fn check_seed_nodes(&self, nodes: u64) -> anyhow::Result<()> {
+        match self.seed_nodes.iter().find(|node| node.get() as u64 > nodes) {
+            Some(node) => anyhow::bail!("--seed-nodes: there is no node {node}, they end with {nodes}"),
+            None => Ok(()),
         }
     }
-    Ok(links)
+
+    /// The first nodes of every ranking, each after what it is seen from.
+    pub(crate) fn named(&self, rankings: Vec<Vec<(u64, f64)>>) -> Vec<TopNode> {
+        let mut found = Vec::new();
+        for (column, ranking) in rankings.into_iter().enumerate() {
+            let seed = self.seed_nodes.get(column).map_or(column + 1, |node| node.get());
+            found.extend(ranking.into_iter().enumerate().map(|(place, (node, rank))| TopNode {
+                seed,
+                place: place + 1,
+                node: node as usize + 1,
+                rank,
+            }));
+        }
+        found
+    }
+}
+
+/// Links with weights that make sense.
+fn weighed<S: Scalar>(links: Csr<S>, args: &PagerankArgs, name: &str) -> anyhow::Result<Csr<S>> {
+    let mut values = Vec::with_capacity(links.nnz());
+    for row in 0..links.rows() {
+        for (col, value) in links.row(row) {
+            values.push(args.weight(value, (row as u64, col as u64), name)?);
+        }
+    }
+    Ok(links.with_values(values)?)
 }
 
 fn seeds_of<S: Scalar>(
@@ -152,40 +212,18 @@ fn seeds_of<S: Scalar>(
         return Ok(None);
     }
     machine.check_memory("seeds", (nodes as u64).checked_mul((count * size_of::<S>()) as u64))?;
+    args.check_seed_nodes(nodes as u64)?;
     let mut seeds = Dense::zeros(nodes, count)?;
     for (column, node) in args.seed_nodes.iter().enumerate() {
-        anyhow::ensure!(node.get() <= nodes, "--seed-nodes: there is no node {node}, they end with {nodes}");
         seeds.view_mut().row_mut(node.get() - 1)[column] = S::ONE;
     }
     Ok(Some(seeds))
 }
 
-/// The first nodes of every ranking.
-fn top<S: Scalar>(ranks: &Dense<S>, seed_nodes: &[NonZeroUsize], count: usize) -> Vec<TopNode> {
-    let mut found = Vec::new();
-    for column in 0..ranks.cols() {
-        let rank = |node: usize| ranks.view().row(node)[column].to_f64();
-        let mut order: Vec<usize> = (0..ranks.rows()).collect();
-        order.sort_by(|&one, &other| rank(other).total_cmp(&rank(one)));
-        let seed = seed_nodes.get(column).map_or(column + 1, |node| node.get());
-        let node = |(place, &node): (usize, &usize)| TopNode {
-            seed,
-            place: place + 1,
-            node: node + 1,
-            rank: rank(node),
-        };
-        found.extend(order.iter().take(count).enumerate().map(node));
-    }
-    found
-}
-
-fn solve<S: Scalar>(
-    args: &PagerankArgs,
-    plan: &Plan<S>,
-    seeds: Option<&Dense<S>>,
-    tolerance: Tolerance,
-    watch: &Watch,
-) -> Result<Ranks<S>, SolveError> {
-    let control = args.solver.control(tolerance, watch);
-    pagerank(plan, seeds.map(|seeds| seeds.view()), PageRank { damping: args.damping, control })
+/// The first nodes of a ranking, of rows whose first is this node.
+pub(crate) fn top<S: Scalar>(ranks: &Dense<S>, column: usize, count: usize, first: u64) -> Vec<(u64, f64)> {
+    let rank = |node: usize| ranks.view().row(node)[column].to_f64();
+    let mut order: Vec<usize> = (0..ranks.rows()).collect();
+    order.sort_by(|&one, &other| rank(other).total_cmp(&rank(one)));
+    order.into_iter().take(count).map(|node| (first + node as u64, rank(node))).collect()
 }

@@ -5,8 +5,9 @@ use crate::console::Console;
 use crate::solvers::diagonal::inverse_diagonal;
 use crate::solvers::ending::{check_files, conclude, failed};
 use crate::solvers::options::SolverArgs;
-use crate::solvers::solved::{Question, Sizes, Solved, column_norms};
-use crate::solvers::symmetric::{check, check_square, half_sum};
+use crate::solvers::problem::Problem;
+use crate::solvers::solved::{Question, Sizes, Solved};
+use crate::solvers::symmetric::{HALF_SUM, SYMMETRIZE, check, check_square, half_sum, shape};
 use crate::solvers::watch::Watch;
 use clap::Args;
 use ordito::Scalar;
@@ -33,93 +34,94 @@ Examples:
 )]
 pub(crate) struct SolveArgs {
     /// A path, a bare name or a synthetic matrix
-    matrix: String,
+    pub(crate) matrix: String,
     /// B
     #[arg(long, value_name = "B.npy")]
-    rhs: Option<PathBuf>,
+    pub(crate) rhs: Option<PathBuf>,
     /// Columns of a random B
     #[arg(long, value_name = "K")]
-    random_rhs: Option<NonZeroUsize>,
+    pub(crate) random_rhs: Option<NonZeroUsize>,
     /// Divide residuals by the diagonal, which must be positive: fewer iterations
     #[arg(long)]
-    jacobi: bool,
+    pub(crate) jacobi: bool,
     /// Compute with (A + Aᵀ)/2
     #[arg(long)]
-    symmetrize: bool,
+    pub(crate) symmetrize: bool,
     /// Where to write X
     #[arg(short, long, value_name = "X.npy")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    solver: SolverArgs,
+    pub(crate) solver: SolverArgs,
 }
 
 pub(crate) fn run(args: &SolveArgs, console: &Console) -> anyhow::Result<u8> {
-    let dtype = match (args.solver.dtype, &args.rhs) {
-        (Some(dtype), _) => dtype,
-        (None, Some(rhs)) if read_npy_dtype(rhs)? == NpyDtype::F32 => Dtype::F32,
-        _ => Dtype::F64,
-    };
-    with_scalar!(dtype, S => find::<S>(args, console))
+    with_scalar!(args.dtype()?, S => find::<S>(args, console))
+}
+
+impl SolveArgs {
+    /// What was asked for, or what B has.
+    pub(crate) fn dtype(&self) -> anyhow::Result<Dtype> {
+        Ok(match (self.solver.dtype, &self.rhs) {
+            (Some(dtype), _) => dtype,
+            (None, Some(rhs)) if read_npy_dtype(rhs)? == NpyDtype::F32 => Dtype::F32,
+            _ => Dtype::F64,
+        })
+    }
+
+    /// Can files be written?
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let rhs = self.rhs.as_ref().map(|rhs| rhs.to_string_lossy().into_owned());
+        let inputs: Vec<&str> = [&self.matrix].into_iter().chain(&rhs).map(String::as_str).collect();
+        check_files(&self.solver, &inputs, self.output.as_slice())
+    }
+
+    /// Has B one dimension? X has as many.
+    pub(crate) fn is_vector(&self) -> anyhow::Result<bool> {
+        Ok(self.rhs.as_ref().map_or(Ok(false), |path| is_npy_vector(path))?)
+    }
+
+    /// Of a random B.
+    pub(crate) fn columns(&self) -> usize {
+        self.random_rhs.map_or(1, NonZeroUsize::get)
+    }
 }
 
 fn find<S: Scalar>(args: &SolveArgs, console: &Console) -> anyhow::Result<u8> {
-    let rhs = args.rhs.as_ref().map(|rhs| rhs.to_string_lossy().into_owned());
-    let inputs: Vec<&str> = [&args.matrix].into_iter().chain(&rhs).map(String::as_str).collect();
-    check_files(&args.solver, &inputs, args.output.as_slice())?;
+    args.check()?;
     let machine = match args.solver.machine(console)? {
         Ok(machine) => machine,
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
     let (name, a, machine) = args.solver.read::<S>(&args.matrix, &machine)?;
-    check_square(&a, &name, "")?;
-    let b = match (&args.rhs, args.random_rhs) {
-        (Some(path), _) => read_rhs::<S>(path, a.rows(), &machine)?,
-        (None, columns) => {
-            let columns = columns.map_or(1, NonZeroUsize::get);
+    check_square(shape(&a), &name, "")?;
+    let b = match &args.rhs {
+        Some(path) => read_rhs::<S>(path, a.rows(), &machine)?,
+        None => {
+            let columns = args.columns();
             let elements = (a.rows() as u64).checked_mul(columns as u64);
             let bytes = elements.and_then(|elements| elements.checked_mul(size_of::<S>() as u64));
             machine.check_memory("B", bytes)?;
             random_dense(a.rows(), columns, args.solver.seed)?
         }
     };
-    let is_vector = args.rhs.as_ref().map_or(Ok(false), |path| is_npy_vector(path))?;
+    let is_vector = args.is_vector()?;
     busy.say("looking whether it is symmetric");
     let (a, taken_as) = if args.symmetrize {
-        (half_sum(&a, &machine)?, Some("(A + Aᵀ)/2".into()))
+        (half_sum(&a, &machine)?, Some(HALF_SUM.into()))
     } else {
-        check(&a, &name, "; `--symmetrize` computes with (A + Aᵀ)/2", &machine)?;
+        check(&a, &name, SYMMETRIZE, &machine)?;
         (a, None)
     };
     let jacobi = args.jacobi.then(|| inverse_diagonal(&a, &name)).transpose()?;
-    let (count, tolerance) = (b.cols(), args.solver.tolerance::<S>());
-    let question = Question {
-        op: "solve",
-        method: if args.jacobi { "cg with jacobi" } else { "cg" },
-        asked: match count {
-            1 => "one right-hand side".into(),
-            count => format!("{count} right-hand sides"),
-        },
-        matrix: name,
-        taken_as,
-        seed: args.solver.seed,
-        tolerance,
-        tolerance_of: "‖b‖",
-        ..Question::of(&a, &machine)
-    };
     busy.say("preparing products");
+    let size = [a.rows(), a.cols(), a.nnz()];
     let plan = Plan::new(a, &machine)?;
     drop(busy);
-    let watch = Watch::begin(console, count);
-    let found = solve(args, &plan, &b, jacobi.as_deref(), Tolerance::Relative(tolerance), &watch);
-    drop(watch);
-    let Solution { x, residuals, history, .. } = match found {
+    let problem = Problem { name, taken_as, size, plan: &plan, machine: &machine, ranks: None };
+    let (solved, x) = match answer(args, &problem, &b, jacobi.as_deref(), console) {
         Ok(found) => found,
         Err(error) => return failed(error, console),
-    };
-    let solved = Solved {
-        parts_are_known: args.solver.knows_parts(&machine),
-        ..Solved::new(question, None, &residuals, Sizes::Given(column_norms(&b)), history, &machine)
     };
     let write = || match &args.output {
         Some(output) if is_vector => Ok(write_npy_vector(x.view(), output)?),
@@ -127,6 +129,40 @@ fn find<S: Scalar>(args: &SolveArgs, console: &Console) -> anyhow::Result<u8> {
         None => Ok(()),
     };
     conclude(&args.solver, &solved, write, console)
+}
+
+/// X, with all that is told of it.
+pub(crate) fn answer<S: Scalar>(
+    args: &SolveArgs,
+    problem: &Problem<'_, S>,
+    b: &Dense<S>,
+    jacobi: Option<&[S]>,
+    console: &Console,
+) -> Result<(Solved, Dense<S>), SolveError> {
+    let (count, tolerance) = (b.cols(), args.solver.tolerance::<S>());
+    let question = Question {
+        method: if args.jacobi { "cg with jacobi" } else { "cg" },
+        asked: match count {
+            1 => "one right-hand side".into(),
+            count => format!("{count} right-hand sides"),
+        },
+        seed: args.solver.seed,
+        tolerance,
+        tolerance_of: "‖b‖",
+        ..problem.question("solve")
+    };
+    let watch = Watch::begin(console, count);
+    let control = args.solver.control(Tolerance::Relative(tolerance), &watch);
+    let preconditioner = jacobi.map(Preconditioner::Diagonal);
+    let found = cg(problem.plan, b.view(), Cg { preconditioner, control, ..Cg::default() });
+    drop(watch);
+    let Solution { x, residuals, history, .. } = found?;
+    let sizes = Sizes::Given(problem.column_norms(b)?);
+    let solved = Solved {
+        parts_are_known: args.solver.knows_parts(problem.machine),
+        ..Solved::new(question, None, &residuals, sizes, history, problem.machine)
+    };
+    Ok((solved, x))
 }
 
 fn read_rhs<S: Scalar>(path: &Path, rows: usize, machine: &Machine) -> anyhow::Result<Dense<S>> {
@@ -139,17 +175,4 @@ fn read_rhs<S: Scalar>(path: &Path, rows: usize, machine: &Machine) -> anyhow::R
         b.rows()
     );
     Ok(b)
-}
-
-fn solve<S: Scalar>(
-    args: &SolveArgs,
-    plan: &Plan<S>,
-    b: &Dense<S>,
-    jacobi: Option<&[S]>,
-    tolerance: Tolerance,
-    watch: &Watch,
-) -> Result<Solution<S>, SolveError> {
-    let control = args.solver.control(tolerance, watch);
-    let preconditioner = jacobi.map(Preconditioner::Diagonal);
-    cg(plan, b.view(), Cg { preconditioner, control, ..Cg::default() })
 }

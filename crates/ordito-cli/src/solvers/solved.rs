@@ -1,8 +1,8 @@
 //! What a solver found, and what is known of how: one object for table, page and JSON.
 
 use crate::interrupt;
-use ordito::machine::{Accelerator, Machine};
-use ordito::matrix::{Csr, Dense};
+use ordito::machine::Machine;
+use ordito::matrix::Dense;
 use ordito::solve::{History, Step, Stopped, Times};
 use ordito::{Scalar, units};
 use ordito_bench::report::{Fingerprint, SCHEMA};
@@ -26,6 +26,8 @@ pub(crate) struct Question {
     #[serde(rename = "where")]
     pub(crate) place: &'static str,
     pub(crate) threads: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ranks: Option<OnRanks>,
     pub(crate) seed: u64,
     /// Relative to `tolerance_of`.
     pub(crate) tolerance: f64,
@@ -33,31 +35,18 @@ pub(crate) struct Question {
     pub(crate) tolerance_of: &'static str,
 }
 
-impl Question {
-    /// Of this matrix on this machine; the rest is to be filled in.
-    pub(crate) fn of<S: Scalar>(a: &Csr<S>, machine: &Machine) -> Self {
-        let place = match machine.accelerator() {
-            Accelerator::None => "cpu",
-            Accelerator::Emulator => "emulator",
-            _ => "cuda",
-        };
-        Question {
-            op: "",
-            method: "",
-            asked: String::new(),
-            matrix: String::new(),
-            taken_as: None,
-            rows: a.rows(),
-            cols: a.cols(),
-            nnz: a.nnz(),
-            dtype: S::NAME,
-            place,
-            threads: machine.threads(),
-            seed: 0,
-            tolerance: 0.0,
-            tolerance_of: "",
-        }
-    }
+/// Processes that a matrix is shared by.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct OnRanks {
+    pub(crate) count: usize,
+    /// That they run on.
+    pub(crate) computers: usize,
+    /// The group as people call it: "4 ranks of MPICH 4.3".
+    pub(crate) by: String,
+    /// Nonzeros of the rank that has most, over what it would have if all had as many.
+    pub(crate) imbalance: f64,
+    /// Of every vector that is multiplied, what travels between them.
+    pub(crate) bytes_per_product: u64,
 }
 
 /// What residuals are held against.
@@ -263,15 +252,15 @@ fn size_of_column(sizes: &Sizes, values: Option<&[f64]>, column: usize) -> f64 {
     }
 }
 
-/// The 2-norm of every column.
-pub(crate) fn column_norms<S: Scalar>(of: &Dense<S>) -> Vec<f64> {
+/// The sum of squares of every column.
+pub(crate) fn column_squares<S: Scalar>(of: &Dense<S>) -> Vec<f64> {
     let mut squares = vec![0.0; of.cols()];
     for row in 0..of.rows() {
         for (square, value) in squares.iter_mut().zip(of.view().row(row)) {
             *square += value.to_f64().powi(2);
         }
     }
-    squares.into_iter().map(f64::sqrt).collect()
+    squares
 }
 
 /// 0 of nothing is 0.

@@ -4,6 +4,7 @@ use crate::args::{Dtype, with_scalar};
 use crate::console::Console;
 use crate::solvers::ending::{check_files, conclude, failed};
 use crate::solvers::options::SolverArgs;
+use crate::solvers::problem::Problem;
 use crate::solvers::solved::{Question, Sizes, Solved, rounding};
 use crate::solvers::watch::Watch;
 use clap::{Args, ValueEnum};
@@ -11,10 +12,12 @@ use ordito::Scalar;
 use ordito::io::npy::write_npy_vector;
 use ordito::io::write_npy;
 use ordito::matrix::{Dense, DenseView};
-use ordito::solve::{RandomizedSvd, SingularTriplets, SolveError, Svds, Tolerance, randomized_svd, svds};
+use ordito::solve::{
+    Operator, RandomizedSvd, SingularTriplets, SolveError, Svds, Tolerance, randomized_svd, svds,
+};
 use ordito::spmm::Plan;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The largest singular values and their vectors.
 #[derive(Debug, Args)]
@@ -29,28 +32,28 @@ Examples:
 )]
 pub(crate) struct SvdArgs {
     /// A path, a bare name or a synthetic matrix, of any shape
-    matrix: String,
+    pub(crate) matrix: String,
     /// How many [default: 10, or as many as there are rows or columns]
     #[arg(long, value_name = "N")]
-    count: Option<NonZeroUsize>,
+    pub(crate) count: Option<NonZeroUsize>,
     /// How they are found
     #[arg(long, value_enum, default_value = "lanczos")]
-    method: Method,
+    pub(crate) method: Method,
     /// Randomized: how often AᵀA is applied [default: 7, or 4 for more than a tenth of all]
     #[arg(long, value_name = "N")]
-    power_iterations: Option<usize>,
+    pub(crate) power_iterations: Option<usize>,
     /// Randomized: random vectors beyond --count [default: 10]
     #[arg(long, value_name = "N")]
-    oversampling: Option<usize>,
+    pub(crate) oversampling: Option<usize>,
     /// Where to write U, σ and Vᵀ
     #[arg(short, long, value_name = "NAME")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    solver: SolverArgs,
+    pub(crate) solver: SolverArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Method {
+pub(crate) enum Method {
     /// A block Krylov space with restarts, which are its iterations: to high accuracy
     Lanczos,
     /// A fixed number of products with random vectors: nearly the largest; --tol, if given, only judges
@@ -65,29 +68,42 @@ pub(crate) fn run(args: &SvdArgs, console: &Console) -> anyhow::Result<u8> {
 }
 
 fn find<S: Scalar>(args: &SvdArgs, console: &Console) -> anyhow::Result<u8> {
-    for (given, option) in [
-        (args.power_iterations.is_some(), "--power-iterations"),
-        (args.oversampling.is_some(), "--oversampling"),
-    ] {
-        anyhow::ensure!(
-            !given || args.method == Method::Randomized,
-            "{option}: only `--method randomized` takes it"
-        );
-    }
-    let files = args.output.as_deref().map(files);
-    check_files(&args.solver, &[&args.matrix], files.as_ref().map_or(&[], |files| &files[..]))?;
+    args.check()?;
     let machine = match args.solver.machine(console)? {
         Ok(machine) => machine,
         Err(code) => return Ok(code),
     };
     let busy = console.busy(format!("reading {}", args.matrix));
     let (name, a, machine) = args.solver.read::<S>(&args.matrix, &machine)?;
-    let least = a.rows().min(a.cols());
-    anyhow::ensure!(least > 0, "{name}: a {} × {} matrix has no singular values", a.rows(), a.cols());
-    let count = args.count.map_or(COUNT.min(least), NonZeroUsize::get);
+    let size = [a.rows(), a.cols(), a.nnz()];
+    let count = args.count_of(size, &name)?;
+    busy.say("preparing products");
+    let plan = Plan::new(a, &machine)?;
+    drop(busy);
+    let problem = Problem { name, taken_as: None, size, plan: &plan, machine: &machine, ranks: None };
+    let (solved, [left, right]) = match answer(args, &problem, count, console) {
+        Ok(found) => found,
+        Err(error) => return failed(error, console),
+    };
+    let write = || {
+        let Some([u, s, vt]) = args.files() else { return Ok(()) };
+        write_npy(left.view(), &u)?;
+        write_values(&solved, &s)?;
+        let transposed = Dense::from_rows(right.cols(), right.rows(), right.view().to_columns())?;
+        Ok(write_npy(transposed.view(), &vt)?)
+    };
+    conclude(&args.solver, &solved, write, console)
+}
+
+/// Singular values with all that is told of them, and vectors of both sides.
+pub(crate) fn answer<S: Scalar>(
+    args: &SvdArgs,
+    problem: &Problem<'_, S>,
+    count: usize,
+    console: &Console,
+) -> Result<(Solved, [Dense<S>; 2]), SolveError> {
     let tolerance = args.solver.tolerance::<S>();
     let question = Question {
-        op: "svd",
         method: match args.method {
             Method::Lanczos => "lanczos",
             Method::Randomized => "randomized",
@@ -96,42 +112,63 @@ fn find<S: Scalar>(args: &SvdArgs, console: &Console) -> anyhow::Result<u8> {
             1 => "the largest singular value".into(),
             count => format!("the {count} largest singular values"),
         },
-        matrix: name,
         seed: args.solver.seed,
         tolerance,
         tolerance_of: "σ",
-        ..Question::of(&a, &machine)
+        ..problem.question("svd")
     };
-    busy.say("preparing products");
-    let plan = Plan::new(a, &machine)?;
-    drop(busy);
     let watch = Watch::begin(console, count);
-    let found = solve(args, &plan, count, Tolerance::Relative(tolerance), &watch);
+    let found = solve(args, problem.plan, count, Tolerance::Relative(tolerance), &watch);
     drop(watch);
-    let SingularTriplets { left, values, right, residuals, history, .. } = match found {
-        Ok(found) => found,
-        Err(error) => return failed(error, console),
-    };
+    let SingularTriplets { left, values, right, residuals, history, .. } = found?;
     let sizes = Sizes::Values { rounding: rounding::<S>(values.first().copied().unwrap_or(0.0)) };
     let solved = Solved {
-        parts_are_known: args.solver.knows_parts(&machine),
+        parts_are_known: args.solver.knows_parts(problem.machine),
         value_name: Some("singular value"),
         bound: Some("a singular value lies within ± its residual of each value"),
         has_goal: args.method == Method::Lanczos || args.solver.has_tolerance(),
-        ..Solved::new(question, Some(values.clone()), &residuals, sizes, history, &machine)
+        ..Solved::new(question, Some(values), &residuals, sizes, history, problem.machine)
     };
-    let write = || {
-        let Some([u, s, vt]) = &files else { return Ok(()) };
-        write_npy(left.view(), u)?;
-        write_npy_vector(DenseView::new(&values, values.len(), 1, 1)?, s)?;
-        let transposed = Dense::from_rows(right.cols(), right.rows(), right.view().to_columns())?;
-        Ok(write_npy(transposed.view(), vt)?)
-    };
-    conclude(&args.solver, &solved, write, console)
+    Ok((solved, [left, right]))
+}
+
+/// σ, in one dimension.
+pub(crate) fn write_values(solved: &Solved, path: &Path) -> anyhow::Result<()> {
+    let values: Vec<f64> = solved.results.iter().filter_map(|row| row.value).collect();
+    Ok(write_npy_vector(DenseView::new(&values, values.len(), 1, 1)?, path)?)
+}
+
+impl SvdArgs {
+    /// Do options fit each other, and can files be written?
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        for (given, option) in [
+            (self.power_iterations.is_some(), "--power-iterations"),
+            (self.oversampling.is_some(), "--oversampling"),
+        ] {
+            anyhow::ensure!(
+                !given || self.method == Method::Randomized,
+                "{option}: only `--method randomized` takes it"
+            );
+        }
+        let files = self.files();
+        check_files(&self.solver, &[&self.matrix], files.as_ref().map_or(&[], |files| &files[..]))
+    }
+
+    /// How many singular values are wanted of a matrix of so many rows and columns.
+    pub(crate) fn count_of(&self, [rows, cols, _]: [usize; 3], name: &str) -> anyhow::Result<usize> {
+        let least = rows.min(cols);
+        anyhow::ensure!(least > 0, "{name}: a {rows} × {cols} matrix has no singular values");
+        Ok(self.count.map_or(COUNT.min(least), NonZeroUsize::get))
+    }
+
+    /// Where U, σ and Vᵀ are written.
+    pub(crate) fn files(&self) -> Option<[PathBuf; 3]> {
+        self.output.as_deref().map(files)
+    }
 }
 
 /// `NAME-u.npy`, `NAME-s.npy`, `NAME-vt.npy`.
-fn files(name: &std::path::Path) -> [PathBuf; 3] {
+fn files(name: &Path) -> [PathBuf; 3] {
     let name =
         if name.extension().is_some_and(|it| it == "npy") { name.with_extension("") } else { name.into() };
     ["u", "s", "vt"].map(|part| {
@@ -143,7 +180,7 @@ fn files(name: &std::path::Path) -> [PathBuf; 3] {
 
 fn solve<S: Scalar>(
     args: &SvdArgs,
-    plan: &Plan<S>,
+    plan: &dyn Operator<S>,
     count: usize,
     tolerance: Tolerance,
     watch: &Watch,

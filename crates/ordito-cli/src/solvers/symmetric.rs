@@ -6,18 +6,62 @@ use ordito::matrix::{Coo, Csr, Duplicates};
 use ordito::refusal::Refusal;
 use std::cmp::Ordering;
 
+/// What is computed with where that was asked for.
+pub(crate) const HALF_SUM: &str = "(A + Aᵀ)/2";
+/// What to do about a matrix that is not symmetric.
+pub(crate) const SYMMETRIZE: &str = "; `--symmetrize` computes with (A + Aᵀ)/2";
+
 /// Two entries that should be the same, and are not.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Difference {
-    row: usize,
-    col: usize,
+pub(crate) struct Difference {
+    row: u64,
+    col: u64,
     value: f64,
     mirrored: f64,
 }
 
+impl Difference {
+    /// The first one of a row of A and of Aᵀ. An entry that is not there is 0.
+    pub(crate) fn in_row<S: Scalar>(
+        row: u64,
+        of_a: impl Iterator<Item = (u64, S)>,
+        of_transposed: impl Iterator<Item = (u64, S)>,
+    ) -> Option<Self> {
+        let (mut one, mut other) = (of_a.peekable(), of_transposed.peekable());
+        loop {
+            let order = match (one.peek(), other.peek()) {
+                (None, None) => return None,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((col, _)), Some((other, _))) => col.cmp(other),
+            };
+            let value = if order.is_le() { one.next() } else { None };
+            let mirrored = if order.is_ge() { other.next() } else { None };
+            let col = value.or(mirrored).map_or(row, |(col, _)| col);
+            let [value, mirrored] = [value, mirrored].map(|entry| entry.map_or(0.0, |(_, it)| it.to_f64()));
+            // What is no number is nobody's mirror image; the solver has a sentence for it.
+            if value != mirrored && !(value.is_nan() && mirrored.is_nan()) {
+                return Some(Difference { row, col, value, mirrored });
+            }
+        }
+    }
+
+    /// Why such a matrix is refused, and what to do.
+    pub(crate) fn sentence(&self, name: &str, advice: &str) -> String {
+        let Difference { value, mirrored, .. } = self;
+        let (row, col) = (self.row + 1, self.col + 1);
+        format!(
+            "{name}: not symmetric: entry ({row}, {col}) is {value}, entry ({col}, {row}) is {mirrored}, counted from 1{advice}"
+        )
+    }
+}
+
+pub(crate) fn shape<S: Scalar>(a: &Csr<S>) -> (u64, u64) {
+    (a.rows() as u64, a.cols() as u64)
+}
+
 /// Refuses a matrix that is not square, saying what takes one.
-pub(crate) fn check_square<S: Scalar>(a: &Csr<S>, name: &str, advice: &str) -> anyhow::Result<()> {
-    let (rows, cols) = a.shape();
+pub(crate) fn check_square((rows, cols): (u64, u64), name: &str, advice: &str) -> anyhow::Result<()> {
     anyhow::ensure!(rows == cols, "{name}: a square matrix is needed, this one is {rows} × {cols}{advice}");
     Ok(())
 }
@@ -29,13 +73,10 @@ pub(crate) fn check<S: Scalar>(
     advice: &str,
     machine: &Machine,
 ) -> anyhow::Result<()> {
-    if let Some(Difference { row, col, value, mirrored }) = first_difference(a, machine)? {
-        let (row, col) = (row + 1, col + 1);
-        anyhow::bail!(
-            "{name}: not symmetric: entry ({row}, {col}) is {value}, entry ({col}, {row}) is {mirrored}, counted from 1{advice}"
-        );
+    match first_difference(a, machine)? {
+        Some(difference) => anyhow::bail!(difference.sentence(name, advice)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The first of them, row by row.
@@ -43,26 +84,12 @@ fn first_difference<S: Scalar>(a: &Csr<S>, machine: &Machine) -> anyhow::Result<
     let bytes = Csr::<S>::bytes_for(a.rows(), a.nnz());
     meanwhile(machine, "Aᵀ, to see whether A is symmetric", bytes)?;
     let transposed = machine.pool().install(|| a.try_transpose())?;
-    for row in 0..a.rows() {
-        let (mut one, mut other) = (a.row(row).peekable(), transposed.row(row).peekable());
-        loop {
-            let order = match (one.peek(), other.peek()) {
-                (None, None) => break,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some((col, _)), Some((other, _))) => col.cmp(other),
-            };
-            let value = if order.is_le() { one.next() } else { None };
-            let mirrored = if order.is_ge() { other.next() } else { None };
-            let col = value.or(mirrored).map_or(row, |(col, _)| col);
-            let [value, mirrored] = [value, mirrored].map(|entry| entry.map_or(0.0, |(_, it)| it.to_f64()));
-            // What is no number is nobody's mirror image; the solver has a sentence for it.
-            if value != mirrored && !(value.is_nan() && mirrored.is_nan()) {
-                return Ok(Some(Difference { row, col, value, mirrored }));
-            }
-        }
-    }
-    Ok(None)
+    let in_row = |row: usize| {
+        let [of_a, of_transposed] =
+            [a, &transposed].map(|matrix| matrix.row(row).map(|(col, value)| (col as u64, value)));
+        Difference::in_row(row as u64, of_a, of_transposed)
+    };
+    Ok((0..a.rows()).find_map(in_row))
 }
 
 /// (A + Aᵀ)/2: exactly symmetric, and A itself where that was.

@@ -25,6 +25,7 @@ use crate::plan::lines::Lines;
 use crate::plan::outer::Outer;
 use crate::plan::pieces::Piece;
 use crate::ranks::{Collective, Ranks, RanksError};
+use crate::solving::Sums;
 use crate::{Halo, Teams, Volume};
 use ordito::{Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
 use std::collections::HashMap;
@@ -80,10 +81,12 @@ pub struct Plan<S: Scalar> {
     /// Messages and memory, for every number of columns that was used.
     lines: Mutex<HashMap<usize, Lines<S>>>,
     times: Mutex<Times>,
+    /// For solvers.
+    pub(crate) sums: Arc<Sums>,
 }
 
 /// A product that panicked left nothing half-done that the next one would see: it begins by packing anew.
-fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -122,6 +125,7 @@ impl<S: Scalar> Plan<S> {
             nnz: a.nnz,
             lines: Mutex::default(),
             times: Mutex::default(),
+            sums: Sums::new(&ranks),
             ranks,
         })
     }

@@ -21,7 +21,7 @@ mod text;
 mod together;
 mod written;
 
-pub use npy::{read_npy_rows, write_npy_rows, write_npy_vector_rows};
+pub use npy::{read_npy_rows, write_npy_columns, write_npy_rows, write_npy_vector_rows};
 pub use partition_file::read_partition;
 
 use crate::error::Error;

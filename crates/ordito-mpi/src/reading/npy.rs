@@ -6,7 +6,7 @@ use crate::ranks::{Collective, Ranks};
 use crate::reading::together::{agreed, agreed_unless_alone};
 use crate::reading::written::write_together;
 use ordito::io::ReadError;
-use ordito::io::npy::{Conversion, NpyRows, header_of};
+use ordito::io::npy::{Conversion, NpyRows, header_of, header_of_columns};
 use ordito::{Dense, DenseView, Scalar};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -65,7 +65,7 @@ pub fn write_npy_rows<S: Scalar>(
     local: DenseView<'_, S>,
     path: &Path,
 ) -> Result<(), Error> {
-    write_as(ranks, rows, local, path, &[rows.total() as usize, local.cols()])
+    write_as(ranks, rows, local, path, header_of::<S>(&[rows.total() as usize, local.cols()]))
 }
 
 /// The same of a single column, as an array of one dimension.
@@ -77,7 +77,17 @@ pub fn write_npy_vector_rows<S: Scalar>(
 ) -> Result<(), Error> {
     let fits = (local.cols() == 1).then_some(());
     agreed(ranks, fits.ok_or(format!("a vector has one column, and this has {}", local.cols())))?;
-    write_as(ranks, rows, local, path, &[rows.total() as usize])
+    write_as(ranks, rows, local, path, header_of::<S>(&[rows.total() as usize]))
+}
+
+/// Writes the transposed of a matrix of which every rank has some rows: they are columns of the file, which is in Fortran's order.
+pub fn write_npy_columns<S: Scalar>(
+    ranks: &dyn Ranks,
+    columns: &Partition,
+    local: DenseView<'_, S>,
+    path: &Path,
+) -> Result<(), Error> {
+    write_as(ranks, columns, local, path, header_of_columns::<S>(local.cols(), columns.total() as usize))
 }
 
 fn write_as<S: Scalar>(
@@ -85,7 +95,7 @@ fn write_as<S: Scalar>(
     rows: &Partition,
     local: DenseView<'_, S>,
     path: &Path,
-    shape: &[usize],
+    header: Vec<u8>,
 ) -> Result<(), Error> {
     check_parts(ranks, rows)?;
     let range = rows.range(ranks.rank());
@@ -100,7 +110,6 @@ fn write_as<S: Scalar>(
     };
     agreed(ranks, fits)?;
     ranks.same("the columns to write", &format!("{} of {}", local.cols(), S::NAME))?;
-    let header = header_of::<S>(shape);
     let row_bytes = (local.cols() as u64).saturating_mul(size_of::<S>() as u64);
     let at = |row: u64| row.checked_mul(row_bytes).and_then(|bytes| bytes.checked_add(header.len() as u64));
     let (Some(start), Some(bytes)) = (at(range.start), at(rows.total())) else {

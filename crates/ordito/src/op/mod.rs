@@ -293,6 +293,9 @@ pub enum RunError {
     /// The result breaks the invariant of its format.
     #[error("the result is no valid matrix: {0}")]
     InvalidResult(#[from] FormatError),
+    /// Another rank has failed, or could not be reached: what is known of it.
+    #[error("{0}")]
+    BetweenRanks(String),
 }
 
 /// Has an operand the shape that fits?

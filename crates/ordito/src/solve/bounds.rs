@@ -3,6 +3,7 @@
 use crate::Scalar;
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::small::{norms, symmetric_eigen};
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -17,8 +18,8 @@ impl<S: Scalar> Workspace<S> {
         a: &dyn Operator<S>,
         seed: u64,
     ) -> Result<(f64, f64), SolveError> {
-        let n = a.rows();
-        if n == 0 {
+        let n = Rows::of(a);
+        if n.total == 0 {
             return Ok((0.0, 0.0));
         }
         let mut of = |what| Ok::<_, SolveError>(self.add(what, n, 1)?.all());
@@ -27,7 +28,7 @@ impl<S: Scalar> Workspace<S> {
         let length = norms(&self.gram(&[v], &[v])?)[0];
         self.combine(&[v], &DMatrix::from_element(1, 1, 1.0 / length), &[v])?;
         let (mut diagonal, mut beside): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
-        for step in 0..BOUND_STEPS.min(n) {
+        for step in 0..BOUND_STEPS.min(n.total) {
             let left = beside.last().copied().unwrap_or(0.0);
             self.apply(a, v, w)?;
             let inner = self.gram(&[v], &[w])?[(0, 0)];
@@ -38,7 +39,7 @@ impl<S: Scalar> Workspace<S> {
             }
             diagonal.push(inner);
             beside.push(length);
-            if step + 1 == n || length <= 4.0 * S::EPSILON * inner.abs() || length == 0.0 {
+            if step + 1 == n.total || length <= 4.0 * S::EPSILON * inner.abs() || length == 0.0 {
                 break;
             }
             self.combine(&[w], &DMatrix::from_element(1, 1, 1.0 / length), &[w])?;

@@ -13,7 +13,9 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -75,7 +77,11 @@ pub fn chebyshev<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Chebyshev<'a, S>,
 ) -> Result<Eigenpairs<S>, SolveError> {
-    check(a, &options)?;
+    telling(a, solve(a, options))
+}
+
+fn solve<S: Scalar>(a: &dyn Operator<S>, options: Chebyshev<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
+    agreed_on(a, check(a, &options))?;
     let mut solver = Solver::new(a, &options)?;
     if solver.k > 0 {
         (solver.lower, solver.upper) = solver.work.bounds_of_spectrum(a, options.control.seed)?;
@@ -89,20 +95,18 @@ pub fn chebyshev<'a, S: Scalar>(
 
 fn check<S: Scalar>(a: &dyn Operator<S>, options: &Chebyshev<'_, S>) -> Result<(), SolveError> {
     let asked = |sentence: String| Err(SolveError::Asked(sentence));
-    let (n, count) = (a.rows(), options.count);
-    if a.cols() != n {
-        return asked(format!("eigenvectors need a square matrix; this one is {n}×{}", a.cols()));
-    }
+    let (n, count) = (Rows::of(a), options.count);
+    check_square("eigenvectors need a square matrix", a)?;
     if let Some(start) = options.start {
-        if start.rows() != n {
-            return asked(format!("the starting block has {} rows, {n} expected", start.rows()));
+        if start.rows() != n.local {
+            return asked(format!("the starting block has {} rows, {} expected", start.rows(), n.local));
         }
         if start.cols() < count {
             return asked(format!("{count} eigenpairs of a starting block of {} columns", start.cols()));
         }
     }
     let block = options.start.map_or(count, |start| start.cols());
-    if block > n {
+    if block > n.total {
         return asked(format!("{block} eigenpairs of a matrix of {n} rows: there are only {n}"));
     }
     if options.which == Which::LargestMagnitude {
@@ -122,7 +126,7 @@ fn check<S: Scalar>(a: &dyn Operator<S>, options: &Chebyshev<'_, S>) -> Result<(
 struct Solver<'a, S: Scalar> {
     a: &'a dyn Operator<S>,
     which: Which,
-    n: usize,
+    n: Rows,
     k: usize,
     work: Workspace<S>,
     /// Those that are still iterated with, at the front of their block; A times them; and room.
@@ -142,12 +146,12 @@ struct Solver<'a, S: Scalar> {
 
 impl<'a, S: Scalar> Solver<'a, S> {
     fn new(a: &'a dyn Operator<S>, options: &Chebyshev<'_, S>) -> Result<Self, SolveError> {
-        let n = a.rows();
+        let n = Rows::of(a);
         let mut work = Workspace::of(a, options.control.time_parts)?;
         let k = match options.start {
             Some(start) => start.cols(),
             // Some more than are wanted: the last ones converge as fast as the gap to those that are left out is wide.
-            None => (options.count + (options.count / 4).clamp(4, 32)).min(n),
+            None => (options.count + (options.count / 4).clamp(4, 32)).min(n.total),
         };
         let x = work.add("X", n, k)?;
         let ax = work.add("A·X", n, k)?;
@@ -303,12 +307,12 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 residuals: of_all(&self.locked_residuals, &residuals),
                 converged,
             };
-            let flow = control.progress.as_mut().map(|progress| progress(&step));
+            let cancelled = self.work.tell(&mut control, &step);
             steps.push(step);
             if converged == count {
                 break Stopped::Converged;
             }
-            if flow.is_some_and(|flow| flow.is_break()) {
+            if cancelled {
                 break Stopped::Cancelled;
             }
             if iteration >= control.max_iterations {

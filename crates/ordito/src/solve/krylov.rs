@@ -8,6 +8,7 @@ use crate::solve::blocks::{Block, Columns};
 use crate::solve::directions::orthonormal_directions;
 use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
+use crate::solve::shared::Rows;
 use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmetric_eigen};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
@@ -53,19 +54,20 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// Of what was asked for: columns of a block and of the basis, and shape of a starting block.
     pub(crate) fn new(
-        (n, count): (usize, usize),
+        (n, count): (Rows, usize),
         (block, subspace): (Option<usize>, Option<usize>),
         start: Option<(usize, usize)>,
     ) -> Result<Self, SolveError> {
         let asked = |sentence: String| Err(SolveError::Asked(sentence));
-        if count == 0 || count > n {
+        if count == 0 || count > n.total {
             return asked(format!(
                 "{count} eigenpairs of a matrix of {n} rows: between 1 and {n} can be found"
             ));
         }
-        if let Some((rows, _)) = start.filter(|(rows, _)| *rows != n) {
-            return asked(format!("the starting block has {rows} rows, {n} expected"));
+        if let Some((rows, _)) = start.filter(|(rows, _)| *rows != n.local) {
+            return asked(format!("the starting block has {rows} rows, {} expected", n.local));
         }
+        let n = n.total;
         let block = block.or(start.map(|(_, cols)| cols)).unwrap_or(if count >= 6 { 4 } else { 2 });
         if block == 0 {
             return asked("a block of 0 columns".into());
@@ -91,7 +93,7 @@ pub(crate) struct Ritz {
 
 pub(crate) struct Krylov<S: Scalar> {
     pub(crate) work: Workspace<S>,
-    n: usize,
+    n: Rows,
     sizes: Sizes,
     which: Which,
     seed: u64,
@@ -114,7 +116,7 @@ pub(crate) struct Krylov<S: Scalar> {
 impl<S: Scalar> Krylov<S> {
     pub(crate) fn new(
         mut work: Workspace<S>,
-        n: usize,
+        n: Rows,
         sizes: Sizes,
         which: Which,
         seed: u64,
@@ -159,7 +161,7 @@ impl<S: Scalar> Krylov<S> {
 
     /// A block of so many good columns, filled up with random ones that are orthonormal to everything; fewer where there is no room for more.
     fn filled_up(&mut self, block: Block, good: usize) -> Result<Option<Columns>, SolveError> {
-        let wanted = block.cols.min(self.n - self.dimension().min(self.n));
+        let wanted = block.cols.min(self.n.total - self.dimension().min(self.n.total));
         self.seed = self.seed.wrapping_add(16); // not those that were tried before
         let (x, drawn) = (block.first(wanted), (self.n, self.seed));
         let good = self.work.fill_up(x, good.min(wanted), &self.basis, drawn)?;
@@ -227,7 +229,7 @@ impl<S: Scalar> Krylov<S> {
         self.projected = projected;
         // What is left becomes the next block; what is nothing but rounding does not.
         let to = self.free_block()?;
-        let least = S::EPSILON * self.projected.amax() * 4.0 * (self.n as f64).sqrt().max(8.0);
+        let least = S::EPSILON * self.projected.amax() * 4.0 * (self.n.total as f64).sqrt().max(8.0);
         let left = norms(&gram.rows(dimension, next.count).into_owned());
         // What a single pass measured still holds its part of the basis: that is far above rounding then.
         let good: Vec<usize> = (0..next.count).filter(|&column| left[column] > least).collect();

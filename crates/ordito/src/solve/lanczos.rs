@@ -6,16 +6,17 @@
 
 use crate::Scalar;
 use crate::solve::blocks::Block;
-use crate::solve::control::{Control, Progress};
+use crate::solve::control::Control;
 use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::krylov::{Krylov, Product, Sizes, residuals_of};
 use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::small::{check_scale, columns, symmetric_eigen};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
-use std::ops::ControlFlow;
 
 /// Rows up to which all eigenpairs are found at once: a basis would hold most of them anyway.
 pub(crate) const DENSE: usize = 64;
@@ -68,11 +69,12 @@ pub fn eigsh<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Lanczos<'a, S>,
 ) -> Result<Eigenpairs<S>, SolveError> {
-    let n = a.rows();
-    if a.cols() != n {
-        let sentence = format!("eigenvectors need a square matrix; this one is {n}×{}", a.cols());
-        return Err(SolveError::Asked(sentence));
-    }
+    telling(a, solve(a, options))
+}
+
+fn solve<S: Scalar>(a: &dyn Operator<S>, options: Lanczos<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
+    let n = Rows::of(a);
+    agreed_on(a, check_square("eigenvectors need a square matrix", a))?;
     let work = Workspace::of(a, options.control.time_parts)?;
     let mut product = |work: &mut Workspace<S>, x, y| work.apply(a, x, y);
     let tolerance = options.control.tolerance_of::<S>();
@@ -109,18 +111,19 @@ pub(crate) struct Found<S: Scalar> {
 pub(crate) fn ritz_pairs<S: Scalar>(
     work: Workspace<S>,
     product: &mut Product<'_, S>,
-    n: usize,
+    n: Rows,
     options: Lanczos<'_, S>,
     limit: &dyn Fn(f64, f64) -> f64,
 ) -> Result<(Found<S>, Block), SolveError> {
     let start = options.start.map(|start| (start.rows(), start.cols()));
-    let sizes = Sizes::new((n, options.count), (options.block, options.subspace), start)?;
+    let sizes = Sizes::new((n, options.count), (options.block, options.subspace), start);
+    let sizes = work.agreed(sizes)?;
     let Lanczos { count, which, start, mut control, .. } = options;
     if !control.tolerance_of::<S>().is_valid() {
         return Err(SolveError::Asked("the tolerance must be a number of 0 or more".into()));
     }
-    if n <= DENSE {
-        return all_of_a_few_rows(work, product, n, (count, which), limit, control.progress);
+    if n.total <= DENSE {
+        return all_of_a_few_rows(work, product, n, (count, which), limit, control);
     }
     let mut krylov = Krylov::new(work, n, sizes, which, control.seed)?;
     krylov.start(start)?;
@@ -158,13 +161,13 @@ pub(crate) fn ritz_pairs<S: Scalar>(
             residuals: scaled.clone(),
             converged: within(&scaled),
         };
-        let flow = control.progress.as_mut().map(|progress| progress(&step));
+        let cancelled = krylov.work.tell(&mut control, &step);
         let promising = step.converged == count || krylov.is_complete();
         steps.push(step);
         let worst: f64 = (0..count).filter(|&i| scaled[i] > limits[i]).map(|i| scaled[i]).sum();
         (best, since_best) = if worst < 0.99 * best { (worst, 0) } else { (best, since_best + 1) };
         let at_rounding = worst <= 1e3 * count as f64 * S::EPSILON * krylov.size();
-        let ending = if flow.is_some_and(|flow| flow.is_break()) {
+        let ending = if cancelled {
             Some(Stopped::Cancelled)
         } else if steps.len() > control.max_iterations {
             Some(Stopped::Limit)
@@ -220,12 +223,12 @@ pub(crate) fn ritz_pairs<S: Scalar>(
 fn all_of_a_few_rows<S: Scalar>(
     mut work: Workspace<S>,
     product: &mut Product<'_, S>,
-    n: usize,
+    n: Rows,
     (count, which): (usize, Which),
     limit: &dyn Fn(f64, f64) -> f64,
-    mut progress: Option<Progress<'_>>,
+    mut control: Control<'_>,
 ) -> Result<(Found<S>, Block), SolveError> {
-    let (unit, image) = (work.unit_block(n)?, work.add("A", n, n)?);
+    let (unit, image) = (work.unit_block(n)?, work.add("A", n, n.total)?);
     product(&mut work, unit.all(), image.all())?;
     let a = work.gram(&[unit.all()], &[image.all()])?;
     let eigen = work.small(|| symmetric_eigen(&a, "A·V"))?;
@@ -241,11 +244,10 @@ fn all_of_a_few_rows<S: Scalar>(
     let seconds = work.elapsed().as_secs_f64();
     let step =
         Step { iteration: 0, seconds, values: values.clone(), residuals: residuals.clone(), converged };
-    let flow = progress.as_mut().map(|progress| progress(&step));
-    let stopped = match flow {
+    let stopped = match work.tell(&mut control, &step) {
         _ if converged == count => Stopped::Converged,
-        Some(ControlFlow::Break(())) => Stopped::Cancelled,
-        _ => Stopped::Stagnated,
+        true => Stopped::Cancelled,
+        false => Stopped::Stagnated,
     };
     Ok((Found { work, values, residuals, steps: vec![step], stopped }, result))
 }

@@ -11,7 +11,7 @@
 //! | [`pagerank`](pagerank()) | ranks of the nodes of a graph, for many seeds |
 //!
 //! All of them take an [`Operator`]: a [`Plan`](crate::spmm::Plan), a closure. They run where it runs: on the CPU, or wholly on a GPU, where
-//! only small matrices of inner products travel. Each loop is written once, over `Blocks`. A result tells how it was found
+//! only small matrices of inner products travel; or on many ranks, each with its rows of every block ([`Operator::shared`]). Each loop is written once, over `Blocks`. A result tells how it was found
 //! ([`History`]), and its residuals are those of fresh products. That a limit was reached is no error, but is said ([`Stopped`]).
 
 mod blocks;
@@ -34,9 +34,11 @@ mod orthonormal;
 mod pagerank;
 mod preconditioned;
 mod randomized_svd;
+mod shared;
 mod singular;
 mod small;
 mod svds;
+mod together;
 mod transposed;
 mod vectors;
 mod workspace;
@@ -53,6 +55,7 @@ pub use operator::{FromFn, Operator, Preconditioner};
 pub use orthonormal::Orthonormal;
 pub use pagerank::{PageRank, Ranks, pagerank};
 pub use randomized_svd::{RandomizedSvd, randomized_svd};
+pub use shared::{BetweenRanks, Share, Shared};
 pub use singular::SingularTriplets;
 pub use svds::{Svds, svds};
 pub use vectors::Source;

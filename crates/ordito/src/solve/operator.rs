@@ -6,13 +6,14 @@ use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::refusal::Refusal;
-use crate::solve::error::SolveError;
+use crate::solve::shared::{Rows, Shared};
 use crate::spmm::{Plan, ViewPlan};
 use std::sync::Arc;
 
 /// A linear map of blocks of vectors: a [`Plan`], a closure ([`FromFn`]), anything that can be multiplied with.
 ///
-/// A solver runs where its operator does: wholly on the device of an operator that has one, else on the CPU.
+/// A solver runs where its operator does: wholly on the device of an operator that has one, else on the CPU; and on all ranks that [share](Operator::shared) it. There every
+/// rank calls the solver, with the same options: rows, columns and all blocks of vectors that are given or found are this rank's.
 pub trait Operator<S: Scalar>: Sync {
     /// Rows of A.
     fn rows(&self) -> usize;
@@ -42,6 +43,10 @@ pub trait Operator<S: Scalar>: Sync {
     }
     /// The threads that the rest of the work is done by; none: all cores.
     fn machine(&self) -> Option<Arc<Machine>> {
+        None
+    }
+    /// How ranks share it; none: all of it is here.
+    fn shared(&self) -> Option<Shared> {
         None
     }
 }
@@ -154,26 +159,21 @@ where
     }
 }
 
+impl Rows {
+    /// Rows of A.
+    pub(crate) fn of<S: Scalar>(a: &dyn Operator<S>) -> Self {
+        Rows::new(a.rows(), a.shared().map(|shared| shared.rows))
+    }
+    /// Columns of A.
+    pub(crate) fn of_cols<S: Scalar>(a: &dyn Operator<S>) -> Self {
+        Rows::new(a.cols(), a.shared().map(|shared| shared.cols))
+    }
+}
+
 /// What residuals are multiplied by, so that fewer iterations are needed: something like A⁻¹.
 pub enum Preconditioner<'a, S: Scalar> {
     /// Every row by its number: Jacobi's takes 1/aᵢᵢ.
     Diagonal(&'a [S]),
     /// Anything else; it lies where the operator does.
     Operator(&'a dyn Operator<S>),
-}
-
-impl<S: Scalar> Preconditioner<'_, S> {
-    /// Does it fit a matrix of n rows?
-    pub(crate) fn check(&self, n: usize) -> Result<(), SolveError> {
-        let asked = |sentence: String| Err(SolveError::Asked(sentence));
-        match self {
-            Preconditioner::Diagonal(d) if d.len() != n => {
-                asked(format!("the preconditioner has {} numbers, {n} expected", d.len()))
-            }
-            Preconditioner::Operator(t) if (t.rows(), t.cols()) != (n, n) => {
-                asked(format!("the preconditioner is {}×{}, {n}×{n} expected", t.rows(), t.cols()))
-            }
-            _ => Ok(()),
-        }
-    }
 }

@@ -8,6 +8,7 @@
 use crate::Scalar;
 use crate::solve::blocks::Columns;
 use crate::solve::error::SolveError;
+use crate::solve::shared::Rows;
 use crate::solve::small::{columns, norms, stacked, symmetric_eigen};
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -129,7 +130,7 @@ impl<S: Scalar> Workspace<S> {
         x: Columns,
         mut good: usize,
         beside: &[Columns],
-        (rows, seed): (usize, u64),
+        (rows, seed): (Rows, u64),
     ) -> Result<usize, SolveError> {
         for attempt in 0..MOST_FILLS {
             if good >= x.count {

@@ -10,7 +10,9 @@ use crate::solve::control::Control;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
+use crate::solve::shared::{BetweenRanks, Rows, agreed};
 use crate::solve::small::{beside, diagonal, norms, stacked};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
 
@@ -64,12 +66,19 @@ pub fn pagerank<S: Scalar>(
     seeds: Option<DenseView<'_, S>>,
     options: PageRank<'_>,
 ) -> Result<Ranks<S>, SolveError> {
+    telling(links, solve(links, seeds, options))
+}
+
+fn solve<S: Scalar>(
+    links: &dyn Operator<S>,
+    seeds: Option<DenseView<'_, S>>,
+    options: PageRank<'_>,
+) -> Result<Ranks<S>, SolveError> {
     let asked = |sentence: String| Err(SolveError::Asked(sentence));
-    let n = links.rows();
-    if links.cols() != n {
-        return asked(format!("ranks need a square matrix of links; this one is {n}×{}", links.cols()));
-    }
-    if n == 0 {
+    let n = Rows::of(links);
+    let ranks = links.shared().map(|shared| shared.ranks);
+    agreed_on(links, check_square("ranks need a square matrix of links", links))?;
+    if n.total == 0 {
         return asked("there are no nodes to be ranked".into());
     }
     if !(0.0..1.0).contains(&options.damping) {
@@ -79,41 +88,73 @@ pub fn pagerank<S: Scalar>(
         return asked("the tolerance must be a number of 0 or more".into());
     }
     let seeds = match seeds {
-        Some(seeds) => normalized(seeds, n)?,
-        None => Dense::filled(n, 1, S::from_f64(1.0 / n as f64))?,
+        Some(seeds) => normalized(seeds, n, ranks.as_deref())?,
+        None => Dense::filled(n.local, 1, S::from_f64(1.0 / n.total as f64))?,
     };
     Solver::new(links, &seeds, &options)?.iterate(options)
 }
 
 /// Columns that sum to 1.
-fn normalized<S: Scalar>(seeds: DenseView<'_, S>, n: usize) -> Result<Dense<S>, SolveError> {
-    if seeds.rows() != n {
-        return Err(SolveError::Asked(format!("the seeds have {} rows, {n} expected", seeds.rows())));
+fn normalized<S: Scalar>(
+    seeds: DenseView<'_, S>,
+    n: Rows,
+    ranks: Option<&dyn BetweenRanks>,
+) -> Result<Dense<S>, SolveError> {
+    let mut sums = agreed(ranks, sums_of(seeds, n))?;
+    if let Some(ranks) = ranks {
+        ranks.sum(&mut sums)?;
+    }
+    if let Some(column) = sums.iter().position(|sum| !(*sum > 0.0 && sum.is_finite())) {
+        return Err(SolveError::Asked(format!("the weights of seed {column} sum to {}", sums[column])));
+    }
+    let numbers = (0..n.local).flat_map(|row| {
+        seeds.row(row).iter().zip(&sums).map(|(weight, sum)| S::from_f64(weight.to_f64() / sum))
+    });
+    Ok(Dense::from_rows(n.local, seeds.cols(), numbers.collect())?)
+}
+
+/// Of the weights of every column, none of which may be negative.
+fn sums_of<S: Scalar>(seeds: DenseView<'_, S>, n: Rows) -> Result<Vec<f64>, SolveError> {
+    if seeds.rows() != n.local {
+        return Err(SolveError::Asked(format!("the seeds have {} rows, {} expected", seeds.rows(), n.local)));
     }
     let mut sums = vec![0.0; seeds.cols()];
-    for row in 0..n {
+    for row in 0..n.local {
         for (column, weight) in seeds.row(row).iter().enumerate() {
             let weight = weight.to_f64();
             if !(weight >= 0.0 && weight.is_finite()) {
+                let node = n.first + row as u64;
                 return Err(SolveError::Asked(format!(
-                    "weight {weight} of node {row} in seed {column}: weights must be finite and not negative"
+                    "weight {weight} of node {node} in seed {column}: weights must be finite and not negative"
                 )));
             }
             sums[column] += weight;
         }
     }
-    if let Some(column) = sums.iter().position(|sum| !(*sum > 0.0 && sum.is_finite())) {
-        return Err(SolveError::Asked(format!("the weights of seed {column} sum to {}", sums[column])));
+    Ok(sums)
+}
+
+/// 1/s of sums of rows; 0 where there are no links.
+fn inverted<S: Scalar>(mut sums: Dense<S>, n: Rows) -> Result<Dense<S>, SolveError> {
+    for (row, sum) in sums.data_mut().iter_mut().enumerate() {
+        let number = sum.to_f64();
+        if !number.is_finite() {
+            return Err(SolveError::NotFinite("a sum of links"));
+        }
+        if number < 0.0 {
+            return Err(SolveError::Unsuited(format!(
+                "the links of node {} sum to {number}: weights must not be negative",
+                n.first + row as u64
+            )));
+        }
+        *sum = S::from_f64(if number > 0.0 { 1.0 / number } else { 0.0 });
     }
-    let numbers = (0..n).flat_map(|row| {
-        seeds.row(row).iter().zip(&sums).map(|(weight, sum)| S::from_f64(weight.to_f64() / sum))
-    });
-    Ok(Dense::from_rows(n, seeds.cols(), numbers.collect())?)
+    Ok(sums)
 }
 
 struct Solver<'a, S: Scalar> {
     links: &'a dyn Operator<S>,
-    n: usize,
+    n: Rows,
     k: usize,
     work: Workspace<S>,
     seeds: Block,
@@ -129,26 +170,15 @@ struct Solver<'a, S: Scalar> {
 
 impl<'a, S: Scalar> Solver<'a, S> {
     fn new(links: &'a dyn Operator<S>, seeds: &Dense<S>, options: &PageRank<'_>) -> Result<Self, SolveError> {
-        let (n, k) = seeds.shape();
+        let (n, k) = (Rows::of(links), seeds.cols());
         let mut work = Workspace::of(links, options.control.time_parts)?;
         let ones = work.add("ones", n, 1)?;
         let factors = work.add("sums of rows", n, 1)?;
-        work.write(ones.all(), Dense::filled(n, 1, S::ONE)?.view())?;
+        work.write(ones.all(), Dense::filled(n.local, 1, S::ONE)?.view())?;
         work.apply(links, ones.all(), factors.all())?;
-        let mut sums = work.read(factors.all(), n)?;
-        for (row, sum) in sums.data_mut().iter_mut().enumerate() {
-            let number = sum.to_f64();
-            if !number.is_finite() {
-                return Err(SolveError::NotFinite("a sum of links"));
-            }
-            if number < 0.0 {
-                return Err(SolveError::Unsuited(format!(
-                    "the links of node {row} sum to {number}: weights must not be negative"
-                )));
-            }
-            *sum = S::from_f64(if number > 0.0 { 1.0 / number } else { 0.0 });
-        }
-        work.write(factors.all(), sums.view())?;
+        let inverted = inverted(work.read(factors.all(), n)?, n);
+        let inverted = work.agreed(inverted)?;
+        work.write(factors.all(), inverted.view())?;
         let block = work.add("seeds", n, k)?;
         let x = work.add("ranks", n, k)?;
         work.write(block.all(), seeds.view())?;
@@ -200,12 +230,12 @@ impl<'a, S: Scalar> Solver<'a, S> {
             let left: f64 = (0..self.k).filter(|&column| !is_within(column)).map(|j| changes[j]).sum();
             let seconds = self.work.elapsed().as_secs_f64();
             let step = Step { iteration, seconds, values: Vec::new(), residuals: changes, converged };
-            let flow = control.progress.as_mut().map(|progress| progress(&step));
+            let cancelled = self.work.tell(&mut control, &step);
             steps.push(step);
             if converged == self.k {
                 break Stopped::Converged;
             }
-            if flow.is_some_and(|flow| flow.is_break()) {
+            if cancelled {
                 break Stopped::Cancelled;
             }
             if iteration >= control.max_iterations {
@@ -224,12 +254,13 @@ impl<'a, S: Scalar> Solver<'a, S> {
             stopped => stopped,
         };
         let ranks = self.work.read(x, self.n)?;
-        if let Some(at) = ranks.data().iter().position(|rank| rank.to_f64() < 0.0) {
-            return Err(SolveError::Unsuited(format!(
-                "the rank of node {} is negative: weights of links must not be",
-                at / self.k
-            )));
-        }
+        let negative = ranks.data().iter().position(|rank| rank.to_f64() < 0.0);
+        self.work.agreed(negative.map_or(Ok(()), |at| {
+            let node = self.n.first + (at / self.k) as u64;
+            Err(SolveError::Unsuited(format!(
+                "the rank of node {node} is negative: weights of links must not be"
+            )))
+        }))?;
         let (products, times) = (self.work.products, self.work.times()?);
         Ok(Ranks { ranks, residuals, history: History { steps, products, times, stopped } })
     }

@@ -6,8 +6,10 @@ use crate::solve::control::Control;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::singular::{Pairs, SingularTriplets};
 use crate::solve::small::{columns, norms, symmetric_eigen};
+use crate::solve::together::telling;
 use crate::solve::transposed::Transposed;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -45,8 +47,15 @@ pub fn randomized_svd<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: RandomizedSvd<'a>,
 ) -> Result<SingularTriplets<S>, SolveError> {
-    let (rows, cols) = (a.rows(), a.cols());
-    let least = rows.min(cols);
+    telling(a, solve(a, options))
+}
+
+fn solve<S: Scalar>(
+    a: &dyn Operator<S>,
+    options: RandomizedSvd<'_>,
+) -> Result<SingularTriplets<S>, SolveError> {
+    let (rows, cols) = (Rows::of(a), Rows::of_cols(a));
+    let least = rows.total.min(cols.total);
     let RandomizedSvd { count, oversampling, power_iterations, mut control } = options;
     if count == 0 || count > least {
         let sentence =
@@ -73,9 +82,9 @@ pub fn randomized_svd<'a, S: Scalar>(
         values.truncate(count);
         let seconds = work.elapsed().as_secs_f64();
         let step = Step { iteration, seconds, values, residuals: Vec::new(), converged: 0 };
-        let flow = control.progress.as_mut().map(|progress| progress(&step));
+        let cancelled = work.tell(&mut control, &step);
         steps.push(step);
-        if flow.is_some_and(|flow| flow.is_break()) {
+        if cancelled {
             stopped = Some(Stopped::Cancelled);
             break;
         }

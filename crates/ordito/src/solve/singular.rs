@@ -7,6 +7,7 @@ use crate::solve::blocks::{Block, Columns};
 use crate::solve::error::SolveError;
 use crate::solve::history::History;
 use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::small::{diagonal, norms, stacked};
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -39,7 +40,7 @@ pub(crate) struct Pairs {
 
 impl<S: Scalar> Workspace<S> {
     /// Makes columns orthonormal; what is dependent is replaced by random columns.
-    pub(crate) fn orthonormal_basis(&mut self, x: Columns, rows: usize, seed: u64) -> Result<(), SolveError> {
+    pub(crate) fn orthonormal_basis(&mut self, x: Columns, rows: Rows, seed: u64) -> Result<(), SolveError> {
         let rank = self.orthonormalize(x, None)?.rank;
         if self.fill_up(x, rank, &[], (rows, seed))? == x.count {
             return Ok(());
@@ -54,7 +55,7 @@ impl<S: Scalar> Workspace<S> {
         right: Block,
         seed: u64,
     ) -> Result<Pairs, SolveError> {
-        let (rows, k) = (a.rows(), right.cols);
+        let (rows, k) = (Rows::of(a), right.cols);
         let image = self.add("A·V", rows, k)?;
         let left = self.add("U", rows, k)?;
         self.apply(a, right.all(), image.all())?;
@@ -71,7 +72,7 @@ impl<S: Scalar> Workspace<S> {
     /// The first `count` of them, where the caller wants them.
     pub(crate) fn triplets(
         &mut self,
-        (rows, cols): (usize, usize),
+        (rows, cols): (Rows, Rows),
         pairs: &Pairs,
         count: usize,
         keep_on_device: bool,
@@ -92,7 +93,7 @@ impl<S: Scalar> Workspace<S> {
     ) -> Result<Vec<f64>, SolveError> {
         let c = stacked(&[&-diagonal(&pairs.values[..count]), &DMatrix::identity(count, count)]);
         let (u, v) = (pairs.left.first(count), pairs.right.first(count));
-        let left_over = self.add("Aᵀ·U − V·Σ", a.cols(), count)?.all();
+        let left_over = self.add("Aᵀ·U − V·Σ", Rows::of_cols(a), count)?.all();
         self.apply_transposed(a, u, left_over)?;
         self.combine(&[v, left_over], &c, &[left_over])?;
         Ok(norms(&self.gram(&[left_over], &[left_over])?))

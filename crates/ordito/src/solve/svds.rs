@@ -9,7 +9,9 @@ use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::lanczos::{DENSE, Lanczos, ritz_pairs};
 use crate::solve::operator::Operator;
+use crate::solve::shared::Rows;
 use crate::solve::singular::{Pairs, SingularTriplets};
+use crate::solve::together::telling;
 use crate::solve::transposed::Transposed;
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
@@ -49,15 +51,22 @@ pub fn svds<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Svds<'a, S>,
 ) -> Result<SingularTriplets<S>, SolveError> {
-    let (rows, cols) = (a.rows(), a.cols());
-    let least = rows.min(cols);
+    telling(a, solve(a, options))
+}
+
+fn solve<'a, S: Scalar>(
+    a: &'a dyn Operator<S>,
+    options: Svds<'a, S>,
+) -> Result<SingularTriplets<S>, SolveError> {
+    let (rows, cols) = (Rows::of(a), Rows::of_cols(a));
+    let least = rows.total.min(cols.total);
     let Svds { count, start, block, subspace, control } = options;
     if count == 0 || count > least {
         let sentence =
             format!("{count} singular values of a {rows}×{cols} matrix: between 1 and {least} can be found");
         return Err(SolveError::Asked(sentence));
     }
-    if rows >= cols {
+    if rows.total >= cols.total {
         return of_tall(a, count, start, (block, subspace), control);
     }
     let turned = Transposed(a);
@@ -71,9 +80,9 @@ fn of_tall<'a, S: Scalar>(
     count: usize,
     start: Option<Source<'a, S>>,
     (block, subspace): (Option<usize>, Option<usize>),
-    control: Control<'a>,
+    mut control: Control<'a>,
 ) -> Result<SingularTriplets<S>, SolveError> {
-    let (rows, cols, seed) = (a.rows(), a.cols(), control.seed);
+    let (rows, cols, seed) = (Rows::of(a), Rows::of_cols(a), control.seed);
     let keep_on_device = control.keep_on_device;
     let tolerance = control.tolerance_of::<S>();
     // With u = Av/σ all that is left is ‖Aᵀu − σv‖ = ‖AᵀAv − σ²v‖/σ.
@@ -82,7 +91,7 @@ fn of_tall<'a, S: Scalar>(
         tolerance.of::<S>(value, largest) * value.max(S::EPSILON * largest)
     };
     let mut work = Workspace::of(a, control.time_parts)?;
-    if cols <= DENSE {
+    if cols.total <= DENSE {
         // All of them, from A itself and not from its square.
         let right = work.unit_block(cols)?;
         let pairs = work.triplets_of(a, right, seed)?;
@@ -94,9 +103,7 @@ fn of_tall<'a, S: Scalar>(
         let stopped = if converged == count { Stopped::Converged } else { Stopped::Stagnated };
         let seconds = work.elapsed().as_secs_f64();
         let step = Step { iteration: 0, seconds, values, residuals: residuals.clone(), converged };
-        if let Some(mut progress) = control.progress {
-            let _ = progress(&step); // there is nothing left to end
-        }
+        work.tell(&mut control, &step); // there is nothing left to end
         let history = History { steps: vec![step], products: work.products, times: work.times()?, stopped };
         return work.triplets((rows, cols), &pairs, count, keep_on_device, (residuals, history));
     }

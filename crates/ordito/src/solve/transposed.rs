@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::op::RunError;
 use crate::solve::operator::Operator;
+use crate::solve::shared::Shared;
 use std::sync::Arc;
 
 /// Aᵀ, of an A that has a transposed product.
@@ -39,5 +40,8 @@ impl<S: Scalar> Operator<S> for Transposed<'_, S> {
     }
     fn machine(&self) -> Option<Arc<Machine>> {
         self.0.machine()
+    }
+    fn shared(&self) -> Option<Shared> {
+        self.0.shared().map(|shared| Shared { rows: shared.cols, cols: shared.rows, ..shared })
     }
 }

@@ -3,20 +3,28 @@
 use crate::Scalar;
 use crate::device::DeviceDense;
 use crate::machine::Machine;
-use crate::matrix::{Dense, DenseView, random_dense};
+use crate::matrix::{Dense, DenseView, random_rows};
 use crate::solve::blocks::{Block, Blocks, Columns};
+use crate::solve::control::Control;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::solve::device_blocks::DeviceBlocks;
 use crate::solve::error::SolveError;
-use crate::solve::history::Times;
+use crate::solve::history::{Step, Times};
 use crate::solve::host_blocks::HostBlocks;
 use crate::solve::operator::Operator;
+use crate::solve::shared::{BetweenRanks, Rows, agreed};
 use crate::solve::vectors::Source;
 use nalgebra::DMatrix;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(crate) struct Workspace<S: Scalar> {
     blocks: Box<dyn Blocks<S>>,
+    /// Whom rows are shared with.
+    ranks: Option<Arc<dyn BetweenRanks>>,
+    /// Does whoever watches this rank want to stop? And did anyone, when inner products were last taken?
+    wishes_to_stop: bool,
+    any_wishes_to_stop: bool,
     pub(crate) times: Times,
     /// Vectors that the operator was applied to.
     pub(crate) products: usize,
@@ -43,16 +51,44 @@ impl<S: Scalar> Workspace<S> {
                 None => Machine::all_cores()?,
             })),
         };
+        let ranks = operator.shared().map(|shared| shared.ranks);
         let (times, begun) = (Times::default(), Instant::now());
-        Ok(Workspace { blocks, times, products: 0, widths: Vec::new(), begun, time_parts })
+        Ok(Workspace {
+            blocks,
+            ranks,
+            wishes_to_stop: false,
+            any_wishes_to_stop: false,
+            times,
+            products: 0,
+            widths: Vec::new(),
+            begun,
+            time_parts,
+        })
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    pub(crate) fn add(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Block, SolveError> {
-        let block = self.blocks.add(what, rows, cols)?;
+    /// Whom rows are shared with; none: nobody.
+    pub(crate) fn ranks(&self) -> Option<&dyn BetweenRanks> {
+        self.ranks.as_deref()
+    }
+
+    /// What was looked at row by row: did it work out on all ranks?
+    pub(crate) fn agreed<R>(&self, mine: Result<R, SolveError>) -> Result<R, SolveError> {
+        agreed(self.ranks(), mine)
+    }
+
+    /// Tells of an iteration. Is it to be the last? Wishes of ranks travel with inner products: what one of them wants, all do an iteration later.
+    pub(crate) fn tell(&mut self, control: &mut Control<'_>, step: &Step) -> bool {
+        let flow = control.progress.as_mut().map(|progress| progress(step));
+        self.wishes_to_stop = flow.is_some_and(|flow| flow.is_break());
+        if self.ranks.is_some() { self.any_wishes_to_stop } else { self.wishes_to_stop }
+    }
+
+    pub(crate) fn add(&mut self, what: &'static str, rows: Rows, cols: usize) -> Result<Block, SolveError> {
+        let block = self.blocks.add(what, rows.local, cols)?;
         debug_assert_eq!(block.id, self.widths.len());
         self.widths.push(cols);
         Ok(block)
@@ -72,10 +108,10 @@ impl<S: Scalar> Workspace<S> {
     }
 
     /// The unit matrix.
-    pub(crate) fn unit_block(&mut self, n: usize) -> Result<Block, SolveError> {
-        let mut unit = Dense::zeros(n, n)?;
-        (0..n).for_each(|i| unit.data_mut()[i * n + i] = S::ONE);
-        let block = self.add("the unit matrix", n, n)?;
+    pub(crate) fn unit_block(&mut self, n: Rows) -> Result<Block, SolveError> {
+        let mut unit = Dense::zeros(n.local, n.total)?;
+        (0..n.local).for_each(|i| unit.view_mut().row_mut(i)[n.first as usize + i] = S::ONE);
+        let block = self.add("the unit matrix", n, n.total)?;
         self.write(block.all(), unit.view())?;
         Ok(block)
     }
@@ -92,22 +128,23 @@ impl<S: Scalar> Workspace<S> {
     pub(crate) fn give_back(
         &mut self,
         from: Columns,
-        rows: usize,
+        rows: Rows,
         keep_on_device: bool,
     ) -> Result<(Dense<S>, Option<DeviceDense<S>>), SolveError> {
         if keep_on_device && let Some(kept) = self.blocks.read_on_device(from)? {
-            return Ok((Dense::zeros(rows, 0)?, Some(kept)));
+            return Ok((Dense::zeros(rows.local, 0)?, Some(kept)));
         }
         Ok((self.read(from, rows)?, None))
     }
 
-    /// Random numbers, the same for the same seed.
-    pub(crate) fn randomize(&mut self, to: Columns, rows: usize, seed: u64) -> Result<(), SolveError> {
-        self.write(to, random_dense::<S>(rows, to.count, seed)?.view())
+    /// Random numbers, the same for the same seed however rows are shared.
+    pub(crate) fn randomize(&mut self, to: Columns, rows: Rows, seed: u64) -> Result<(), SolveError> {
+        let range = rows.first..rows.first + rows.local as u64;
+        self.write(to, random_rows::<S>(range, to.count, seed)?.view())
     }
 
-    pub(crate) fn read(&mut self, from: Columns, rows: usize) -> Result<Dense<S>, SolveError> {
-        let mut into = Dense::zeros(rows, from.count)?;
+    pub(crate) fn read(&mut self, from: Columns, rows: Rows) -> Result<Dense<S>, SolveError> {
+        let mut into = Dense::zeros(rows.local, from.count)?;
         self.blocks.read(from, into.view_mut())?;
         Ok(into)
     }
@@ -128,7 +165,20 @@ impl<S: Scalar> Workspace<S> {
     }
 
     pub(crate) fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<DMatrix<f64>, SolveError> {
-        self.timed(|times| &mut times.gram, |blocks| blocks.gram(left, right))
+        let (ranks, wish) = (self.ranks.clone(), f64::from(self.wishes_to_stop));
+        let (gram, wishes) = self.timed(
+            |times| &mut times.gram,
+            |blocks| {
+                let gram = blocks.gram(left, right)?;
+                let Some(ranks) = ranks else { return Ok((gram, wish)) };
+                let mut numbers: Vec<f64> = gram.iter().copied().chain([wish]).collect();
+                ranks.sum(&mut numbers)?;
+                let wishes = numbers.pop().unwrap_or(wish);
+                Ok((DMatrix::from_vec(gram.nrows(), gram.ncols(), numbers), wishes))
+            },
+        )?;
+        self.any_wishes_to_stop = wishes > 0.0;
+        Ok(gram)
     }
 
     pub(crate) fn combine(

@@ -3,8 +3,8 @@
 use crate::partition::Partition;
 use crate::ranks::{Patience, Ranks, Threads, on_threads};
 use crate::reading::written::write_together;
-use crate::reading::{read_npy_rows, write_npy_rows};
-use ordito::io::npy::Conversion;
+use crate::reading::{read_npy_rows, write_npy_columns, write_npy_rows, write_npy_vector_rows};
+use ordito::io::npy::{Conversion, write_npy_vector};
 use ordito::io::{read_npy, write_npy};
 use ordito::matrix::random_dense;
 use ordito::{Dense, DenseView, Scalar};
@@ -172,4 +172,34 @@ fn a_failure_of_any_rank_leaves_the_old_file_and_nothing_else() {
         );
     }
     assert_eq!((fs::read(&path).unwrap(), fs::read_dir(&folder).unwrap().count()), (b"old".to_vec(), 1));
+}
+
+#[test]
+fn vectors_and_transposed_matrices_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, many] = ["one.npy", "many.npy"].map(|name| folder.path().join(name));
+    for starts in STARTS {
+        let rows = Partition::new(starts).unwrap();
+        for cols in [1, 3] {
+            let x = random_dense::<f64>(5, cols, 9).unwrap();
+            let part = |ranks: &Threads| {
+                let range = rows.range(ranks.rank());
+                let data = &x.data()[range.start as usize * cols..range.end as usize * cols];
+                Dense::from_rows(data.len() / cols, cols, data.to_vec()).unwrap()
+            };
+            // The file of a matrix that is transposed: its rows are columns here.
+            on_ranks(rows.ranks(), |ranks| write_npy_columns(ranks, &rows, part(ranks).view(), &many))
+                .unwrap();
+            let read = read_npy::<f64>(&many, Conversion::Refuse).unwrap();
+            assert_eq!((read.shape(), read.data()), ((cols, 5), &x.view().to_columns()[..]));
+            if cols == 1 {
+                on_ranks(rows.ranks(), |ranks| {
+                    write_npy_vector_rows(ranks, &rows, part(ranks).view(), &many)
+                })
+                .unwrap();
+                write_npy_vector(x.view(), &one).unwrap();
+                assert_eq!(fs::read(&many).unwrap(), fs::read(&one).unwrap());
+            }
+        }
+    }
 }

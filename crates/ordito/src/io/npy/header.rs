@@ -113,11 +113,18 @@ impl Header {
 
     /// The header of an array of `S`, row by row, in this machine's byte order.
     pub(super) fn bytes_for<S: Scalar>(shape: &[usize]) -> Vec<u8> {
+        Self::bytes_in_order::<S>(shape, false)
+    }
+
+    /// The same, row by row or column by column.
+    pub(super) fn bytes_in_order<S: Scalar>(shape: &[usize], by_columns: bool) -> Vec<u8> {
         let order = if cfg!(target_endian = "big") { '>' } else { '<' };
         let size = size_of::<S>();
         let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
         let shape = lengths.join(", ") + if shape.len() == 1 { "," } else { "" }; // as Python writes tuples
-        let mut text = format!("{{'descr': '{order}f{size}', 'fortran_order': False, 'shape': ({shape}), }}");
+        let by_columns = if by_columns { "True" } else { "False" };
+        let mut text =
+            format!("{{'descr': '{order}f{size}', 'fortran_order': {by_columns}, 'shape': ({shape}), }}");
         // Padded so that the numbers start at a multiple of 64, as NumPy does.
         let unpadded = 10 + text.len() + 1;
         text.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));

@@ -7,7 +7,7 @@ mod header;
 mod rows;
 
 #[doc(hidden)] // for the crates of this workspace
-pub use rows::{NpyRows, header_of};
+pub use rows::{NpyRows, header_of, header_of_columns};
 
 use crate::Scalar;
 use crate::files::{WriteError, write_atomically};

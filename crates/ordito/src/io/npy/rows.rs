@@ -43,3 +43,8 @@ impl NpyRows {
 pub fn header_of<S: Scalar>(shape: &[usize]) -> Vec<u8> {
     Header::bytes_for::<S>(shape)
 }
+
+/// What a file of this matrix begins with if its numbers follow column by column.
+pub fn header_of_columns<S: Scalar>(rows: usize, cols: usize) -> Vec<u8> {
+    Header::bytes_in_order::<S>(&[rows, cols], true)
+}

@@ -19,7 +19,9 @@ use crate::solve::control::Control;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::{Operator, Preconditioner};
+use crate::solve::shared::Rows;
 use crate::solve::small::{diagonal, norms, stacked};
+use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 use nalgebra::DMatrix;
@@ -89,16 +91,15 @@ pub fn cg<'a, S: Scalar>(
     options: Cg<'a, S>,
 ) -> Result<Solution<S>, SolveError> {
     let b = b.into();
-    check(a, b, &options)?;
-    Solver::new(a, b, &options)?.iterate(options)
+    let solved =
+        agreed_on(a, check(a, b, &options)).and_then(|()| Solver::new(a, b, &options)?.iterate(options));
+    telling(a, solved)
 }
 
 fn check<S: Scalar>(a: &dyn Operator<S>, b: Source<'_, S>, options: &Cg<'_, S>) -> Result<(), SolveError> {
     let asked = |sentence: String| Err(SolveError::Asked(sentence));
     let n = a.rows();
-    if a.cols() != n {
-        return asked(format!("conjugate gradients need a square matrix; this one is {n}×{}", a.cols()));
-    }
+    check_square("conjugate gradients need a square matrix", a)?;
     if b.rows() != n {
         return asked(format!("the right-hand sides have {} rows, {n} expected", b.rows()));
     }
@@ -107,7 +108,7 @@ fn check<S: Scalar>(a: &dyn Operator<S>, b: Source<'_, S>, options: &Cg<'_, S>) 
         return asked(format!("the starting block is {rows}×{cols}, {n}×{k} expected"));
     }
     if let Some(preconditioner) = &options.preconditioner {
-        preconditioner.check(n)?;
+        preconditioner.check(Rows::of(a))?;
     }
     if !options.control.tolerance_of::<S>().is_valid() {
         return asked("the tolerance must be a number of 0 or more".into());
@@ -117,7 +118,7 @@ fn check<S: Scalar>(a: &dyn Operator<S>, b: Source<'_, S>, options: &Cg<'_, S>) 
 
 struct Solver<'a, S: Scalar> {
     a: &'a dyn Operator<S>,
-    n: usize,
+    n: Rows,
     k: usize,
     work: Workspace<S>,
     b: Block,
@@ -136,12 +137,12 @@ struct Solver<'a, S: Scalar> {
 
 impl<'a, S: Scalar> Solver<'a, S> {
     fn new(a: &'a dyn Operator<S>, right: Source<'_, S>, options: &Cg<'a, S>) -> Result<Self, SolveError> {
-        let (n, k) = (right.rows(), right.cols());
+        let (n, k) = (Rows::of(a), right.cols());
         let mut work = Workspace::of(a, options.control.time_parts)?;
         let (b, x, best) = (work.add("B", n, k)?, work.add("X", n, k)?, work.add("the best X", n, k)?);
         work.write_source(b.all(), right)?;
         let units = match right {
-            Source::Host(right) => units(right)?,
+            Source::Host(right) => units(right, work.ranks())?,
             Source::Device(_) => units_of(norms(&work.gram(&[b.all()], &[b.all()])?), most_of::<S>())?,
         };
         let scale = diagonal(&units.iter().map(|unit| 1.0 / unit).collect::<Vec<_>>());
@@ -188,12 +189,12 @@ impl<'a, S: Scalar> Solver<'a, S> {
                 residuals: self.in_units(&residuals),
                 converged,
             };
-            let flow = control.progress.as_mut().map(|progress| progress(&step));
+            let cancelled = self.work.tell(&mut control, &step);
             steps.push(step);
             if fresh && converged == self.k {
                 break Stopped::Converged;
             }
-            if flow.is_some_and(|flow| flow.is_break()) {
+            if cancelled {
                 break Stopped::Cancelled;
             }
             if iteration >= control.max_iterations {

@@ -6,6 +6,7 @@ use crate::solve::blocks::{Block, Columns};
 use crate::solve::error::SolveError;
 use crate::solve::operator::{Operator, Preconditioner};
 use crate::solve::preconditioned::Prepared;
+use crate::solve::shared::Rows;
 use crate::solve::small::{
     cholesky, column_norms, columns, inverse_of_lower, norms, solved, stacked, symmetric_eigen,
 };
@@ -100,9 +101,9 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
         k: usize,
         preconditioner: &Option<Preconditioner<'a, S>>,
     ) -> Result<Self, SolveError> {
-        let n = a.rows();
+        let n = Rows::of(a);
         let (r, p, t) = (work.add("residuals", n, k)?, work.add("P", n, k)?, work.add("A·P", n, k)?);
-        let preconditioner = match work.prepared(preconditioner)? {
+        let preconditioner = match work.prepared(preconditioner, n)? {
             Some(m) => Some((m, work.add("preconditioned residuals", n, k)?)),
             None => None,
         };

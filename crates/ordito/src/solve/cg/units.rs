@@ -3,18 +3,25 @@
 use crate::Scalar;
 use crate::matrix::DenseView;
 use crate::solve::error::SolveError;
+use crate::solve::shared::{BetweenRanks, largest};
 
 /// Of each column the power of two below its largest number; 1 where all are 0.
-pub(super) fn units<S: Scalar>(b: DenseView<'_, S>) -> Result<Vec<f64>, SolveError> {
-    let mut largest = vec![0.0_f64; b.cols()];
+pub(super) fn units<S: Scalar>(
+    b: DenseView<'_, S>,
+    ranks: Option<&dyn BetweenRanks>,
+) -> Result<Vec<f64>, SolveError> {
+    let mut sizes = vec![0.0_f64; b.cols()];
     for row in 0..b.rows() {
-        for (largest, b) in largest.iter_mut().zip(b.row(row)) {
+        for (largest, b) in sizes.iter_mut().zip(b.row(row)) {
             // A NaN must not be lost.
             let size = b.to_f64().abs();
             *largest = if size <= *largest { *largest } else { size };
         }
     }
-    units_of(largest, most_of::<S>())
+    if let Some(ranks) = ranks {
+        largest(ranks, &mut sizes)?;
+    }
+    units_of(sizes, most_of::<S>())
 }
 
 /// The largest power of two that is, as 1 divided by it, a normal number of S.

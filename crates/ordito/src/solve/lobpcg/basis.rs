@@ -9,6 +9,7 @@ use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
 use crate::solve::preconditioned::Prepared;
+use crate::solve::shared::Rows;
 use crate::solve::small::{check_scale, columns, diagonal, norms, stacked};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
@@ -26,7 +27,7 @@ pub(super) struct Basis<'a, S: Scalar> {
     a: &'a dyn Operator<S>,
     b: Option<&'a dyn Operator<S>>,
     which: Which,
-    pub(super) n: usize,
+    pub(super) n: Rows,
     /// Columns that are iterated with.
     pub(super) k: usize,
     pub(super) work: Workspace<S>,
@@ -49,13 +50,13 @@ pub(super) struct Basis<'a, S: Scalar> {
 }
 
 impl<'a, S: Scalar> Basis<'a, S> {
-    pub(super) fn new(a: &'a dyn Operator<S>, options: &Lobpcg<'a, S>, n: usize) -> Result<Self, SolveError> {
+    pub(super) fn new(a: &'a dyn Operator<S>, options: &Lobpcg<'a, S>, n: Rows) -> Result<Self, SolveError> {
         let mut work = Workspace::of(a, options.control.time_parts)?;
         let constraints = options.constraints.map_or(0, |y| y.cols());
         let k = match options.start {
             Some(start) => start.cols(),
             // Some more than are wanted: the last ones converge as fast as the gap to those that are left out is wide.
-            None => (options.count + (options.count / 4).clamp(2, 8)).min(n - constraints),
+            None => (options.count + (options.count / 4).clamp(2, 8)).min(n.total - constraints),
         };
         let mut with_images = |own, of_a, of_b| {
             let block = work.add(own, n, k)?;
@@ -66,7 +67,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
         let x = with_images("X", "A·X", "B·X")?;
         let p = with_images("P", "A·P", "B·P")?;
         let w = with_images("W", "A·W", "B·W")?;
-        let preconditioner = work.prepared(&options.preconditioner)?;
+        let preconditioner = work.prepared(&options.preconditioner, n)?;
         let r = match &preconditioner {
             Some(Prepared::Operator(_)) => Some(work.add("residuals", n, k)?),
             _ => None,

@@ -15,6 +15,8 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::{Operator, Preconditioner};
+use crate::solve::shared::Rows;
+use crate::solve::together::{agreed_on, check_fits, check_square, telling};
 use crate::solve::vectors::Source;
 use basis::Basis;
 
@@ -80,9 +82,13 @@ pub fn lobpcg<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Lobpcg<'a, S>,
 ) -> Result<Eigenpairs<S>, SolveError> {
-    let n = a.rows();
+    telling(a, solve(a, options))
+}
+
+fn solve<'a, S: Scalar>(a: &'a dyn Operator<S>, options: Lobpcg<'a, S>) -> Result<Eigenpairs<S>, SolveError> {
+    let n = Rows::of(a);
     let constraints = options.constraints.map_or(0, |y| y.cols());
-    check(a, &options, n, constraints)?;
+    agreed_on(a, check(a, &options, n, constraints))?;
     let mut basis = Basis::new(a, &options, n)?;
     if let Some(y) = options.constraints {
         basis.constrain(y)?;
@@ -94,25 +100,23 @@ pub fn lobpcg<'a, S: Scalar>(
 fn check<S: Scalar>(
     a: &dyn Operator<S>,
     options: &Lobpcg<'_, S>,
-    n: usize,
+    n: Rows,
     constraints: usize,
 ) -> Result<(), SolveError> {
     let asked = |sentence: String| Err(SolveError::Asked(sentence));
     if options.which == Which::LargestMagnitude {
         return asked("LOBPCG finds one end of the spectrum; both ends are found by Lanczos".into());
     }
-    if a.cols() != n {
-        return asked(format!("eigenvectors need a square matrix; this one is {n}×{}", a.cols()));
-    }
-    if let Some(b) = options.b.filter(|b| (b.rows(), b.cols()) != (n, n)) {
-        return asked(format!("B is {}×{}, {n}×{n} expected", b.rows(), b.cols()));
+    check_square("eigenvectors need a square matrix", a)?;
+    if let Some(b) = options.b {
+        check_fits("B", b, n)?;
     }
     if let Some(preconditioner) = &options.preconditioner {
         preconditioner.check(n)?;
     }
     for (what, view) in [("the starting block", options.start), ("the constraints", options.constraints)] {
-        if let Some(view) = view.filter(|view| view.rows() != n) {
-            return asked(format!("{what} has {} rows, {n} expected", view.rows()));
+        if let Some(view) = view.filter(|view| view.rows() != n.local) {
+            return asked(format!("{what} has {} rows, {} expected", view.rows(), n.local));
         }
     }
     if let Some(start) = options.start.filter(|start| start.cols() < options.count) {
@@ -123,7 +127,7 @@ fn check<S: Scalar>(
         ));
     }
     let block = options.start.map_or(options.count, |start| start.cols());
-    if block.saturating_add(constraints) > n {
+    if block.saturating_add(constraints) > n.total {
         let beside =
             if constraints > 0 { format!(" orthogonal to {constraints} others") } else { String::new() };
         return asked(format!("{block} eigenpairs{beside} of a matrix of {n} rows: there are only {n}"));
@@ -163,12 +167,12 @@ fn iterate<S: Scalar>(mut basis: Basis<'_, S>, options: Lobpcg<'_, S>) -> Result
             residuals: residuals[..count].to_vec(),
             converged,
         };
-        let flow = control.progress.as_mut().map(|progress| progress(&step));
+        let cancelled = basis.work.tell(&mut control, &step);
         steps.push(step);
         if converged == count {
             break Stopped::Converged;
         }
-        if flow.is_some_and(|flow| flow.is_break()) {
+        if cancelled {
             break Stopped::Cancelled;
         }
         if iteration >= control.max_iterations {
@@ -182,7 +186,7 @@ fn iterate<S: Scalar>(mut basis: Basis<'_, S>, options: Lobpcg<'_, S>) -> Result
             (0..count).filter(|&column| !is_within(column)).map(|column| residuals[column]).sum();
         since_best = if worst < 0.99 * best || better { 0 } else { since_best + 1 };
         best = best.min(worst);
-        let at_rounding = worst <= 8.0 * S::EPSILON * basis.largest * (basis.n as f64).sqrt();
+        let at_rounding = worst <= 8.0 * S::EPSILON * basis.largest * (basis.n.total as f64).sqrt();
         if since_best >= PATIENCE || (at_rounding && since_best >= 10) {
             break Stopped::Stagnated;
         }
