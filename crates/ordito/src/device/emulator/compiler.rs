@@ -1,6 +1,6 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
-use crate::device::source::{EMULATOR_HEADER_NAME, KernelSource, UNIT_NAME};
+use crate::device::source::{EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, KernelSource, UNIT_NAME};
 use crate::files::{Key, TemporaryFolder};
 use crate::refusal::Refusal;
 use std::ffi::OsString;
@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 use std::{fs, io};
 
 const EMULATOR_HEADER: &str = include_str!("cuda_emulator.h");
+const FUNCTIONS_HEADER: &str = include_str!("cuda_functions.h");
 /// Lines of a compiler's log that are worth showing.
 const LOG_LINES: usize = 40;
 
@@ -35,12 +36,18 @@ pub(crate) const LARGEST_FRAME: usize = 64 << 10;
 /// program when it divides by zero.
 const CHECKS: &str =
     "-fsanitize=thread,alignment,bounds,integer-divide-by-zero,shift,signed-integer-overflow";
+/// What tells of every access and every basic block. Blocks stay in the order of the source: by that, lanes of a warp find
+/// together again. No checks that add branches of their own, except the one without which the program would end.
+const COUNTED: [&str; 3] =
+    ["-fsanitize=thread,integer-divide-by-zero", "-fsanitize-coverage=trace-pc", "-fno-reorder-blocks"];
 
 /// What is compiled into kernels to find their faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checks {
     /// The emulator's own: every access.
     Own,
+    /// None but bounds: every access and every basic block is told, to be counted.
+    Counted,
     /// AddressSanitizer and UBSan, whose libraries must have been loaded before the program: a check on the checks.
     AddressSanitizer,
 }
@@ -119,6 +126,7 @@ impl Compiler {
             program.as_str(),
             self.version.as_str(),
             EMULATOR_HEADER,
+            FUNCTIONS_HEADER,
             source.file,
             source.entry,
             source.text,
@@ -143,6 +151,7 @@ impl Compiler {
         })?;
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
         write(Path::new(EMULATOR_HEADER_NAME), EMULATOR_HEADER)?;
+        write(Path::new(FUNCTIONS_HEADER_NAME), FUNCTIONS_HEADER)?;
         source.all_headers().try_for_each(|(name, text)| write(Path::new(name), text))?;
         write(Path::new(source.file_name()), source.text)?;
         write(Path::new(UNIT_NAME), &unit(source))?;
@@ -172,7 +181,7 @@ impl Compiler {
         let library = fs::read(folder.path().join("kernel.so")).map_err(|_| {
             refuse(format!("{} made no file; set CXX to a g++ or clang++", self.program.display()))
         })?;
-        if self.checks == Checks::Own && startup_bytes(&library) > OWN_STARTUP_BYTES {
+        if self.checks != Checks::AddressSanitizer && startup_bytes(&library) > OWN_STARTUP_BYTES {
             return Err(refuse("it runs something when it is loaded, which CUDA does not have".into()));
         }
         Ok(library)
@@ -181,8 +190,14 @@ impl Compiler {
     fn compile_flags(&self) -> Vec<String> {
         let mut flags: Vec<&str> = FLAGS.to_vec();
         match self.checks {
-            Checks::Own => {
-                flags.extend([CHECKS, "-DEMULATOR_CHECKS"]);
+            Checks::Own | Checks::Counted => {
+                flags.push("-DEMULATOR_CHECKS");
+                if self.checks == Checks::Own {
+                    flags.push(CHECKS);
+                } else {
+                    flags.extend(COUNTED);
+                    flags.push("-DEMULATOR_XRAY");
+                }
                 // Not expanded where they stand: they would be accesses that no call comes before.
                 flags.extend(["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"]);
             }
@@ -202,7 +217,7 @@ impl Compiler {
         let mut flags = vec!["-shared", "-nostartfiles"];
         match self.checks {
             // Of the C library nothing but mathematics, and what counts bits: what other functions touch would not be seen.
-            Checks::Own => flags.extend(["-Wl,-z,defs", "-nodefaultlibs"]),
+            Checks::Own | Checks::Counted => flags.extend(["-Wl,-z,defs", "-nodefaultlibs"]),
             Checks::AddressSanitizer => flags.push("-fsanitize=address,undefined"),
         }
         flags.into_iter().map(String::from).collect()
