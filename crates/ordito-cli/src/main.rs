@@ -3,7 +3,7 @@
 //! `operations` makes cases of inputs; `request` is what `verify` and `bench` were asked for, `targets` says where it runs, `instruments`
 //! what it is measured with; `session` walks it, `results` keeps what `--out` asks for in an
 //! `out_folder`, `summary` is what `bench` says at the end.
-//! `product` is what `spmm` and `gemm` share; `solvers` has the commands that solve.
+//! `xray` counts what kernels do. `product` is what `spmm` and `gemm` share; `solvers` has the commands that solve.
 
 mod args;
 mod bench;
@@ -39,6 +39,7 @@ mod suite;
 mod summary;
 mod targets;
 mod verify;
+mod xray;
 
 use crate::console::Console;
 use clap::{Parser, Subcommand};
@@ -104,6 +105,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Verify first, then sample; a table on the terminal, files with --out
     Bench(bench::BenchArgs),
+    /// What CUDA kernels do, counted without a GPU: transactions, bank conflicts, idle lanes, caches, a predicted time
+    Xray(Box<xray::XrayArgs>),
     /// Rewrite a matrix in another file format
     Convert(convert::ConvertArgs),
     /// What of this machine is usable, what was found where, what to do about the rest
@@ -142,6 +145,7 @@ fn main() -> ExitCode {
         Command::Erp(args) => erp::run(&args, &console),
         Command::Verify(args) => verify::run(&args, &console),
         Command::Bench(args) => bench::run(&args, &console),
+        Command::Xray(args) => xray::run(&args, &console),
         Command::Convert(args) => convert::run(&args, &console),
         Command::Doctor(args) => doctor::run(&args, &console),
         Command::Report(args) => report::run(&args, &console),

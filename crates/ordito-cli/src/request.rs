@@ -4,6 +4,7 @@ use crate::args::Dtype;
 use crate::row_groups::RowGroups;
 use crate::suite::SuiteFiles;
 use crate::targets::Targets;
+use crate::xray::XrayRequest;
 use ordito::io::ReadOptions;
 use ordito::machine::Machine;
 use ordito_bench::report::bar::Ink;
@@ -37,6 +38,8 @@ pub(crate) struct Request {
     pub(crate) suite: Option<SuiteRequest>,
     /// How to measure; `None`: verify only.
     pub(crate) measure: Option<MeasureRequest>,
+    /// How to count what kernels do, instead of all that.
+    pub(crate) xray: Option<XrayRequest>,
 }
 
 /// What a suite adds.

@@ -187,6 +187,7 @@ impl RunArgs {
             limited_by_products: operation.is_limited_by_products(),
             suite,
             measure,
+            xray: None,
         };
         operations::run(operation, &request, console)
     }
