@@ -1,7 +1,7 @@
 //! `ordito check FILE.cu --launch …`: the faults of a kernel of one's own, found by the emulator.
 
 use crate::console::Console;
-use crate::xray::own_kernel::OwnKernel;
+use crate::xrayed::own_kernel::OwnKernel;
 use anyhow::Context;
 use clap::Args;
 use ordito::device::emulator::Order;

@@ -4,7 +4,7 @@ use crate::args::Dtype;
 use crate::row_groups::RowGroups;
 use crate::suite::SuiteFiles;
 use crate::targets::Targets;
-use crate::xray::XrayRequest;
+use crate::xrayed::XrayRequest;
 use ordito::io::ReadOptions;
 use ordito::machine::Machine;
 use ordito_bench::report::bar::Ink;

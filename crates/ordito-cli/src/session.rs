@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::results::{Measured, ResultsFolder};
 use crate::summary;
 use crate::targets::{Target, gpu_is_required};
-use crate::xray::Xrayed;
+use crate::xrayed::Xrayed;
 use ordito::device::Geometry;
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Op, Place};

@@ -36,10 +36,27 @@ pub(crate) const LARGEST_FRAME: usize = 64 << 10;
 /// program when it divides by zero.
 const CHECKS: &str =
     "-fsanitize=thread,alignment,bounds,integer-divide-by-zero,shift,signed-integer-overflow";
-/// What tells of every access and every basic block. Blocks stay in the order of the source: by that, lanes of a warp find
-/// together again. No checks that add branches of their own, except the one without which the program would end.
-const COUNTED: [&str; 3] =
-    ["-fsanitize=thread,integer-divide-by-zero", "-fsanitize-coverage=trace-pc", "-fno-reorder-blocks"];
+/// What tells of every access and every basic block. No checks that add branches of their own, except the one without which the
+/// program would end. -O2 unrolls what the source asks for, as a compiler for GPUs does. What is copied whole stays whole (no sra, fre
+/// and pre): on a GPU it is one access. Blocks stay as they are in the source, and in its order: by that, lanes of a warp find
+/// together again. One operation on numbers is one instruction.
+const COUNTED: [&str; 15] = [
+    "-fsanitize=thread,integer-divide-by-zero",
+    "-fsanitize-coverage=trace-pc",
+    "-O2",
+    "-fno-reorder-blocks",
+    "-fno-thread-jumps",
+    "-fno-crossjumping",
+    "-fno-tree-tail-merge",
+    "-fno-split-paths",
+    "-fno-unswitch-loops",
+    "-fno-tree-vectorize",
+    "-fno-tree-slp-vectorize",
+    "-fno-gcse",
+    "-fno-tree-sra",
+    "-fno-tree-fre",
+    "-fno-tree-pre",
+];
 
 /// What is compiled into kernels to find their faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,8 +169,9 @@ impl Compiler {
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
         write(Path::new(EMULATOR_HEADER_NAME), EMULATOR_HEADER)?;
         write(Path::new(FUNCTIONS_HEADER_NAME), FUNCTIONS_HEADER)?;
-        source.all_headers().try_for_each(|(name, text)| write(Path::new(name), text))?;
-        write(Path::new(source.file_name()), source.text)?;
+        let unrolled = |text: &str| if self.checks == Checks::Counted { unrolling(text) } else { text.into() };
+        source.all_headers().try_for_each(|(name, text)| write(Path::new(name), &unrolled(text)))?;
+        write(Path::new(source.file_name()), &unrolled(source.text))?;
         write(Path::new(UNIT_NAME), &unit(source))?;
         let run = |arguments: Vec<String>| {
             let mut command = Command::new(&self.program);
@@ -233,6 +251,18 @@ fn unit(source: &KernelSource) -> String {
          EMULATOR_EXPORT void ordito_describe(EmulatorDescription* to) {{ emulator_describe({entry}, to); }}\n",
         source.file_name()
     )
+}
+
+/// The text with `#pragma unroll` in g++'s words; lines stay where they are.
+fn unrolling(text: &str) -> String {
+    const CUDA: &str = "#pragma unroll";
+    /// The most that g++ takes.
+    const ALL: &str = " 65534";
+    let line = |line: &str| match line.trim_start().strip_prefix(CUDA) {
+        Some(times) => format!("#pragma GCC unroll{}\n", if times.trim().is_empty() { ALL } else { times.trim_end() }),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
 }
 
 /// The functions that the checks of the compiler have called when a library is loaded: one, which does nothing.
@@ -377,6 +407,13 @@ mod tests {
         let text = "extern \"C\" int puts(const char*);\nextern \"C\" __global__ void k(int* y) { y[0] = puts(\"\"); }\n";
         let refusal = compiler().compile(&KernelSource::new("k", "k.cu", text)).unwrap_err().to_string();
         assert!(refusal.contains("puts"), "{refusal}");
+    }
+
+    #[test]
+    fn loops_are_unrolled_in_the_words_of_the_compiler() {
+        let text = "#pragma once\n  #pragma unroll\nfor (;;)\n#pragma unroll 1\nfor (;;)\n";
+        let expected = "#pragma once\n#pragma GCC unroll 65534\nfor (;;)\n#pragma GCC unroll 1\nfor (;;)\n";
+        assert_eq!(unrolling(text), expected);
     }
 
     #[test]

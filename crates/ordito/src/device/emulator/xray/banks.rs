@@ -26,6 +26,23 @@ pub(crate) fn wavefronts(lanes: u32, bytes: u64, addresses: &[u64]) -> u64 {
 
 /// The most words that any bank has to serve.
 fn passes(addresses: &[u64], bytes: u64) -> u64 {
+    // Mostly one: no need to remember more than that.
+    let mut only = [0; BANKS];
+    for &address in addresses {
+        let mut word = address / WORD_BYTES;
+        while word * WORD_BYTES < address + bytes {
+            let served = &mut only[word as usize % BANKS];
+            if *served != 0 && *served != word + 1 {
+                return passes_in_conflict(addresses, bytes);
+            }
+            *served = word + 1;
+            word += 1;
+        }
+    }
+    u64::from(!addresses.is_empty())
+}
+
+fn passes_in_conflict(addresses: &[u64], bytes: u64) -> u64 {
     let mut words: [[u64; 32]; BANKS] = [[0; 32]; BANKS];
     let mut counts = [0_usize; BANKS];
     for &address in addresses {
@@ -45,8 +62,10 @@ fn passes(addresses: &[u64], bytes: u64) -> u64 {
 
 /// Passes without conflicts: as many bytes at a time as all banks have.
 pub(crate) fn least_wavefronts(bytes: u64, addresses: &[u64]) -> u64 {
-    let distinct = addresses.iter().enumerate().filter(|(index, address)| !addresses[..*index].contains(address));
-    (distinct.count() as u64 * bytes).div_ceil(BANKS as u64 * WORD_BYTES)
+    let rising = addresses.windows(2).all(|pair| pair[0] < pair[1]);
+    let is_new = |index: &usize| rising || !addresses[..*index].contains(&addresses[*index]);
+    let distinct = (0..addresses.len()).filter(is_new).count() as u64;
+    (distinct * bytes).div_ceil(BANKS as u64 * WORD_BYTES)
 }
 
 #[cfg(test)]

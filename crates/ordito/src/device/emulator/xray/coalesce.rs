@@ -12,6 +12,7 @@ pub(crate) struct Sectors {
     /// Numbers: addresses divided by the size.
     pub(crate) numbers: Vec<u64>,
     used: Vec<u32>,
+    greatest: u64,
 }
 
 impl Sectors {
@@ -19,6 +20,7 @@ impl Sectors {
     pub(crate) fn fill(&mut self, accesses: impl Iterator<Item = (u64, u64)>) {
         self.numbers.clear();
         self.used.clear();
+        self.greatest = 0;
         for (address, bytes) in accesses {
             let mut at = address;
             while at < address + bytes {
@@ -39,11 +41,14 @@ impl Sectors {
             }
             return;
         }
-        match self.numbers.iter().position(|&other| other == number) {
+        // Addresses mostly rise.
+        let is_new = number > self.greatest || self.numbers.is_empty();
+        match if is_new { None } else { self.numbers.iter().position(|&other| other == number) } {
             Some(index) => self.used[index] |= bytes,
             None => {
                 self.numbers.push(number);
                 self.used.push(bytes);
+                self.greatest = self.greatest.max(number);
             }
         }
     }
@@ -54,13 +59,16 @@ impl Sectors {
 
     /// Lines of 128 bytes that they lie in.
     pub(crate) fn lines(&self) -> u64 {
-        let mut lines = 0;
+        let (mut lines, mut greatest) = (0, None);
         for (index, &number) in self.numbers.iter().enumerate() {
             let line = number / SECTORS_PER_LINE;
-            // Those of a line mostly follow each other.
-            let seen = index > 0 && self.numbers[index - 1] / SECTORS_PER_LINE == line
-                || self.numbers[..index].iter().any(|other| other / SECTORS_PER_LINE == line);
+            // Those of a line mostly follow each other, and lines rise.
+            let seen = greatest.is_some_and(|greatest| {
+                line == greatest
+                    || line < greatest && self.numbers[..index].iter().any(|other| other / SECTORS_PER_LINE == line)
+            });
             lines += u64::from(!seen);
+            greatest = greatest.max(Some(line));
         }
         lines
     }

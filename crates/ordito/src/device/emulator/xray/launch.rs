@@ -12,6 +12,7 @@ use crate::device::emulator::order::Order;
 use crate::device::emulator::scheduler::Scheduler;
 use crate::device::emulator::state::State;
 use crate::device::emulator::xray::collector::{Counted, Request};
+use crate::device::emulator::xray::described::{Described, Taken};
 use crate::device::emulator::xray::gpus::GpuModel;
 use crate::device::emulator::xray::memory_system::{FirstLevel, FoundAt, SecondLevel};
 use crate::device::emulator::xray::assemble::assemble;
@@ -47,13 +48,6 @@ struct Work<'a> {
 struct Turns {
     level: Mutex<(usize, FirstLevel)>,
     changed: Condvar,
-}
-
-/// What is known of a kernel from elsewhere: registers and local memory of a thread.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Taken {
-    pub(crate) registers: Option<u32>,
-    pub(crate) local_bytes: Option<u32>,
 }
 
 impl EmulatedFunction {
@@ -120,15 +114,6 @@ impl EmulatedFunction {
     fn taken(&self, _: &GpuModel) -> Taken {
         Taken::default()
     }
-}
-
-/// How the launch was made.
-pub(crate) struct Described<'a> {
-    pub(crate) plan: &'a LaunchPlan,
-    pub(crate) shared_bytes: u64,
-    pub(crate) resident: u32,
-    pub(crate) taken: Taken,
-    pub(crate) blocks_counted: u64,
 }
 
 /// Numbers of the blocks that are run: all, or so many spread evenly.

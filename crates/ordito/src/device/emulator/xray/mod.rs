@@ -17,6 +17,7 @@ mod collector;
 mod converge;
 mod cost;
 mod counts;
+mod described;
 mod gpus;
 mod instructions;
 mod launch;

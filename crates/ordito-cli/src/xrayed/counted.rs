@@ -1,8 +1,9 @@
 //! Variants of a case, each run once in the emulator that counts.
 
-use crate::xray::XrayRequest;
-use ordito::device::emulator::xray::{LaunchXray, Prediction, XrayOptions};
-use ordito::device::{Device, Emulator};
+use crate::xrayed::XrayRequest;
+use crate::xrayed::own_kernel::OwnKernel;
+use ordito::device::emulator::xray::{LaunchXray, Prediction};
+use ordito::device::{Device, DeviceError, Emulator};
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Description, Op, Prepared, RunError, Variant};
 use ordito::refusal::Refusal;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 pub(crate) struct Xrayed {
     /// What it ran on: operation, input, sizes, dtype.
     pub(crate) record: Record,
+    /// The input as it was named.
+    pub(crate) input: String,
     /// What the variant is; nothing of `auto`.
     pub(crate) description: Option<&'static Description>,
     /// Its launches, each with what the GPU is predicted to need for it.
@@ -29,6 +32,16 @@ pub(crate) struct Xrayed {
 }
 
 impl Xrayed {
+    fn new(record: Record, description: Option<&'static Description>) -> Self {
+        let input = match (&record.matrix, record.n, record.m, record.p) {
+            (Some(matrix), ..) => matrix.clone(),
+            (_, Some(n), Some(m), Some(p)) => format!("{n}x{m}x{p}"),
+            _ => record.rows.zip(record.cols).map_or(String::new(), |(rows, cols)| format!("{rows}x{cols}")),
+        };
+        let (launches, refusal, failure, measured_ns) = (Vec::new(), None, None, None);
+        Xrayed { record, input, description, launches, refusal, failure, measured_ns }
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.record.variant
     }
@@ -59,8 +72,7 @@ impl XrayRequest {
         machine: &Arc<Machine>,
         say: &dyn Fn(&str),
     ) -> anyhow::Result<Vec<Xrayed>> {
-        let options = XrayOptions { gpu: self.gpu, most_blocks: self.most_blocks, cores: self.cores };
-        let emulator = Emulator::counting(options)?;
+        let emulator = Emulator::counting(self.options())?;
         let counting = machine.with_emulator(emulator.clone());
         let gpu = self.is_measured.then(|| machine.with_accelerator(Accelerator::Cuda(0)));
         let gpu = gpu.filter(|gpu| gpu.device().is_ok());
@@ -88,8 +100,7 @@ impl XrayRequest {
         record.op = O::NAME.into();
         let geometry = machine.geometry();
         record.geometry = (!geometry.is_default()).then(|| geometry.to_string());
-        let mut one =
-            Xrayed { record, description: selected.describe(), launches: Vec::new(), refusal: None, failure: None, measured_ns: None };
+        let mut one = Xrayed::new(record, selected.describe());
         let variant = match *selected {
             Selected::Named(variant) => Ok(variant),
             Selected::Auto => {
@@ -101,19 +112,34 @@ impl XrayRequest {
             Selected::OversizedTile(_) => Err(Refusal::UnknownVariant { name: selected.name() }),
         };
         match variant.map_err(RunError::Refused).and_then(|variant| run(case, variant, machine, emulator)) {
-            Ok(launches) => {
-                let predicted = |launch| {
-                    let prediction = Prediction::of(&launch, self.gpu);
-                    (launch, prediction)
-                };
-                one.launches = launches.into_iter().map(predicted).collect();
-            }
+            Ok(launches) => one.launches = self.predicted(launches),
             Err(RunError::Refused(refusal)) => {
                 one.refusal = Some(format!("{refusal}{}", crate::hints::of(&refusal)));
             }
             Err(error) => one.failure = Some(error.to_string()),
         }
         one
+    }
+
+    fn predicted(&self, launches: Vec<LaunchXray>) -> Vec<(LaunchXray, Prediction)> {
+        let predicted = |launch| {
+            let prediction = Prediction::of(&launch, self.gpu);
+            (launch, prediction)
+        };
+        launches.into_iter().map(predicted).collect()
+    }
+
+    /// A kernel of one's own.
+    pub(crate) fn count_own(&self, own: &OwnKernel) -> anyhow::Result<Xrayed> {
+        let emulator = Emulator::counting(self.options())?;
+        let record = Record::new(own.source.file, &own.launch.kernel, Outcome::NotVerified);
+        let mut one = Xrayed::new(record, None);
+        match own.run(&Device::Emulator(emulator.clone())) {
+            Ok(()) => one.launches = self.predicted(emulator.take_xray()),
+            Err(error) if error.downcast_ref::<DeviceError>().is_some() => one.failure = Some(error.to_string()),
+            Err(error) => return Err(error),
+        }
+        Ok(one)
     }
 }
 

@@ -1,9 +1,9 @@
 //! `--page`: what was found as a page that fetches nothing: the table, the lines that cost most with a picture each, the source.
 
-use crate::xray::counted::Xrayed;
-use crate::xray::lines::{LineTotal, by_line};
-use crate::xray::picture;
-use crate::xray::table::{columns, count, heading, percent};
+use crate::xrayed::counted::Xrayed;
+use crate::xrayed::lines::{LineTotal, by_line};
+use crate::xrayed::picture;
+use crate::xrayed::table::{columns, count, heading, percent};
 use ordito::device::emulator::xray::{Access, GpuModel, LaunchXray, LineAccess, Prediction, Space};
 use ordito::files::{WriteError, write_atomically};
 use ordito::units;

@@ -1,6 +1,6 @@
 //! `--json`: one object for every variant.
 
-use crate::xray::counted::Xrayed;
+use crate::xrayed::counted::Xrayed;
 use ordito::device::emulator::xray::{Access, AccessCounts, BlockCounts, LaunchXray, Prediction, Space};
 use serde::Serialize;
 

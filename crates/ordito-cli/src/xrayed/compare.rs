@@ -1,7 +1,7 @@
 //! `--compare a,b`: two variants side by side.
 
-use crate::xray::counted::Xrayed;
-use crate::xray::table::{count, heading, total};
+use crate::xrayed::counted::Xrayed;
+use crate::xrayed::table::{count, heading, total};
 use anyhow::Context;
 use ordito::device::emulator::xray::{AccessCounts, LaunchXray};
 use ordito_bench::report::table::{Printed, laid_out};

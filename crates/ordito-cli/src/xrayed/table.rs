@@ -1,6 +1,6 @@
 //! A table with a line for every variant.
 
-use crate::xray::counted::Xrayed;
+use crate::xrayed::counted::Xrayed;
 use ordito::device::emulator::xray::{AccessCounts, GpuModel, LaunchXray, LineAccess, Space};
 use ordito::units;
 use ordito_bench::report::setting::Setting;
@@ -40,7 +40,9 @@ pub(crate) fn heading(one: &Xrayed) -> String {
     let k = record.k.map_or(String::new(), |k| format!(", k = {k}"));
     let geometry = record.geometry.as_ref().map_or(String::new(), |geometry| format!(", {geometry}"));
     let dtype = if record.dtype.is_empty() { String::new() } else { format!(", {}", record.dtype) };
-    format!("{} {}{k}{dtype}{geometry}", record.op, Setting::of(record).input())
+    let input = Setting::of(record).input();
+    let input = if input.is_empty() { input } else { format!(" {input}") };
+    format!("{}{input}{k}{dtype}{geometry}", record.op)
 }
 
 /// What is said where only some of the blocks were run.
@@ -60,7 +62,7 @@ pub(crate) fn total(one: &Xrayed, count: impl Fn(&LaunchXray) -> u64) -> f64 {
     one.launches.iter().map(|(launch, _)| launch.factor * count(launch) as f64).sum()
 }
 
-fn columns(xrayed: &[&Xrayed]) -> Vec<Printed<'static>> {
+pub(crate) fn columns(xrayed: &[&Xrayed]) -> Vec<Printed<'static>> {
     let column = |title, cell: &dyn Fn(&Xrayed) -> String| Printed {
         title,
         is_text: title == "variant" || title == "limit",

@@ -1,10 +1,11 @@
 //! A kernel of one's own: a `.cu` file and a launch, made ready for an emulator.
 
-use crate::xray::launch_text::{Element, Fill, Given, LaunchText, Value, parse};
-use crate::xray::signature::{Kind, Parameter, Signature, code, kernels, unsupported, with_dynamic_shared};
+use crate::xrayed::launch_text::{Element, Fill, Given, LaunchText, Value, parse};
+use crate::xrayed::signature::{Kind, Parameter, Signature, code, kernels, unsupported, with_dynamic_shared};
 use anyhow::{Context, bail, ensure};
-use crate::xray::values::{bytes_of, filled, scalar};
-use ordito::device::{Argument, Buffer, Device, HEADER_NAME, KernelSource, LaunchPlan, PTX};
+use crate::xrayed::values::{bytes_of, filled, scalar};
+use ordito::device::{Argument, Device, HEADER_NAME, KernelSource, LaunchPlan, PTX};
+use std::any::Any;
 use std::fs;
 use std::path::Path;
 
@@ -71,7 +72,7 @@ impl OwnKernel {
         let LaunchText { grid, block, shared_bytes, .. } = self.launch;
         let plan = LaunchPlan::new(device.limits(), grid, block, shared_bytes).context("--launch")?;
         let kernel = device.kernel(&self.source)?;
-        let mut kept = Vec::new();
+        let mut kept = Kept::new();
         let mut arguments = Vec::new();
         for (parameter, given) in self.matched()? {
             arguments.push(argument(device, parameter, given, &mut kept)?);
@@ -175,21 +176,10 @@ fn included(text: &str, code: &str) -> Vec<(String, bool)> {
     named.collect()
 }
 
-/// Something that a launch must outlive.
-enum Kept {
-    F32(Buffer<f32>),
-    F64(Buffer<f64>),
-    I8(Buffer<i8>),
-    U8(Buffer<u8>),
-    I16(Buffer<i16>),
-    U16(Buffer<u16>),
-    I32(Buffer<i32>),
-    U32(Buffer<u32>),
-    I64(Buffer<i64>),
-    U64(Buffer<u64>),
-}
+/// Buffers, which live until the launch is over.
+type Kept = Vec<Box<dyn Any>>;
 
-fn argument(device: &Device, parameter: &Parameter, given: &Given, kept: &mut Vec<Kept>) -> anyhow::Result<Argument> {
+fn argument(device: &Device, parameter: &Parameter, given: &Given, kept: &mut Kept) -> anyhow::Result<Argument> {
     let at = given.at;
     let wrong = |why: String| anyhow::anyhow!("--launch, character {at}: `{}`: {why}", parameter.written);
     match (&parameter.kind, &given.value) {
@@ -218,26 +208,26 @@ fn upload(
     element: Element,
     len: usize,
     fill: &Fill,
-    kept: &mut Vec<Kept>,
+    kept: &mut Kept,
 ) -> anyhow::Result<Argument> {
     macro_rules! upload {
-        ($kind:ident, $scalar:ty) => {{
+        ($scalar:ty) => {{
             let mut buffer = device.upload(name, &filled::<$scalar>(len, fill)?)?;
             let argument = Argument::from(&mut buffer);
-            kept.push(Kept::$kind(buffer));
+            kept.push(Box::new(buffer));
             argument
         }};
     }
     Ok(match element {
-        Element::F32 => upload!(F32, f32),
-        Element::F64 => upload!(F64, f64),
-        Element::I8 => upload!(I8, i8),
-        Element::U8 => upload!(U8, u8),
-        Element::I16 => upload!(I16, i16),
-        Element::U16 => upload!(U16, u16),
-        Element::I32 => upload!(I32, i32),
-        Element::U32 => upload!(U32, u32),
-        Element::I64 => upload!(I64, i64),
-        Element::U64 => upload!(U64, u64),
+        Element::F32 => upload!(f32),
+        Element::F64 => upload!(f64),
+        Element::I8 => upload!(i8),
+        Element::U8 => upload!(u8),
+        Element::I16 => upload!(i16),
+        Element::U16 => upload!(u16),
+        Element::I32 => upload!(i32),
+        Element::U32 => upload!(u32),
+        Element::I64 => upload!(i64),
+        Element::U64 => upload!(u64),
     })
 }

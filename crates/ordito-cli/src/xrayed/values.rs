@@ -1,6 +1,6 @@
 //! Numbers of a launch, from their text to bytes.
 
-use crate::xray::launch_text::{Element, Fill};
+use crate::xrayed::launch_text::{Element, Fill};
 use ordito::device::Argument;
 use std::str::FromStr;
 

@@ -1,6 +1,6 @@
 //! Kernels of a `.cu` file: their names, parameters, and what the emulator cannot run.
 
-use crate::xray::launch_text::Element;
+use crate::xrayed::launch_text::Element;
 
 /// A parameter of a kernel.
 #[derive(Debug, Clone, PartialEq)]

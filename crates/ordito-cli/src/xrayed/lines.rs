@@ -1,7 +1,7 @@
 //! The source with the counts beside each line.
 
-use crate::xray::counted::Xrayed;
-use crate::xray::table::{count, percent};
+use crate::xrayed::counted::Xrayed;
+use crate::xrayed::table::{count, percent};
 use ordito::device::emulator::xray::{Access, AccessCounts, BlockCounts, LaunchXray, Space};
 use ordito_bench::report::table::{Printed, laid_out};
 use std::collections::BTreeMap;

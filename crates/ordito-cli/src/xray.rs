@@ -1,15 +1,4 @@
 //! `ordito xray OP INPUT…` and `ordito xray FILE.cu --launch …`: what CUDA kernels do, counted without a GPU.
-//!
-//! `counted` runs variants in the emulator that counts; `table`, `lines`, `compare`, `json` and `page` show what was found, `budget` holds
-//! it against limits.
-
-mod compare;
-mod counted;
-mod json;
-mod lines;
-mod table;
-
-pub(crate) use crate::xray::counted::Xrayed;
 
 use crate::args::{Device, Dtype, ReadArgs, machine};
 use crate::console::Console;
@@ -18,17 +7,23 @@ use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations;
 use crate::request::Request;
 use crate::targets::{Selection, Targets};
+use crate::xrayed::own_kernel::OwnKernel;
+use crate::xrayed::{XrayRequest, read_budgets};
+use anyhow::Context;
 use clap::Args;
 use ordito::device::emulator::xray::{GPUS, GpuModel, SM_90};
 use ordito_bench::workbench::Wanted;
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
 
 /// What CUDA kernels do, counted in the emulator.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   ordito xray spmm stencil27:20 --variant 'csr-cuda-*' --k 8
-  ordito xray spmm my.mtx --variant csr-cuda-thread-per-element --lines
-  ordito xray gemm 256 --variant kernel1,kernel2 --dtype f32 --compare kernel1,kernel2
+  ordito xray spmm my.mtx --variant 'csr-cuda-thread*' --lines
+  ordito xray gemm 256 --tile 32 --dtype f32 --compare kernel1,kernel2
+  ordito xray spmm stencil27:8 --variant 'csr-cuda-rows*' --budget budgets.toml
+  ordito xray my.cu --launch 'saxpy<<<(4),(128)>>>(n=512, a=2.0f, x=f32[512], y=f32[512])' --page saxpy.html
 
 Counts are of whole warps: instructions, the sectors of 32 bytes that each touches, passes over the
 banks of shared memory, lanes that take part. Those are exact. What caches find, bytes to memory and
@@ -36,8 +31,8 @@ predicted times are models of the GPU that --gpu names; its caches are empty at 
 
 Defaults: K = 8; dtype f64; all CUDA variants that the emulator runs.")]
 pub(crate) struct XrayArgs {
-    /// The operation
-    #[arg(value_name = "OP", help = format!("The operation ({})", operations::names()))]
+    /// The operation, or a file with a kernel of one's own
+    #[arg(value_name = "OP|FILE.cu", help = format!("The operation ({}), or a file with a kernel of one's own and what it calls", operations::names()))]
     operation: String,
     /// As of `ordito verify`
     #[arg(value_name = "INPUT")]
@@ -75,6 +70,19 @@ pub(crate) struct XrayArgs {
     /// Two variants side by side: what of the second is more or less
     #[arg(long, value_name = "VARIANT,VARIANT", value_delimiter = ',', num_args = 1)]
     compare: Vec<String>,
+    /// The launch of one's own kernel, e.g. 'saxpy<<<(4),(128)>>>(n=512, a=2.0f, x=f32[512], y=f32[512])';
+    /// `ordito check --help` says what arguments may be
+    #[arg(long, value_name = "LAUNCH")]
+    launch: Option<String>,
+    /// Define NAME, or NAME=VALUE, before one's own file is compiled
+    #[arg(long, short = 'D', value_name = "NAME", requires = "launch")]
+    define: Vec<String>,
+    /// A page with all of it, and pictures of what warps touch
+    #[arg(long, value_name = "FILE.html")]
+    page: Option<PathBuf>,
+    /// Limits that kernels must keep; exit code 1 where one does not
+    #[arg(long, value_name = "FILE.toml")]
+    budget: Option<PathBuf>,
     /// Beside the prediction the time of a GPU, if there is one: do without
     #[arg(long)]
     no_measure: bool,
@@ -82,17 +90,6 @@ pub(crate) struct XrayArgs {
     read: ReadArgs,
     /// One JSON object per variant on standard output, and nothing else there
     #[arg(long)]
-    json: bool,
-}
-
-/// What was asked for.
-pub(crate) struct XrayRequest {
-    gpu: &'static GpuModel,
-    most_blocks: Option<u64>,
-    cores: usize,
-    lines: bool,
-    compare: Option<[String; 2]>,
-    is_measured: bool,
     json: bool,
 }
 
@@ -116,7 +113,14 @@ pub(crate) fn run(args: &XrayArgs, console: &Console) -> anyhow::Result<u8> {
         compare,
         is_measured: !args.no_measure,
         json: args.json,
+        page: args.page.clone(),
+        budgets: args.budget.as_deref().map(read_budgets).transpose()?,
     };
+    let path = Path::new(&args.operation);
+    if path.extension().is_some_and(|extension| extension == "cu") {
+        return run_own(args, path, &asked, console);
+    }
+    anyhow::ensure!(args.launch.is_none(), "--launch: of a file FILE.cu, and `{}` is none", args.operation);
     let operation = operations::find(&args.operation).map_err(anyhow::Error::msg)?;
     if let Some(why) = operation.no_k().filter(|_| !args.k.is_empty()) {
         anyhow::bail!("--k: {why}");
@@ -155,32 +159,13 @@ pub(crate) fn run(args: &XrayArgs, console: &Console) -> anyhow::Result<u8> {
     operations::run(operation, &request, console)
 }
 
-impl XrayRequest {
-    /// Prints what was counted; the exit code.
-    pub(crate) fn show(&self, xrayed: &[Xrayed], console: &Console) -> anyhow::Result<u8> {
-        if self.json {
-            xrayed.iter().try_for_each(|one| console.json(&json::of(one)))?;
-        } else {
-            console.line(table::table(xrayed, self.gpu))?;
-            if self.lines {
-                xrayed.iter().try_for_each(|one| console.line(lines::listing(one)))?;
-            }
-        }
-        if let Some([one, other]) = &self.compare {
-            let text = compare::compare(xrayed, one, other)?;
-            if !self.json {
-                console.line(text)?;
-            }
-        }
-        let failed = xrayed.iter().any(|one| one.failure.is_some());
-        let ran = xrayed.iter().any(|one| !one.launches.is_empty());
-        if !ran && !failed {
-            console.error(&anyhow::anyhow!("nothing could be counted: every variant refused"));
-        }
-        Ok(match (failed, ran) {
-            (true, _) => 1,
-            (false, true) => 0,
-            (false, false) => 2,
-        })
-    }
+/// A kernel of one's own.
+fn run_own(args: &XrayArgs, path: &Path, asked: &XrayRequest, console: &Console) -> anyhow::Result<u8> {
+    let launch = args.launch.as_deref().with_context(|| {
+        format!("{}: how is it launched? --launch 'kernel<<<(4),(128)>>>(n=512, x=f32[512])'", path.display())
+    })?;
+    anyhow::ensure!(args.inputs.is_empty(), "`{}`: a kernel of one's own has no further inputs", args.inputs[0]);
+    let own = OwnKernel::read(path, launch, &args.define)?;
+    let xrayed = asked.count_own(&own)?;
+    asked.show(&[xrayed], console)
 }
