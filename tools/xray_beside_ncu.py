@@ -2,7 +2,7 @@
 """Holds the counts of `ordito xray` against Nsight Compute, on a machine with a GPU.
 
     python3 tools/xray_beside_ncu.py target/release/ordito --out measurements/xray.csv
-        [--matrix NAME]… [--k 8] [--dtype f64] [--variant GLOB]… [--gemm 512] [--columns 358x5248] [--ncu ncu] [--quick]
+        [--matrix NAME]… [--k 8] [--dtype f64] [--variant GLOB]… [--gemm 256] [--columns 358x5248] [--ncu ncu] [--quick]
 
 Every CUDA variant that the emulator runs is counted (`ordito xray --json`) and run once under `ncu` (`ordito verify --on cuda`,
 whose first launch of each kernel is looked at). One line of the table is one launch: each count beside ncu's, their ratio, the
@@ -15,6 +15,7 @@ import csv
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -54,6 +55,7 @@ MODELLED = [
 OTHER = ["launch__registers_per_thread", "launch__occupancy_limit_registers", "gpu__time_duration.sum", "sm__warps_active.avg.pct_of_peak_sustained_active",
          "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum"]
 METRICS = [metric for _, metric, _ in EXACT + MODELLED] + OTHER
+ASKED = list(METRICS)  # those that this ncu knows
 TO_SECONDS = {"nsecond": 1e-9, "ns": 1e-9, "usecond": 1e-6, "us": 1e-6, "msecond": 1e-3, "ms": 1e-3, "second": 1.0, "s": 1.0}
 
 
@@ -70,9 +72,16 @@ def number(text):
 
 def profiled(ncu, command, timeout):
     """Launches in their order: kernel name and metrics."""
-    call = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "all", "--clock-control", "none",
-            "--metrics", ",".join(METRICS), *command]
-    done = ran(call, timeout)
+    while True:
+        call = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "all", "--clock-control", "none",
+                "--metrics", ",".join(ASKED), *command]
+        done = ran(call, timeout)
+        said = done.stdout + done.stderr
+        unknown = [metric for metric in ASKED if "Failed to find metric" in said and re.search(rf"{re.escape(metric)}(?![\w.])", said)]
+        if not unknown:
+            break
+        print(f"this ncu does not know {', '.join(unknown)}", file=sys.stderr)
+        ASKED[:] = [metric for metric in ASKED if metric not in unknown]
     lines = done.stdout.splitlines()
     start = next((index for index, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
@@ -128,7 +137,7 @@ def cases(arguments):
 def rows_of(arguments, operation, operand, options):
     ordito, dtype = arguments.ordito, ["--dtype", arguments.dtype]
     variants = ["--variant", ",".join(arguments.variant)] if arguments.variant else []
-    counted = ran([ordito, "xray", operation, operand, *options, *dtype, *variants, "--no-measure", "--json"], arguments.timeout)
+    counted = ran([ordito, "xray", operation, operand, *options, *dtype, *variants, "--no-measure", "--json"], 4 * arguments.timeout)
     for line in counted.stdout.splitlines():
         one = json.loads(line)
         if not one["launches"]:
@@ -192,7 +201,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one small matrix, nothing else")
     arguments = parser.parse_args()
     arguments.matrix = arguments.matrix or (["stencil27:20"] if arguments.quick else ["stencil27:48", "powerlaw:60000x16"])
-    arguments.gemm = arguments.gemm or ([] if arguments.quick or arguments.variant else ["512"])
+    arguments.gemm = arguments.gemm or ([] if arguments.quick or arguments.variant else ["256"])
     arguments.columns = arguments.columns or ([] if arguments.quick or arguments.variant else ["358x5248"])
     rows, fields = [], {}
     for operation, operand, options in cases(arguments):

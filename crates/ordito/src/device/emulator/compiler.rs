@@ -40,11 +40,14 @@ const CHECKS: &str =
 /// program would end. -O2 unrolls what the source asks for, as a compiler for GPUs does. What is copied whole stays whole (no sra, fre
 /// and pre): on a GPU it is one access. Blocks stay as they are in the source, and in its order: by that, lanes of a warp find
 /// together again. One operation on numbers is one instruction.
-const COUNTED: [&str; 15] = [
+const COUNTED: [&str; 17] = [
     "-fsanitize=thread,integer-divide-by-zero",
     "-fsanitize-coverage=trace-pc",
     "-O2",
     "-fno-reorder-blocks",
+    "-fno-reorder-blocks-and-partition",
+    // Else what tells of a function's last block would be told to come from who called the function.
+    "-fno-optimize-sibling-calls",
     "-fno-thread-jumps",
     "-fno-crossjumping",
     "-fno-tree-tail-merge",
