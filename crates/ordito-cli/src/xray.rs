@@ -164,7 +164,11 @@ fn run_own(args: &XrayArgs, path: &Path, asked: &XrayRequest, console: &Console)
     let launch = args.launch.as_deref().with_context(|| {
         format!("{}: how is it launched? --launch 'kernel<<<(4),(128)>>>(n=512, x=f32[512])'", path.display())
     })?;
-    anyhow::ensure!(args.inputs.is_empty(), "`{}`: a kernel of one's own has no further inputs", args.inputs[0]);
+    anyhow::ensure!(
+        args.inputs.is_empty(),
+        "`{}`: a kernel of one's own has no further inputs",
+        args.inputs[0]
+    );
     let own = OwnKernel::read(path, launch, &args.define)?;
     let xrayed = asked.count_own(&own)?;
     asked.show(&[xrayed], console)

@@ -71,7 +71,11 @@ fn faults_of_ones_own_kernels_are_found() {
     assert!(text(&beyond).contains("saxpy.cu:12"), "{}", text(&beyond));
     let racing = check("racing<<<2,64,256>>>(f32[128], f32[2])");
     assert_eq!(racing.status.code(), Some(1));
-    assert!(text(&racing).contains("shared memory") && text(&racing).contains("saxpy.cu:27"), "{}", text(&racing));
+    assert!(
+        text(&racing).contains("shared memory") && text(&racing).contains("saxpy.cu:27"),
+        "{}",
+        text(&racing)
+    );
     // Counting alone finds what leads out of bounds as well.
     let launch = "beyond<<<4,128>>>(500, 2.0f, f32[500], f32[500])";
     let counted = ordito(&folder, &["xray", "saxpy.cu", "--launch", launch]);
@@ -95,20 +99,47 @@ fn what_cannot_be_used_gets_a_sentence() {
         (&["xray", "missing.cu", "--launch", saxpy], "missing.cu"),
         (&["xray", "binary.cu", "--launch", saxpy], "binary.cu"),
         (&["xray", "saxpy.cu", "--launch", "saxpy<<4,128>>>()"], "--launch, character 6: `<<<` expected"),
-        (&["xray", "saxpy.cu", "--launch", "sax<<<4,128>>>()"], "saxpy.cu has no kernel `sax`; there are: saxpy, beyond, strided, racing"),
-        (&["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1)"], "1 arguments, saxpy takes 4 (saxpy.cu:4): int n, float a"),
-        (&["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1, b=2, x=f32[1], y=f32[1])"], "nothing is given for `float a`"),
-        (&["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1.5, a=2, x=f32[1], y=f32[1])"], "`int n`: 1.5 is no i32"),
-        (&["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1, a=2, x=f64[1], y=f32[1])"], "an array of f32 is wanted, not of f64"),
-        (&["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1, a=2, x=7, y=f32[1])"], "an array is wanted"),
-        (&["xray", "saxpy.cu", "--launch", "saxpy<<<4,4096>>>(n=1, a=2, x=f32[1], y=f32[1])"], "4096 threads per block, the limit is 1024"),
+        (
+            &["xray", "saxpy.cu", "--launch", "sax<<<4,128>>>()"],
+            "saxpy.cu has no kernel `sax`; there are: saxpy, beyond, strided, racing",
+        ),
+        (
+            &["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1)"],
+            "1 arguments, saxpy takes 4 (saxpy.cu:4): int n, float a",
+        ),
+        (
+            &["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1, b=2, x=f32[1], y=f32[1])"],
+            "nothing is given for `float a`",
+        ),
+        (
+            &["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1.5, a=2, x=f32[1], y=f32[1])"],
+            "`int n`: 1.5 is no i32",
+        ),
+        (
+            &["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1, a=2, x=f64[1], y=f32[1])"],
+            "an array of f32 is wanted, not of f64",
+        ),
+        (
+            &["xray", "saxpy.cu", "--launch", "saxpy<<<4,128>>>(n=1, a=2, x=7, y=f32[1])"],
+            "an array is wanted",
+        ),
+        (
+            &["xray", "saxpy.cu", "--launch", "saxpy<<<4,4096>>>(n=1, a=2, x=f32[1], y=f32[1])"],
+            "4096 threads per block, the limit is 1024",
+        ),
         (&["xray", "host.cu", "--launch", "k<<<1,1>>>(i32[1])"], "host.cu:3: a launch"),
         (&["check", "template.cu", "--launch", "k<<<1,1>>>(i32[1])"], "template.cu:2: k is a template"),
         (&["check", "broken.cu", "--launch", "k<<<1,1>>>(i32[1])"], "broken.cu:2"),
         (&["check", "struct.cu", "--launch", "k<<<1,1>>>(1, i32[1])"], "`S s`: only numbers and pointers"),
         (&["xray", "spmm", "stencil5:4", "--launch", saxpy], "--launch: of a file FILE.cu"),
-        (&["xray", "spmm", "stencil5:4", "--gpu", "sm_70"], "nothing is known of `sm_70`; there are: sm_80 (A100), sm_90 (H200)"),
-        (&["xray", "spmm", "stencil5:4", "--variant", "csr-serial"], "no selected variant of `spmm` runs on emulator"),
+        (
+            &["xray", "spmm", "stencil5:4", "--gpu", "sm_70"],
+            "nothing is known of `sm_70`; there are: sm_80 (A100), sm_90 (H200)",
+        ),
+        (
+            &["xray", "spmm", "stencil5:4", "--variant", "csr-serial"],
+            "no selected variant of `spmm` runs on emulator",
+        ),
         (&["xray", "spmm", "stencil5:4", "--budget", "missing.toml"], "missing.toml"),
         (&["xray", "nothing"], "there is no operation `nothing`"),
     ];
@@ -167,7 +198,18 @@ fn a_change_that_spoils_coalescing_is_red() {
     // 64 rows of 8 nonzeros in the same columns, K = 16.
     let launch = "csr_thread<<<2,512>>>(64, 16, u32[65]=index, u32[512], f64[512], f64[256], 16, f64[1024], 16, 1.0, 0.0)";
     let run = |file| {
-        let arguments = ["xray", file, "--launch", launch, "-D", "SCALAR=double", "-D", "OFFSET=u32", "--budget", "b.toml"];
+        let arguments = [
+            "xray",
+            file,
+            "--launch",
+            launch,
+            "-D",
+            "SCALAR=double",
+            "-D",
+            "OFFSET=u32",
+            "--budget",
+            "b.toml",
+        ];
         ordito(&folder, &arguments)
     };
     let output = run("right.cu");
@@ -178,7 +220,11 @@ fn a_change_that_spoils_coalescing_is_red() {
     assert!(text(&output).contains("2 limits kept, 0 exceeded"), "{}", text(&output));
     let output = run("spoiled.cu");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-    assert!(text(&output).contains("over budget: csr_thread on spoiled.cu: unused_bytes_percent is"), "{}", text(&output));
+    assert!(
+        text(&output).contains("over budget: csr_thread on spoiled.cu: unused_bytes_percent is"),
+        "{}",
+        text(&output)
+    );
     // What a budget names must be looked at.
     std::fs::write(folder.path().join("b.toml"), budget.replace("csr_thread", "other")).unwrap();
     let output = run("right.cu");
@@ -190,22 +236,31 @@ fn a_change_that_spoils_coalescing_is_red() {
 fn the_page_fetches_nothing_and_shows_what_a_warp_touches() {
     let folder = folder();
     let launch = "strided<<<4,128>>>(n=4096, a=2.0f, x=f32[4096], y=f32[512])";
-    let output = ordito(&folder, &["xray", "saxpy.cu", "--launch", launch, "--page", "page.html", "--blocks", "2"]);
+    let output =
+        ordito(&folder, &["xray", "saxpy.cu", "--launch", launch, "--page", "page.html", "--blocks", "2"]);
     if no_compiler(&output) {
         return;
     }
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert!(text(&output).contains("2 of 4 blocks were run, counts are multiplied by 2.0000"), "{}", text(&output));
+    assert!(
+        text(&output).contains("2 of 4 blocks were run, counts are multiplied by 2.0000"),
+        "{}",
+        text(&output)
+    );
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(!page.contains("http://") && !page.contains("https://"));
-    assert!(page.contains("saxpy.cu:18: load of 4 bytes") && page.contains("32.0 sectors each"), "the strided load");
+    assert!(
+        page.contains("saxpy.cu:18: load of 4 bytes") && page.contains("32.0 sectors each"),
+        "the strided load"
+    );
     assert!(page.matches("class=\"moved\"").count() >= 32 && page.contains("multiply counts by 2"));
 }
 
 #[test]
 fn variants_are_compared_and_listed_by_line() {
     let folder = folder();
-    let arguments = ["xray", "gemm", "64", "--tile", "32", "--dtype", "f32", "--compare", "kernel1,kernel2", "--lines"];
+    let arguments =
+        ["xray", "gemm", "64", "--tile", "32", "--dtype", "f32", "--compare", "kernel1,kernel2", "--lines"];
     let output = ordito(&folder, &arguments);
     if no_compiler(&output) {
         return;
@@ -216,7 +271,11 @@ fn variants_are_compared_and_listed_by_line() {
     let accesses = shown.lines().find(|line| line.starts_with("global accesses of threads")).unwrap();
     let numbers: Vec<&str> = accesses.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect();
     assert_eq!(numbers[1..3], ["532 480", "24 576"], "{shown}");
-    assert!(shown.contains("hottest:") && shown.contains("sum += tile_of_a[x][k] * tile_of_b[k][y];"), "{shown}");
-    let wrong = ordito(&folder, &["xray", "gemm", "64", "--tile", "32", "--dtype", "f32", "--compare", "kernel1"]);
+    assert!(
+        shown.contains("hottest:") && shown.contains("sum += tile_of_a[x][k] * tile_of_b[k][y];"),
+        "{shown}"
+    );
+    let wrong =
+        ordito(&folder, &["xray", "gemm", "64", "--tile", "32", "--dtype", "f32", "--compare", "kernel1"]);
     assert_eq!(wrong.status.code(), Some(2));
 }

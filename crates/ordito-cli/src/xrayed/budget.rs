@@ -50,11 +50,23 @@ impl PartialEq for Limit {
 
 const LIMITS: &[Limit] = &[
     Limit { name: "sectors_per_product", of: |one| per_product(one, |launch| launch.global().sectors) },
-    Limit { name: "global_instructions_per_product", of: |one| per_product(one, |launch| launch.global().instructions) },
-    Limit { name: "shared_passes_per_product", of: |one| per_product(one, |launch| launch.shared().wavefronts) },
-    Limit { name: "conflicts_per_product", of: |one| per_product(one, |launch| AccessCounts::conflicts(&launch.shared())) },
+    Limit {
+        name: "global_instructions_per_product",
+        of: |one| per_product(one, |launch| launch.global().instructions),
+    },
+    Limit {
+        name: "shared_passes_per_product",
+        of: |one| per_product(one, |launch| launch.shared().wavefronts),
+    },
+    Limit {
+        name: "conflicts_per_product",
+        of: |one| per_product(one, |launch| AccessCounts::conflicts(&launch.shared())),
+    },
     Limit { name: "collisions_per_product", of: |one| per_product(one, |launch| launch.global().collisions) },
-    Limit { name: "barriers_per_product", of: |one| per_product(one, |launch| launch.blocks_total().barriers) },
+    Limit {
+        name: "barriers_per_product",
+        of: |one| per_product(one, |launch| launch.blocks_total().barriers),
+    },
     Limit {
         name: "dram_bytes_per_product",
         of: |one| per_product(one, |launch| launch.caches.dram_read_bytes + launch.caches.dram_written_bytes),
@@ -62,7 +74,9 @@ const LIMITS: &[Limit] = &[
     Limit {
         name: "idle_lanes_percent",
         of: |one| {
-            let count = |of: fn(&AccessCounts) -> u64| total(one, |launch| of(&launch.sum(|line| line.space != Space::Local)));
+            let count = |of: fn(&AccessCounts) -> u64| {
+                total(one, |launch| of(&launch.sum(|line| line.space != Space::Local)))
+            };
             Some(100.0 * (1.0 - count(|all| all.lanes) / (32.0 * count(|all| all.instructions).max(1.0))))
         },
     },
@@ -101,7 +115,8 @@ fn parse(text: &str) -> Result<Vec<Budget>, (usize, String)> {
             budgets.push(Budget { line: number, ..Budget::default() });
             continue;
         }
-        let Some((name, value)) = line.split_once('=').map(|(name, value)| (name.trim(), value.trim())) else {
+        let Some((name, value)) = line.split_once('=').map(|(name, value)| (name.trim(), value.trim()))
+        else {
             return wrong(format!("`{line}` is neither [[kernel]] nor NAME = VALUE"));
         };
         let Some(budget) = budgets.last_mut() else {
@@ -109,20 +124,29 @@ fn parse(text: &str) -> Result<Vec<Budget>, (usize, String)> {
         };
         let quoted = || {
             let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-            inner.filter(|inner| !inner.contains(['"', '\\'])).map(str::to_owned).ok_or((number, format!("{name}: a text in quotes expected")))
+            inner
+                .filter(|inner| !inner.contains(['"', '\\']))
+                .map(str::to_owned)
+                .ok_or((number, format!("{name}: a text in quotes expected")))
         };
         match name {
             "op" => budget.op = Some(quoted()?),
             "variant" => budget.variant = quoted()?,
             "input" => budget.input = Some(quoted()?),
             "dtype" => budget.dtype = Some(quoted()?),
-            "k" => budget.k = Some(value.parse().map_err(|_| (number, format!("k: `{value}` is no whole number")))?),
+            "k" => {
+                budget.k =
+                    Some(value.parse().map_err(|_| (number, format!("k: `{value}` is no whole number")))?)
+            }
             _ => {
                 let Some(limit) = LIMITS.iter().find(|limit| limit.name == name) else {
                     let known: Vec<&str> = LIMITS.iter().map(|limit| limit.name).collect();
                     return wrong(format!("nothing is called `{name}`; limits are: {}", known.join(", ")));
                 };
-                let most: f64 = value.parse().ok().filter(|most: &f64| most.is_finite() && *most >= 0.0)
+                let most: f64 = value
+                    .parse()
+                    .ok()
+                    .filter(|most: &f64| most.is_finite() && *most >= 0.0)
                     .ok_or((number, format!("{name}: `{value}` is no number from 0 on")))?;
                 budget.limits.push((limit, most));
             }
@@ -152,7 +176,8 @@ impl Budget {
     fn is_for(&self, one: &Xrayed) -> bool {
         let record = &one.record;
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
-        let called = one.name() == self.variant || one.description.is_some_and(|known| is_called(known, &self.variant));
+        let called = one.name() == self.variant
+            || one.description.is_some_and(|known| is_called(known, &self.variant));
         called
             && same(&self.op, &record.op)
             && same(&self.dtype, &record.dtype)
@@ -165,14 +190,18 @@ impl Budget {
 pub(crate) fn check(budgets: &[Budget], xrayed: &[Xrayed]) -> anyhow::Result<(Vec<String>, usize)> {
     let (mut exceeded, mut kept) = (Vec::new(), 0);
     // A file may be for several operations, of which one is counted at a time.
-    let is_of = |budget: &&Budget| {
-        budget.op.as_ref().is_none_or(|op| xrayed.iter().any(|one| one.record.op == *op))
-    };
+    let is_of =
+        |budget: &&Budget| budget.op.as_ref().is_none_or(|op| xrayed.iter().any(|one| one.record.op == *op));
     for budget in budgets.iter().filter(is_of) {
         let meant: Vec<&Xrayed> =
             xrayed.iter().filter(|one| !one.launches.is_empty() && budget.is_for(one)).collect();
         // What is not looked at must not pass.
-        anyhow::ensure!(!meant.is_empty(), "--budget, line {}: `{}` was not counted", budget.line, budget.variant);
+        anyhow::ensure!(
+            !meant.is_empty(),
+            "--budget, line {}: `{}` was not counted",
+            budget.line,
+            budget.variant
+        );
         for one in meant {
             for (limit, most) in &budget.limits {
                 let Some(found) = (limit.of)(one) else {
@@ -183,7 +212,10 @@ pub(crate) fn check(budgets: &[Budget], xrayed: &[Xrayed]) -> anyhow::Result<(Ve
                     kept += 1;
                 } else {
                     let (name, heading) = (one.name(), heading(one));
-                    exceeded.push(format!("{name} on {heading}: {} is {found:.4}, at most {most} (line {})", limit.name, budget.line));
+                    exceeded.push(format!(
+                        "{name} on {heading}: {} is {found:.4}, at most {most} (line {})",
+                        limit.name, budget.line
+                    ));
                 }
             }
         }
@@ -200,7 +232,10 @@ mod tests {
         let text = "# ours\n[[kernel]]\nop = \"spmm\" # which\nvariant = \"a-#*\"\nk = 8\nsectors_per_product = 0.5\n\n[[kernel]]\nvariant = \"b\"\nidle_lanes_percent = 10\n";
         let budgets = parse(text).unwrap();
         assert_eq!(budgets.len(), 2);
-        assert_eq!((budgets[0].variant.as_str(), budgets[0].k, budgets[0].limits.len()), ("a-#*", Some(8), 1));
+        assert_eq!(
+            (budgets[0].variant.as_str(), budgets[0].k, budgets[0].limits.len()),
+            ("a-#*", Some(8), 1)
+        );
         assert_eq!((budgets[1].line, budgets[1].limits[0].1), (8, 10.0));
     }
 

@@ -29,7 +29,10 @@ const COUNTS: &[Counted] = &[
     ("atomics that collide", |launch| launch.global().collisions),
     ("flops", |launch| {
         let arithmetic = &launch.arithmetic;
-        arithmetic.f32_flops + arithmetic.f64_flops + arithmetic.tensor_f64_flops + arithmetic.tensor_tf32_flops
+        arithmetic.f32_flops
+            + arithmetic.f64_flops
+            + arithmetic.tensor_f64_flops
+            + arithmetic.tensor_tf32_flops
     }),
     ("instructions (model)", LaunchXray::instructions),
 ];
@@ -70,13 +73,25 @@ fn columns(left: &Xrayed, right: &Xrayed) -> Vec<Printed<'static>> {
     }
     let lanes = |one: &Xrayed| {
         let launches = one.launches.iter().map(|(launch, _)| launch);
-        let accesses = launches.map(|launch| launch.sum(|line| line.space != ordito::device::emulator::xray::Space::Local));
-        let (lanes, all) = accesses.fold((0, 0), |(lanes, all), counts| (lanes + counts.lanes, all + counts.instructions));
+        let accesses = launches
+            .map(|launch| launch.sum(|line| line.space != ordito::device::emulator::xray::Space::Local));
+        let (lanes, all) =
+            accesses.fold((0, 0), |(lanes, all), counts| (lanes + counts.lanes, all + counts.instructions));
         lanes as f64 / all.max(1) as f64
     };
-    rows.push(["lanes of an access".into(), format!("{:.1}", lanes(left)), format!("{:.1}", lanes(right)), ratio(lanes(left), lanes(right))]);
+    rows.push([
+        "lanes of an access".into(),
+        format!("{:.1}", lanes(left)),
+        format!("{:.1}", lanes(right)),
+        ratio(lanes(left), lanes(right)),
+    ]);
     let time = |one: &Xrayed| ordito::units::duration(one.predicted_s() * 1e9);
-    rows.push(["predicted (model)".into(), time(left), time(right), ratio(left.predicted_s(), right.predicted_s())]);
+    rows.push([
+        "predicted (model)".into(),
+        time(left),
+        time(right),
+        ratio(left.predicted_s(), right.predicted_s()),
+    ]);
     let titles = ["", left.name(), right.name(), "ratio"];
     let columns = (0..4).map(|index| Printed {
         title: String::from(titles[index]).leak(),

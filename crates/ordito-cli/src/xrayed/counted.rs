@@ -136,7 +136,9 @@ impl XrayRequest {
         let mut one = Xrayed::new(record, None);
         match own.run(&Device::Emulator(emulator.clone())) {
             Ok(()) => one.launches = self.predicted(emulator.take_xray()),
-            Err(error) if error.downcast_ref::<DeviceError>().is_some() => one.failure = Some(error.to_string()),
+            Err(error) if error.downcast_ref::<DeviceError>().is_some() => {
+                one.failure = Some(error.to_string())
+            }
             Err(error) => return Err(error),
         }
         Ok(one)

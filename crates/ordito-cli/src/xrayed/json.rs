@@ -90,6 +90,10 @@ pub(crate) fn of(one: &Xrayed) -> Object<'_> {
         failure: one.failure.as_deref(),
         predicted_s: one.predicted_s(),
         measured_ns: one.measured_ns,
-        launches: one.launches.iter().map(|pair| Launch { launch: &pair.0, totals: launch(pair), prediction: &pair.1 }).collect(),
+        launches: one
+            .launches
+            .iter()
+            .map(|pair| Launch { launch: &pair.0, totals: launch(pair), prediction: &pair.1 })
+            .collect(),
     }
 }

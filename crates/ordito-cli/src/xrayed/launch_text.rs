@@ -105,7 +105,8 @@ pub(crate) fn parse(text: &str) -> Result<LaunchText, LaunchError> {
     let sides = reader.sides("threads of a block")?;
     let mut block = [0; 3];
     for (to, side) in block.iter_mut().zip(sides) {
-        *to = u32::try_from(side).map_err(|_| LaunchError { at, why: format!("{side} threads are too many") })?;
+        *to = u32::try_from(side)
+            .map_err(|_| LaunchError { at, why: format!("{side} threads are too many") })?;
     }
     let shared_bytes = if reader.take(",") { reader.whole("bytes of dynamic shared memory")? } else { 0 };
     reader.expect(">>>")?;
@@ -256,7 +257,10 @@ impl Reader {
         }
         let Some((_, element)) = Element::ALL.iter().find(|(name, _)| *name == word) else {
             let known: Vec<&str> = Element::ALL.iter().map(|(name, _)| *name).collect();
-            let why = format!("`{word}` is no value: numbers are written as in C, arrays as f32[1000], of {}", known.join(", "));
+            let why = format!(
+                "`{word}` is no value: numbers are written as in C, arrays as f32[1000], of {}",
+                known.join(", ")
+            );
             return Err(LaunchError { at, why });
         };
         self.expect("[")?;
@@ -295,7 +299,9 @@ impl Reader {
             return Err(self.wanted("a number"));
         }
         match plain.parse::<f64>() {
-            Ok(_) if plain.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) => Ok(plain.into()),
+            Ok(_) if plain.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) => {
+                Ok(plain.into())
+            }
             _ => Err(LaunchError { at, why: format!("`{text}` is no number") }),
         }
     }
@@ -330,7 +336,10 @@ mod tests {
         assert_eq!(wrong("k<<4,1>>>()"), "--launch, character 2: `<<<` expected, `<` found");
         assert_eq!(wrong("k<<<4>>>()"), "--launch, character 6: `,` expected, `>` found");
         assert_eq!(wrong("k<<<0,1>>>()"), "--launch, character 5: 0 is no number of blocks of the grid");
-        assert_eq!(wrong("k<<<1,(1,1,1,1)>>>()"), "--launch, character 14: at most three numbers (threads of a block)");
+        assert_eq!(
+            wrong("k<<<1,(1,1,1,1)>>>()"),
+            "--launch, character 14: at most three numbers (threads of a block)"
+        );
         assert_eq!(wrong("k<<<1,1>>>(n=)"), "--launch, character 14: a number expected, `)` found");
         assert_eq!(wrong("k<<<1,1>>>(n=2x)"), "--launch, character 14: `2x` is no number");
         assert_eq!(wrong("k<<<1,1>>>(n=1 m=2)"), "--launch, character 16: `,` or `)` expected, `m` found");

@@ -77,7 +77,10 @@ fn of_launch(variant: &str, launch: &LaunchXray) -> String {
         by_x(launch.grid),
         by_x(launch.block),
         if launch.factor > 1.0 {
-            format!(", {} of {} blocks: multiply by {:.4}", launch.blocks_counted, launch.blocks, launch.factor)
+            format!(
+                ", {} of {} blocks: multiply by {:.4}",
+                launch.blocks_counted, launch.blocks, launch.factor
+            )
         } else {
             String::new()
         }
@@ -135,7 +138,11 @@ fn columns(lines: &[(u32, LineTotal)], source: &dyn Fn(u32) -> String) -> Vec<Pr
     };
     let or_nothing = |value: u64| if value == 0 { String::new() } else { count(value as f64) };
     let mut columns = vec![
-        Printed { title: "line", is_text: false, cells: lines.iter().map(|(line, _)| line.to_string()).collect() },
+        Printed {
+            title: "line",
+            is_text: false,
+            cells: lines.iter().map(|(line, _)| line.to_string()).collect(),
+        },
         column("warps", &|total| or_nothing(total.instructions().max(total.blocks.executions))),
         column("lanes", &|total| {
             let any = total.instructions() + total.blocks.executions > 0;
@@ -151,6 +158,10 @@ fn columns(lines: &[(u32, LineTotal)], source: &dyn Fn(u32) -> String) -> Vec<Pr
         column("flops", &|total| or_nothing(total.flops)),
     ];
     columns.retain(|column| column.title == "line" || column.cells.iter().any(|cell| !cell.is_empty()));
-    columns.push(Printed { title: "", is_text: true, cells: lines.iter().map(|(line, _)| source(*line)).collect() });
+    columns.push(Printed {
+        title: "",
+        is_text: true,
+        cells: lines.iter().map(|(line, _)| source(*line)).collect(),
+    });
     columns
 }

@@ -2,8 +2,8 @@
 
 use crate::xrayed::launch_text::{Element, Fill, Given, LaunchText, Value, parse};
 use crate::xrayed::signature::{Kind, Parameter, Signature, code, kernels, unsupported, with_dynamic_shared};
-use anyhow::{Context, bail, ensure};
 use crate::xrayed::values::{bytes_of, filled, scalar};
+use anyhow::{Context, bail, ensure};
 use ordito::device::{Argument, Device, HEADER_NAME, KernelSource, LaunchPlan, PTX};
 use std::any::Any;
 use std::fs;
@@ -52,8 +52,7 @@ impl OwnKernel {
         let found = kernels(&plain);
         let signature = choose(&found, &launch.kernel, &file)?.clone();
         let text: &'static str = with_dynamic_shared(&text).leak();
-        let mut source =
-            KernelSource::new(launch.kernel.clone().leak(), file.clone().leak(), text);
+        let mut source = KernelSource::new(launch.kernel.clone().leak(), file.clone().leak(), text);
         for header in headers(path, &plain)? {
             source = source.include(header.0, header.1);
         }
@@ -88,7 +87,8 @@ impl OwnKernel {
     fn matched(&self) -> anyhow::Result<Vec<(&Parameter, &Given)>> {
         let (parameters, given) = (&self.signature.parameters, &self.launch.arguments);
         let place = format!("{}:{}", self.file, self.signature.line);
-        let takes = parameters.iter().map(|parameter| parameter.written.clone()).collect::<Vec<_>>().join(", ");
+        let takes =
+            parameters.iter().map(|parameter| parameter.written.clone()).collect::<Vec<_>>().join(", ");
         ensure!(
             parameters.len() == given.len(),
             "--launch: {} arguments, {} takes {} ({place}): {takes}",
@@ -110,7 +110,10 @@ impl OwnKernel {
             name.is_some_and(|name| !parameters.iter().any(|parameter| parameter.name == name))
         });
         if let Some(Given { name: Some(name), at, .. }) = unknown {
-            bail!("--launch, character {at}: {} has no parameter `{name}` ({place}): {takes}", self.signature.name);
+            bail!(
+                "--launch, character {at}: {} has no parameter `{name}` ({place}): {takes}",
+                self.signature.name
+            );
         }
         Ok(matched)
     }
@@ -125,7 +128,11 @@ fn is_name(text: &str) -> bool {
 fn choose<'a>(found: &'a [Signature], name: &str, file: &str) -> anyhow::Result<&'a Signature> {
     let Some(signature) = found.iter().find(|signature| signature.name == name) else {
         let names: Vec<&str> = found.iter().map(|signature| signature.name.as_str()).collect();
-        let there = if names.is_empty() { "there is none".into() } else { format!("there are: {}", names.join(", ")) };
+        let there = if names.is_empty() {
+            "there is none".into()
+        } else {
+            format!("there are: {}", names.join(", "))
+        };
         bail!("{file} has no kernel `{name}`; {there}");
     };
     ensure!(
@@ -153,7 +160,8 @@ fn headers(path: &Path, code_of_file: &str) -> anyhow::Result<Vec<(&'static str,
         if !is_own {
             continue; // the compiler says that it is not there, and in which line
         }
-        let text = fs::read_to_string(folder.join(&name)).with_context(|| folder.join(&name).display().to_string())?;
+        let text = fs::read_to_string(folder.join(&name))
+            .with_context(|| folder.join(&name).display().to_string())?;
         open.extend(included(&text, &code(&text)));
         headers.push((name.leak(), with_dynamic_shared(&text).leak()));
     }
@@ -179,7 +187,12 @@ fn included(text: &str, code: &str) -> Vec<(String, bool)> {
 /// Buffers, which live until the launch is over.
 type Kept = Vec<Box<dyn Any>>;
 
-fn argument(device: &Device, parameter: &Parameter, given: &Given, kept: &mut Kept) -> anyhow::Result<Argument> {
+fn argument(
+    device: &Device,
+    parameter: &Parameter,
+    given: &Given,
+    kept: &mut Kept,
+) -> anyhow::Result<Argument> {
     let at = given.at;
     let wrong = |why: String| anyhow::anyhow!("--launch, character {at}: `{}`: {why}", parameter.written);
     match (&parameter.kind, &given.value) {
@@ -188,14 +201,23 @@ fn argument(device: &Device, parameter: &Parameter, given: &Given, kept: &mut Ke
         (Kind::Scalar(element), Value::Number(text)) => scalar(*element, text).map_err(wrong),
         (Kind::Pointer(_), Value::Number(text)) if text.parse() == Ok(0.0) => Ok(Argument::of(0_u64)),
         (Kind::Pointer(_), Value::Number(_)) => Err(wrong("an array is wanted, such as f32[1000]".into())),
-        (Kind::Scalar(_) | Kind::Truth, Value::Array { .. }) => Err(wrong("a number is wanted, not an array".into())),
+        (Kind::Scalar(_) | Kind::Truth, Value::Array { .. }) => {
+            Err(wrong("a number is wanted, not an array".into()))
+        }
         (Kind::Pointer(wanted), Value::Array { element, len, fill }) => {
             if let Some(wanted) = wanted.filter(|wanted| wanted != element) {
-                return Err(wrong(format!("an array of {} is wanted, not of {}", wanted.name(), element.name())));
+                return Err(wrong(format!(
+                    "an array of {} is wanted, not of {}",
+                    wanted.name(),
+                    element.name()
+                )));
             }
             let free = device.limits().memory_bytes;
             let bytes = *len as u64 * bytes_of(*element);
-            ensure!(bytes <= free, "--launch, character {at}: {bytes} bytes, of which {free} can be had here");
+            ensure!(
+                bytes <= free,
+                "--launch, character {at}: {bytes} bytes, of which {free} can be had here"
+            );
             let name = if parameter.name.is_empty() { "an argument" } else { &parameter.name };
             upload(device, name, *element, *len, fill, kept).map_err(|error| wrong(error.to_string()))
         }

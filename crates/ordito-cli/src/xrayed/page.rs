@@ -45,15 +45,18 @@ fn overview(xrayed: &[Xrayed]) -> String {
     let mut rest: Vec<&Xrayed> = xrayed.iter().filter(|one| !one.launches.is_empty()).collect();
     while let Some(first) = rest.first() {
         let wanted = heading(first);
-        let (group, others): (Vec<&Xrayed>, Vec<&Xrayed>) = rest.into_iter().partition(|one| heading(one) == wanted);
+        let (group, others): (Vec<&Xrayed>, Vec<&Xrayed>) =
+            rest.into_iter().partition(|one| heading(one) == wanted);
         rest = others;
         let columns = columns(&group);
         let titles: Vec<(&str, &str)> =
             columns.iter().map(|column| (column.title, if column.is_text { "" } else { "number" })).collect();
-        let cell = |(is_text, text): (bool, &String)| if is_text { Cell::text(text) } else { Cell::number(text) };
+        let cell =
+            |(is_text, text): (bool, &String)| if is_text { Cell::text(text) } else { Cell::number(text) };
         let rows: String = (0..group.len())
             .map(|index| {
-                let cells: Vec<Cell> = columns.iter().map(|column| cell((column.is_text, &column.cells[index]))).collect();
+                let cells: Vec<Cell> =
+                    columns.iter().map(|column| cell((column.is_text, &column.cells[index]))).collect();
                 row(false, &cells)
             })
             .collect();
@@ -61,7 +64,9 @@ fn overview(xrayed: &[Xrayed]) -> String {
     }
     for one in xrayed {
         let why = one.failure.as_ref().or(one.refusal.as_ref());
-        html += &why.map_or(String::new(), |why| format!("<p class=\"quiet\">{}: {}</p>\n", escape(one.name()), escape(why)));
+        html += &why.map_or(String::new(), |why| {
+            format!("<p class=\"quiet\">{}: {}</p>\n", escape(one.name()), escape(why))
+        });
     }
     html
 }
@@ -91,7 +96,8 @@ fn bounds(prediction: &Prediction) -> String {
         .iter()
         .filter(|bound| bound.seconds > 0.0)
         .map(|bound| {
-            let time = Cell { value: Some(bound.seconds), ..Cell::number(units::duration(bound.seconds * 1e9)) };
+            let time =
+                Cell { value: Some(bound.seconds), ..Cell::number(units::duration(bound.seconds * 1e9)) };
             row(false, &[Cell::text(bound.part), time])
         })
         .collect();
@@ -101,7 +107,8 @@ fn bounds(prediction: &Prediction) -> String {
 /// The accesses that cost most, each with a picture of one warp.
 fn pictures(launch: &LaunchXray) -> String {
     let cost = |access: &&LineAccess| access.counts.sectors + access.counts.wavefronts;
-    let mut accesses: Vec<&LineAccess> = launch.accesses.iter().filter(|access| access.picture.is_some()).collect();
+    let mut accesses: Vec<&LineAccess> =
+        launch.accesses.iter().filter(|access| access.picture.is_some()).collect();
     accesses.sort_by_key(|access| std::cmp::Reverse(cost(access)));
     let drawn = |access: &&LineAccess| {
         let picture = access.picture.as_ref()?;
@@ -151,7 +158,8 @@ fn sources(launch: &LaunchXray) -> String {
                 Cell { value: Some(value as f64), ..Cell::number(text) }
             };
             let any = total.instructions() + total.blocks.executions > 0;
-            let cost = if total.cost() > 0 { percent(total.cost() as f64, all as f64) } else { String::new() };
+            let cost =
+                if total.cost() > 0 { percent(total.cost() as f64, all as f64) } else { String::new() };
             row(
                 false,
                 &[
@@ -168,7 +176,8 @@ fn sources(launch: &LaunchXray) -> String {
             )
         };
         let rows: String = text.lines().enumerate().map(row_of).collect();
-        let titles = ["line", "cost", "warps", "lanes", "sectors", "passes", "conflicts", "flops"].map(|title| (title, "number"));
+        let titles = ["line", "cost", "warps", "lanes", "sectors", "passes", "conflicts", "flops"]
+            .map(|title| (title, "number"));
         let titles: Vec<(&str, &str)> = titles.into_iter().chain([("source", "")]).collect();
         html += &whole_table(" class=\"source\"", name, &titles, &rows);
     }

@@ -56,12 +56,23 @@ pub(crate) fn draw(picture: &Picture, space: Space, bytes: u32) -> String {
     let mut served = [false; WORDS as usize];
     for (index, (row, words)) in rows.iter().take(MOST_ROWS).enumerate() {
         let y = index as u64 * (CELL.1 + 4) + 14;
-        let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">+{}</text>", LABEL - 6, y + 11, row * ROW_BYTES);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">+{}</text>",
+            LABEL - 6,
+            y + 11,
+            row * ROW_BYTES
+        );
         for sector in 0..WORDS / SECTOR_WORDS {
             let moved = space == Space::Global && words.keys().any(|word| word / SECTOR_WORDS == sector);
             let class = if moved { "moved" } else { "edge" };
             let x = LABEL + sector * SECTOR_WORDS * CELL.0;
-            let _ = writeln!(svg, "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\"/>", SECTOR_WORDS * CELL.0 - 1, CELL.1);
+            let _ = writeln!(
+                svg,
+                "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\"/>",
+                SECTOR_WORDS * CELL.0 - 1,
+                CELL.1
+            );
         }
         for (word, lanes) in words {
             let again = space == Space::Shared && std::mem::replace(&mut served[*word as usize], true);
@@ -80,7 +91,10 @@ pub(crate) fn draw(picture: &Picture, space: Space, bytes: u32) -> String {
     }
     svg.push_str("</svg>\n");
     let more = if left_out > 0 { format!(" {left_out} more rows are left out.") } else { String::new() };
-    format!("<figure class=\"warp\">{svg}<figcaption>{}. A row is 128 bytes.{more}</figcaption></figure>\n", escape(&what))
+    format!(
+        "<figure class=\"warp\">{svg}<figcaption>{}. A row is 128 bytes.{more}</figcaption></figure>\n",
+        escape(&what)
+    )
 }
 
 #[cfg(test)]
@@ -99,13 +113,19 @@ mod tests {
         assert_eq!(coalesced.matches("class=\"used\"").count(), 32);
         assert!(coalesced.contains("X &lt;b&gt;") && !coalesced.contains("<b>"));
         let column = drawn(Space::Global, |lane| 512 * lane);
-        assert_eq!((column.matches("class=\"moved\"").count(), column.matches("class=\"edge\"").count()), (32, 96));
+        assert_eq!(
+            (column.matches("class=\"moved\"").count(), column.matches("class=\"edge\"").count()),
+            (32, 96)
+        );
     }
 
     #[test]
     fn words_of_the_same_bank_stand_out() {
         let conflict = drawn(Space::Shared, |lane| 128 * lane);
-        assert_eq!((conflict.matches("class=\"used\"").count(), conflict.matches("class=\"again\"").count()), (1, 31));
+        assert_eq!(
+            (conflict.matches("class=\"used\"").count(), conflict.matches("class=\"again\"").count()),
+            (1, 31)
+        );
         assert!(!drawn(Space::Shared, |lane| 132 * lane).contains("class=\"again\""));
     }
 }

@@ -100,7 +100,8 @@ fn declared(code: &str) -> Option<(String, &str)> {
     let mut rest = code;
     loop {
         let open = rest.find('(')?;
-        let name = rest[..open].trim_end().rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?.to_owned();
+        let name =
+            rest[..open].trim_end().rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?.to_owned();
         let mut depth = 0;
         let close = rest[open..].char_indices().find_map(|(index, c)| {
             depth += match c {
@@ -139,7 +140,8 @@ fn parameter(written: &str) -> Parameter {
     let written = written.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_pointer = written.contains('*') || written.ends_with(']');
     let spaced = written.replace(['*', '&', '[', ']'], " ");
-    let left_out = ["const", "volatile", "__restrict__", "__restrict", "restrict", "struct", "__grid_constant__"];
+    let left_out =
+        ["const", "volatile", "__restrict__", "__restrict", "restrict", "struct", "__grid_constant__"];
     let words: Vec<&str> = spaced.split_whitespace().filter(|word| !left_out.contains(word)).collect();
     let (name, kind) = match words.split_last() {
         Some((name, kind)) if !kind.is_empty() => (*name, kind.join(" ")),
@@ -167,7 +169,12 @@ fn element(written: &str) -> Option<Element> {
         "int" | "signed" | "signed int" | "int32_t" => Element::I32,
         "unsigned" | "unsigned int" | "uint32_t" | "uint" | "u32" => Element::U32,
         "long" | "long int" | "long long" | "long long int" | "int64_t" | "ptrdiff_t" => Element::I64,
-        "unsigned long" | "unsigned long int" | "unsigned long long" | "unsigned long long int" | "uint64_t" | "size_t"
+        "unsigned long"
+        | "unsigned long int"
+        | "unsigned long long"
+        | "unsigned long long int"
+        | "uint64_t"
+        | "size_t"
         | "u64" => Element::U64,
         _ => return None,
     })
@@ -200,14 +207,16 @@ pub(crate) fn unsupported(code: &str) -> Vec<(usize, String)> {
                 let behind = line[at + word.len()..].chars().next();
                 // `cudaMemcpyAsync` is meant as well.
                 !word.starts_with(part_of_name)
-                    || !before.is_some_and(part_of_name) && (word.starts_with("cuda") || !behind.is_some_and(part_of_name))
+                    || !before.is_some_and(part_of_name)
+                        && (word.starts_with("cuda") || !behind.is_some_and(part_of_name))
             };
             if line.match_indices(word).any(|(at, _)| is_word(at)) {
                 found.push((index + 1, (*what).into()));
             }
         }
         let start = line.trim_start().trim_start_matches("static ").trim_start();
-        let is_variable = |rest: &str| rest.find([';', '=', '[']).is_some_and(|end| !rest[..end].contains('('));
+        let is_variable =
+            |rest: &str| rest.find([';', '=', '[']).is_some_and(|end| !rest[..end].contains('('));
         if start.strip_prefix("__device__").is_some_and(is_variable) {
             found.push((index + 1, "a variable in memory of the device; give it as an argument".into()));
         }
@@ -268,11 +277,18 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
         let found = kernels(&code(TEXT));
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].name.as_str(), found[0].line, found[0].is_template), ("saxpy", 3, false));
-        let kinds = |index: usize| found[index].parameters.iter().map(|it| (it.name.as_str(), it.kind)).collect::<Vec<_>>();
+        let kinds = |index: usize| {
+            found[index].parameters.iter().map(|it| (it.name.as_str(), it.kind)).collect::<Vec<_>>()
+        };
         let pointer = Kind::Pointer(Some(Element::F32));
         assert_eq!(
             kinds(0),
-            [("n", Kind::Scalar(Element::I32)), ("a", Kind::Scalar(Element::F32)), ("x", pointer), ("y", pointer)]
+            [
+                ("n", Kind::Scalar(Element::I32)),
+                ("a", Kind::Scalar(Element::F32)),
+                ("x", pointer),
+                ("y", pointer)
+            ]
         );
         assert_eq!((found[1].name.as_str(), found[1].is_template), ("other", true));
         assert_eq!(
@@ -297,7 +313,8 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
     #[test]
     fn dynamic_shared_memory_is_declared_in_other_words() {
         let text = "extern __shared__ float sums[];\nextern \"C\" void f();\nextern __shared__\n  __align__(16) unsigned char b [ ];";
-        let expected = "DYNAMIC_SHARED(float, sums);\nextern \"C\" void f();\nDYNAMIC_SHARED(unsigned char, b)\n;";
+        let expected =
+            "DYNAMIC_SHARED(float, sums);\nextern \"C\" void f();\nDYNAMIC_SHARED(unsigned char, b)\n;";
         assert_eq!(with_dynamic_shared(text), expected);
     }
 }

@@ -18,7 +18,10 @@ pub(crate) fn table(xrayed: &[Xrayed], gpu: &GpuModel) -> String {
     }
     let mut text = Vec::new();
     for (heading, group) in groups {
-        text.push(format!("{heading}: counted; caches and times are those of a model of {} ({})", gpu.architecture, gpu.name));
+        text.push(format!(
+            "{heading}: counted; caches and times are those of a model of {} ({})",
+            gpu.architecture, gpu.name
+        ));
         let counted: Vec<&Xrayed> = group.iter().copied().filter(|one| !one.launches.is_empty()).collect();
         if !counted.is_empty() {
             text.extend(laid_out(&columns(&counted)));
@@ -71,20 +74,30 @@ pub(crate) fn columns(xrayed: &[&Xrayed]) -> Vec<Printed<'static>> {
     let sum = |one: &Xrayed, wanted: fn(&LineAccess) -> bool, count: fn(&AccessCounts) -> u64| {
         total(one, |launch| count(&launch.sum(wanted)))
     };
-    let global = |one: &Xrayed, count: fn(&AccessCounts) -> u64| sum(one, |line| line.space == Space::Global, count);
-    let shared = |one: &Xrayed, count: fn(&AccessCounts) -> u64| sum(one, |line| line.space == Space::Shared, count);
-    let in_memory = |one: &Xrayed, count: fn(&AccessCounts) -> u64| sum(one, |line| line.space != Space::Local, count);
+    let global =
+        |one: &Xrayed, count: fn(&AccessCounts) -> u64| sum(one, |line| line.space == Space::Global, count);
+    let shared =
+        |one: &Xrayed, count: fn(&AccessCounts) -> u64| sum(one, |line| line.space == Space::Shared, count);
+    let in_memory =
+        |one: &Xrayed, count: fn(&AccessCounts) -> u64| sum(one, |line| line.space != Space::Local, count);
     let mut columns = vec![
         column("variant", &|one| one.name().to_owned()),
         column("launches", &|one| one.launches.len().to_string()),
         column("global", &|one| count(global(one, |counts| counts.instructions))),
         column("sectors", &|one| count(global(one, |counts| counts.sectors))),
         column("per product", &|one| {
-            one.products().map_or(String::new(), |all| format!("{:.3}", global(one, |counts| counts.sectors) / all as f64))
+            one.products().map_or(String::new(), |all| {
+                format!("{:.3}", global(one, |counts| counts.sectors) / all as f64)
+            })
         }),
-        column("used", &|one| percent(global(one, |counts| counts.used_bytes), 32.0 * global(one, |counts| counts.sectors))),
+        column("used", &|one| {
+            percent(global(one, |counts| counts.used_bytes), 32.0 * global(one, |counts| counts.sectors))
+        }),
         column("lanes", &|one| {
-            format!("{:.1}", in_memory(one, |counts| counts.lanes) / in_memory(one, |counts| counts.instructions).max(1.0))
+            format!(
+                "{:.1}",
+                in_memory(one, |counts| counts.lanes) / in_memory(one, |counts| counts.instructions).max(1.0)
+            )
         }),
     ];
     if xrayed.iter().any(|one| shared(one, |counts| counts.instructions) > 0.0) {
@@ -100,8 +113,12 @@ pub(crate) fn columns(xrayed: &[&Xrayed]) -> Vec<Printed<'static>> {
         columns.push(column("collisions", &|one| count(global(one, |counts| counts.collisions))));
     }
     columns.extend([
-        column("L1 hits", &|one| percent(global(one, |counts| counts.l1_hits), global(one, |counts| counts.sectors))),
-        column("L2 hits", &|one| percent(global(one, |counts| counts.l2_hits), global(one, |counts| counts.l2_sectors))),
+        column("L1 hits", &|one| {
+            percent(global(one, |counts| counts.l1_hits), global(one, |counts| counts.sectors))
+        }),
+        column("L2 hits", &|one| {
+            percent(global(one, |counts| counts.l2_hits), global(one, |counts| counts.l2_sectors))
+        }),
         column("DRAM", &|one| {
             let bytes = total(one, |launch| launch.caches.dram_read_bytes + launch.caches.dram_written_bytes);
             units::bytes(bytes as u64)

@@ -172,7 +172,8 @@ impl Compiler {
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
         write(Path::new(EMULATOR_HEADER_NAME), EMULATOR_HEADER)?;
         write(Path::new(FUNCTIONS_HEADER_NAME), FUNCTIONS_HEADER)?;
-        let unrolled = |text: &str| if self.checks == Checks::Counted { unrolling(text) } else { text.into() };
+        let unrolled =
+            |text: &str| if self.checks == Checks::Counted { unrolling(text) } else { text.into() };
         source.all_headers().try_for_each(|(name, text)| write(Path::new(name), &unrolled(text)))?;
         write(Path::new(source.file_name()), &unrolled(source.text))?;
         write(Path::new(UNIT_NAME), &unit(source))?;
@@ -262,7 +263,9 @@ fn unrolling(text: &str) -> String {
     /// The most that g++ takes.
     const ALL: &str = " 65534";
     let line = |line: &str| match line.trim_start().strip_prefix(CUDA) {
-        Some(times) => format!("#pragma GCC unroll{}\n", if times.trim().is_empty() { ALL } else { times.trim_end() }),
+        Some(times) => {
+            format!("#pragma GCC unroll{}\n", if times.trim().is_empty() { ALL } else { times.trim_end() })
+        }
         None => format!("{line}\n"),
     };
     text.lines().map(line).collect()

@@ -46,7 +46,8 @@ impl SourceLines<'_> {
             return none();
         }
         let calls = returns.iter().map(|offset| format!("{:#x}", offset.saturating_sub(1)));
-        let output = Command::new("addr2line").args(["-a", "-i", "-e"]).arg(library.path()).args(calls).output();
+        let output =
+            Command::new("addr2line").args(["-a", "-i", "-e"]).arg(library.path()).args(calls).output();
         let Ok(output) = output else { return none() };
         let text = String::from_utf8_lossy(&output.stdout);
         // Each address is followed by its chain of lines.
@@ -83,7 +84,10 @@ mod tests {
         assert_eq!(choose(lines).map(|line| line.to_string()).as_deref(), Some("k.cu:17"));
         let lines = "/x/./ptx.cuh:25\n/x/./tile.cuh:3\n/x/./k.cu:17\n";
         assert_eq!(choose(lines).map(|line| line.to_string()).as_deref(), Some("tile.cuh:3"));
-        assert_eq!(choose("/x/./ordito.cuh:25\n").map(|line| line.to_string()).as_deref(), Some("ordito.cuh:25"));
+        assert_eq!(
+            choose("/x/./ordito.cuh:25\n").map(|line| line.to_string()).as_deref(),
+            Some("ordito.cuh:25")
+        );
         assert_eq!(choose("??:0\n"), None);
         assert_eq!(choose("??:?\n"), None);
         assert_eq!(choose(""), None);

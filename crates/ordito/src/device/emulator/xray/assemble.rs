@@ -69,7 +69,11 @@ pub(crate) fn assemble(
         thread_accesses: counted.thread_accesses,
         seconds: 0.0,
         cores: 0,
-        sources: source.files().into_iter().map(|(name, text)| (base_name(name).into(), text.into())).collect(),
+        sources: source
+            .files()
+            .into_iter()
+            .map(|(name, text)| (base_name(name).into(), text.into()))
+            .collect(),
     }
 }
 
@@ -106,7 +110,8 @@ fn by_line(
         let mut counts = site.counts;
         if site.place == Where::Global {
             let found = found.get(site.site);
-            (counts.l1_hits, counts.l2_sectors, counts.l2_hits) = (found.l1_hits, found.l2_sectors, found.l2_hits);
+            (counts.l1_hits, counts.l2_sectors, counts.l2_hits) =
+                (found.l1_hits, found.l2_sectors, found.l2_hits);
         }
         let key = (line, space(site.place), access(site.doing), u32::from(site.bytes));
         let (total, picture) = lines.entry(key).or_insert_with(|| (Default::default(), None));
@@ -127,9 +132,8 @@ fn by_line(
 
 fn draw(sample: &Sample, place: Where, allocations: &[Arc<Allocation>]) -> Picture {
     let first = sample.addresses.first().copied().unwrap_or(0);
-    let around = |allocation: &&Arc<Allocation>| {
-        (first as usize).wrapping_sub(allocation.address) < allocation.len
-    };
+    let around =
+        |allocation: &&Arc<Allocation>| (first as usize).wrapping_sub(allocation.address) < allocation.len;
     let (buffer, start) = match allocations.iter().find(around).filter(|_| place == Where::Global) {
         Some(allocation) => (allocation.name.to_string(), allocation.address as u64),
         None if place == Where::Shared => ("shared memory".into(), 0),
@@ -169,6 +173,7 @@ fn by_line_of_blocks(
             ..Arithmetic::default()
         };
     }
-    let line = |(SourceLine { file, line }, (counts, arithmetic))| LineBlocks { file, line, counts, arithmetic };
+    let line =
+        |(SourceLine { file, line }, (counts, arithmetic))| LineBlocks { file, line, counts, arithmetic };
     lines.into_iter().map(line).collect()
 }

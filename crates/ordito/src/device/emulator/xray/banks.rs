@@ -94,7 +94,11 @@ mod tests {
         assert_eq!(of(16, |lane| 16 * lane), 4);
         assert_eq!(of(8, |_| 8), 1, "broadcast");
         assert_eq!(of(8, |lane| 16 * lane), 4);
-        assert_eq!(wavefronts(0xffff, 8, &(0..16).map(|lane| 8 * lane).collect::<Vec<_>>()), 1, "half a warp");
+        assert_eq!(
+            wavefronts(0xffff, 8, &(0..16).map(|lane| 8 * lane).collect::<Vec<_>>()),
+            1,
+            "half a warp"
+        );
     }
 
     #[test]

@@ -71,8 +71,8 @@ impl Cache {
 
     fn set(&self, number: u64) -> usize {
         // Fibonacci's multiplier spreads neighbours and strides alike.
-        let mixed = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) * self.sets >> 32;
-        mixed as usize * self.ways
+        let mixed = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) * self.sets;
+        (mixed >> 32) as usize * self.ways
     }
 
     /// The line of this number, in place of another one if it was not there.

@@ -65,7 +65,8 @@ impl Sectors {
             // Those of a line mostly follow each other, and lines rise.
             let seen = greatest.is_some_and(|greatest| {
                 line == greatest
-                    || line < greatest && self.numbers[..index].iter().any(|other| other / SECTORS_PER_LINE == line)
+                    || line < greatest
+                        && self.numbers[..index].iter().any(|other| other / SECTORS_PER_LINE == line)
             });
             lines += u64::from(!seen);
             greatest = greatest.max(Some(line));

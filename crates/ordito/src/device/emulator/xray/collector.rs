@@ -169,12 +169,8 @@ impl Collector {
                 counts.lines += self.sectors.lines();
                 counts.used_bytes += self.sectors.used_bytes();
                 let stream = &mut self.streams[self.first_stream + self.warp];
-                let request = |(index, &sector): (usize, &u64)| Request {
-                    sector,
-                    site,
-                    doing,
-                    first: index == 0,
-                };
+                let request =
+                    |(index, &sector): (usize, &u64)| Request { sector, site, doing, first: index == 0 };
                 stream.extend(self.sectors.numbers.iter().enumerate().map(request));
                 if doing != Doing::Store {
                     self.warps[self.warp].loads += 1;
@@ -189,7 +185,8 @@ impl Collector {
             _ => {}
         }
         if doing == Doing::Atomic {
-            let earlier = |index: usize| events[..index].iter().any(|event| event.address == events[index].address);
+            let earlier =
+                |index: usize| events[..index].iter().any(|event| event.address == events[index].address);
             counts.collisions += (0..events.len()).filter(|&index| earlier(index)).count() as u64;
         }
         let wanted = access.sample.as_ref().is_none_or(|sample| {

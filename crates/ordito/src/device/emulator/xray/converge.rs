@@ -132,7 +132,10 @@ mod tests {
 
     /// A lane that comes through these blocks, with an access one byte behind the beginning of each.
     fn lane(blocks: &[u32]) -> Vec<Event> {
-        blocks.iter().flat_map(|&site| [Event::of(Where::Block, site), Event::of(Where::Global, site + 1)]).collect()
+        blocks
+            .iter()
+            .flat_map(|&site| [Event::of(Where::Block, site), Event::of(Where::Global, site + 1)])
+            .collect()
     }
 
     fn told(lanes: &[&[u32]]) -> Vec<(char, u32, u32)> {

@@ -1,7 +1,7 @@
 //! A predicted time: each part of a GPU needs at least so long for what was counted, and the slowest of them decides.
 
-use crate::device::emulator::xray::counts::{Access, Space};
 use crate::device::emulator::xray::coalesce::SECTOR_BYTES;
+use crate::device::emulator::xray::counts::{Access, Space};
 use crate::device::emulator::xray::gpus::GpuModel;
 use crate::device::emulator::xray::report::LaunchXray;
 

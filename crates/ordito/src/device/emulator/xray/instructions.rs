@@ -42,8 +42,9 @@ impl Mix {
             "divss" | "divsd" | "sqrtss" | "sqrtsd" => self.quotients[precision] += 1,
             "call" if operands.contains("<fmaf") => self.fused[0] += 1,
             "call" if operands.contains("<fma") => self.fused[1] += 1,
-            // What the emulator is told is none of the kernel's; other functions stand for an instruction of the GPU each.
-            "call" if operands.contains("san_") || operands.contains("sanitizer_") => {}
+            // What the emulator is told is none of the kernel's, and bits are what they are called; other functions stand for an
+            // instruction of the GPU each.
+            "call" if ["san_", "sanitizer_", "emulator_bits"].iter().any(|name| operands.contains(name)) => {}
             "call" => self.integer += 1,
             // Moves and the stack are free on a GPU, which has registers for all.
             "push" | "pop" | "ret" | "nop" | "nopw" | "nopl" | "endbr64" | "pxor" | "xorps" | "cltq" => {}
@@ -82,7 +83,8 @@ fn parse(text: &str) -> HashMap<u32, Mix> {
         if begins {
             (present, begins) = (Some(address), false);
         }
-        let (instruction, operands) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+        let (instruction, operands) =
+            rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
         if instruction == "call" && operands.contains(BLOCK_BEGINS) {
             (present, begins) = (None, true);
         } else if let Some(block) = present {

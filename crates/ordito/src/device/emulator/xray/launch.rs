@@ -11,11 +11,11 @@ use crate::device::emulator::memory::{Allocation, Region};
 use crate::device::emulator::order::Order;
 use crate::device::emulator::scheduler::Scheduler;
 use crate::device::emulator::state::State;
+use crate::device::emulator::xray::assemble::assemble;
 use crate::device::emulator::xray::collector::{Counted, Request};
 use crate::device::emulator::xray::described::{Described, Taken};
 use crate::device::emulator::xray::gpus::GpuModel;
 use crate::device::emulator::xray::memory_system::{FirstLevel, FoundAt, SecondLevel};
-use crate::device::emulator::xray::assemble::assemble;
 use crate::device::emulator::xray::{Recorder, Tracer};
 use crate::device::launch::LaunchPlan;
 use std::collections::BTreeMap;
@@ -66,7 +66,8 @@ impl EmulatedFunction {
         let _regions: Vec<_> = allocations.iter().map(|found| found.lock()).collect();
         let taken = self.taken(options.gpu);
         let shared_bytes = self.library.static_shared.len() as u64 + u64::from(plan.shared_bytes());
-        let resident = options.gpu.resident_blocks(plan.threads_per_block(), taken.registers, shared_bytes).max(1);
+        let resident =
+            options.gpu.resident_blocks(plan.threads_per_block(), taken.registers, shared_bytes).max(1);
         let blocks = chosen(plan.blocks(), options.most_blocks);
         let multiprocessors = options.gpu.multiprocessors as usize;
         let l1 = options.gpu.l1(shared_bytes * u64::from(resident));
@@ -91,7 +92,8 @@ impl EmulatedFunction {
         }
         let mut second = SecondLevel::new(options.gpu);
         let (counted, found) = work.run(&libraries, &mut second)?;
-        let described = Described { plan, shared_bytes, resident, taken, blocks_counted: blocks.len() as u64 };
+        let described =
+            Described { plan, shared_bytes, resident, taken, blocks_counted: blocks.len() as u64 };
         let mut launch = assemble(self, &described, options.gpu, counted, &found, &second, &allocations);
         (launch.seconds, launch.cores) = (start.elapsed().as_secs_f64(), cores);
         recorder.keep(launch);
@@ -169,7 +171,8 @@ impl Work<'_> {
                     left.remove(&first);
                 }
             }
-            let ended = cores.into_iter().map(|core| core.join().unwrap_or_else(|_| Err("a core failed".into())));
+            let ended =
+                cores.into_iter().map(|core| core.join().unwrap_or_else(|_| Err("a core failed".into())));
             ended.collect::<Vec<_>>()
         });
         let (mut counted, mut found) = (Counted::default(), FoundAt::default());
@@ -216,7 +219,7 @@ impl Work<'_> {
             resources.checked,
         );
         let threads = state.threads();
-        state.tracer = Some(Box::new(Tracer::new(library.image, threads)));
+        state.tracer = Some(Box::new(Tracer::new(library.image, library.code.len(), threads)));
         let state = Owned(Box::into_raw(Box::new(state)));
         // SAFETY: the state outlives the table's last use, at the end of this function; no other core has this library.
         library.start(&unsafe { Table::new(state.0) });
@@ -232,7 +235,9 @@ impl Work<'_> {
             let ran = scheduler.run(Order::Ascending, &share.blocks);
             ran.map_err(|fault| fault.message(&library.lines()))?;
             let streams = tracer().map_or_else(Vec::new, |tracer| tracer.collector.take_streams());
-            let Some(missed) = self.first_level(share, &streams, threads.div_ceil(32), &mut found) else { break };
+            let Some(missed) = self.first_level(share, &streams, threads.div_ceil(32), &mut found) else {
+                break;
+            };
             let _ = sender.send((number, missed));
         }
         let counted = tracer().map_or_else(Counted::default, |tracer| {
@@ -277,7 +282,14 @@ mod tests {
             shares.into_iter().map(|share| (share.wave, share.multiprocessor, share.blocks)).collect();
         assert_eq!(
             dealt,
-            [(0, 0, vec![0, 2]), (0, 1, vec![1, 3]), (1, 0, vec![4, 6]), (1, 1, vec![5, 7]), (2, 0, vec![8]), (2, 1, vec![9])]
+            [
+                (0, 0, vec![0, 2]),
+                (0, 1, vec![1, 3]),
+                (1, 0, vec![4, 6]),
+                (1, 1, vec![5, 7]),
+                (2, 0, vec![8]),
+                (2, 1, vec![9])
+            ]
         );
     }
 

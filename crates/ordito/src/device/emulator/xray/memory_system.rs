@@ -80,8 +80,7 @@ impl FirstLevel {
                     next[warp] += 1;
                     continue;
                 }
-                loop {
-                    let Some(request) = stream.get(next[warp]) else { break };
+                while let Some(request) = stream.get(next[warp]) {
                     self.take(request, found, &mut missed);
                     next[warp] += 1;
                     if stream.get(next[warp]).is_none_or(|request| request.first) {

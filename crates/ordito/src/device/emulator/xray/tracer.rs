@@ -17,18 +17,19 @@ const TENSOR_FLOPS: u64 = 2048;
 /// Traces of the warps of the block that runs, and what was counted until now.
 #[derive(Debug)]
 pub(crate) struct Tracer {
-    /// Where the library lies.
+    /// Where the library lies, and how long it is.
     image: usize,
+    bytes: usize,
     warps: Vec<WarpTrace>,
     pub(crate) collector: Collector,
     events: usize,
 }
 
 impl Tracer {
-    /// For blocks of so many threads.
-    pub(crate) fn new(image: usize, threads: usize) -> Self {
+    /// For a library that lies there, and blocks of so many threads.
+    pub(crate) fn new(image: usize, bytes: usize, threads: usize) -> Self {
         let warps = (0..threads.div_ceil(LANES)).map(|_| WarpTrace::new()).collect();
-        Tracer { image, warps, collector: Collector::default(), events: 0 }
+        Tracer { image, bytes, warps, collector: Collector::default(), events: 0 }
     }
 
     pub(crate) fn start_block(&mut self, number: u32) {
@@ -56,9 +57,11 @@ impl Tracer {
         self.push(thread, Event::of(Where::Barrier, self.site(from)));
     }
 
+    /// Where in the library; 0 for what does not lie in it.
     #[inline]
     fn site(&self, from: usize) -> u32 {
-        from.wrapping_sub(self.image) as u32
+        let site = from.wrapping_sub(self.image);
+        if site < self.bytes { site as u32 } else { 0 }
     }
 
     #[inline]
@@ -121,7 +124,8 @@ impl State {
         let thread = self.thread;
         let Some(tracer) = &mut self.tracer else { return Ok(()) };
         if tracer.events > MOST_EVENTS {
-            let what = "more accesses of one warp without a barrier of its block than can be kept to be counted";
+            let what =
+                "more accesses of one warp without a barrier of its block than can be kept to be counted";
             return Err(self.fault_here(what.into(), from));
         }
         let bytes = bytes.min(u16::MAX as usize) as u16;

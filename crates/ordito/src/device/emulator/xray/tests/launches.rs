@@ -54,9 +54,13 @@ fn what_leads_out_of_bounds_is_a_fault_with_its_line() {
     let mut y = device.upload("Y", &[0.0_f32; 128]).unwrap();
     let plan = LaunchPlan::new(device.limits(), [1, 1, 1], [128, 1, 1], 0).unwrap();
     // SAFETY: it reads behind the end of X, but the emulator lets it touch nothing else.
-    let error = unsafe { kernel.launch(&plan, &[Argument::from(&mut x), Argument::from(&mut y)]) }.unwrap_err();
+    let error =
+        unsafe { kernel.launch(&plan, &[Argument::from(&mut x), Argument::from(&mut y)]) }.unwrap_err();
     let message = error.to_string();
-    assert!(message.contains("out-of-bounds read of 4 bytes at byte 400 of X") && message.contains("k.cu:5"), "{message}");
+    assert!(
+        message.contains("out-of-bounds read of 4 bytes at byte 400 of X") && message.contains("k.cu:5"),
+        "{message}"
+    );
 }
 
 #[test]

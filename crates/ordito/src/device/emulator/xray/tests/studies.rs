@@ -77,7 +77,10 @@ fn csr_scalar_saves_accesses_from_version_to_version() {
     assert_eq!(narrow.sectors, steps * 4 + warps + warps + warps / 2);
     let wide = v3.sum(|line| line.access == Access::Load && line.bytes == 8);
     assert_eq!(wide.sectors, steps * (4 + of_x), "values and X");
-    assert_eq!(v3.arithmetic.f64_flops, if v3.arithmetic.f64_flops == 0 { 0 } else { 2 * products + elements });
+    assert_eq!(
+        v3.arithmetic.f64_flops,
+        if v3.arithmetic.f64_flops == 0 { 0 } else { 2 * products + elements }
+    );
 }
 
 /// CSR_Vector: one warp for an element. Rows shorter than a warp leave lanes idle, and the tree in shared memory costs the same.
@@ -85,8 +88,13 @@ fn csr_scalar_saves_accesses_from_version_to_version() {
 fn csr_vector_idles_on_short_rows() {
     let elements = (ROWS * K) as u64;
     let Some(launch) = ladder!("csr_warp", "csr_cuda_warp.cu", elements * 32) else { return };
-    let found = launch.sum(|line| line.access == Access::Load && line.space == Space::Global && line.bytes == 8);
-    assert_eq!((found.instructions, found.lanes), (2 * elements, 2 * elements * PER_ROW as u64), "8 of 32 lanes");
+    let found =
+        launch.sum(|line| line.access == Access::Load && line.space == Space::Global && line.bytes == 8);
+    assert_eq!(
+        (found.instructions, found.lanes),
+        (2 * elements, 2 * elements * PER_ROW as u64),
+        "8 of 32 lanes"
+    );
     // values: 8 × 8 bytes side by side; X: 8 rows, 64 bytes apart.
     assert_eq!(found.sectors, elements * (2 + 8));
     let shared = launch.shared();
@@ -108,7 +116,8 @@ fn gemm(entry: &'static str, file: &'static str, text: &'static str) -> Option<L
         .define("BLOCK_COLS", 32)
         .define("TILE", 32);
     let elements = (N * N) as usize;
-    let [mut a, mut b, mut c] = ["A", "B", "C"].map(|name| device.upload(name, &vec![1.0_f32; elements]).unwrap());
+    let [mut a, mut b, mut c] =
+        ["A", "B", "C"].map(|name| device.upload(name, &vec![1.0_f32; elements]).unwrap());
     let n = || Argument::of(N);
     let arguments = [
         n(),
@@ -148,7 +157,11 @@ fn tiles_turn_accesses_to_global_memory_into_accesses_to_shared_memory() {
     assert_eq!(loads(&kernel1).sectors, steps * (32 + 1) + elements / 32 * 32);
     // A column of the tile: 32 lanes in one bank; the other operand is a broadcast.
     assert_eq!(shared.wavefronts, steps * (32 + 1));
-    assert_eq!(kernel2.blocks_total().barriers, 4 * 32 * 2 * 2, "4 blocks of 32 warps, 2 tiles, 2 barriers each");
+    assert_eq!(
+        kernel2.blocks_total().barriers,
+        4 * 32 * 2 * 2,
+        "4 blocks of 32 warps, 2 tiles, 2 barriers each"
+    );
 }
 
 /// The two trees of the EEG study in one block of 256 threads and rows, f32: shared memory in every step.
