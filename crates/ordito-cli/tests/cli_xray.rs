@@ -167,9 +167,25 @@ fn our_kernels_keep_their_budgets() {
     let folder = folder();
     std::fs::write(folder.path().join("budgets.toml"), BUDGETS).unwrap();
     let runs = [
-        ["xray", "spmm", "stencil27:10", "--variant", "!auto,!*cusparse*", "--k", "8"],
-        ["xray", "gemm", "128", "--variant", "!auto,!*cublas*", "--dtype", "f64"],
-        ["xray", "columns", "358x656", "--variant", "!auto", "--dtype", "f64"],
+        [
+            "xray",
+            "spmm",
+            "stencil27:10",
+            "--variant",
+            "sell-cuda-*,csr-cuda-rows*,csr-cuda-shares,csr-cuda-windows",
+            "--k",
+            "8",
+        ],
+        [
+            "xray",
+            "gemm",
+            "128",
+            "--variant",
+            "dense-cuda-narrow,dense-cuda-registers*,dense-cuda-tensor-f64*",
+            "--dtype",
+            "f64",
+        ],
+        ["xray", "columns", "358x656", "--variant", "dense-cuda-strips*", "--dtype", "f64"],
     ];
     for run in runs {
         let mut arguments: Vec<&str> = run.into();

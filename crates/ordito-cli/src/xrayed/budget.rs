@@ -15,11 +15,10 @@
 //! column of X, or one of the n·m·p of a dense product, or an element of the input.
 
 use crate::xrayed::counted::Xrayed;
+use crate::xrayed::own_kernel::read_text;
 use crate::xrayed::table::{heading, total};
-use anyhow::Context;
 use ordito::device::emulator::xray::{AccessCounts, LaunchXray, Space};
 use ordito_bench::workbench::is_called;
-use std::fs;
 use std::path::Path;
 
 /// One `[[kernel]]` of the file.
@@ -96,7 +95,7 @@ fn per_product(one: &Xrayed, count: impl Fn(&LaunchXray) -> u64) -> Option<f64> 
 
 /// Reads the file.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Budget>> {
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = read_text(path)?;
     let budgets = parse(&text).map_err(|(line, why)| anyhow::anyhow!("{}:{line}: {why}", path.display()))?;
     anyhow::ensure!(!budgets.is_empty(), "{}: no [[kernel]] in it", path.display());
     Ok(budgets)

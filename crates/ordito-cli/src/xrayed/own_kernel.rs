@@ -1,7 +1,9 @@
 //! A kernel of one's own: a `.cu` file and a launch, made ready for an emulator.
 
 use crate::xrayed::launch_text::{Element, Fill, Given, LaunchText, Value, parse};
-use crate::xrayed::signature::{Kind, Parameter, Signature, code, kernels, unsupported, with_dynamic_shared};
+use crate::xrayed::signature::{
+    Kind, Parameter, Signature, aliases, code, kernels, unsupported, with_dynamic_shared,
+};
 use crate::xrayed::values::{bytes_of, filled, scalar};
 use anyhow::{Context, bail, ensure};
 use ordito::device::{Argument, Device, HEADER_NAME, KernelSource, LaunchPlan, PTX};
@@ -43,13 +45,13 @@ impl OwnKernel {
     /// Reads the file and the launch; `defines` are `NAME` or `NAME=VALUE`.
     pub(crate) fn read(path: &Path, launch: &str, defines: &[String]) -> anyhow::Result<Self> {
         let launch = parse(launch)?;
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = read_text(path)?;
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let plain = code(&text);
         let refused: Vec<String> =
             unsupported(&plain).into_iter().map(|(line, what)| format!("{file}:{line}: {what}")).collect();
         ensure!(refused.is_empty(), "the emulator does not run\n{}", refused.join("\n"));
-        let found = kernels(&plain);
+        let found = kernels(&plain, &aliases(&plain, defines));
         let signature = choose(&found, &launch.kernel, &file)?.clone();
         let text: &'static str = with_dynamic_shared(&text).leak();
         let mut source = KernelSource::new(launch.kernel.clone().leak(), file.clone().leak(), text);
@@ -119,6 +121,11 @@ impl OwnKernel {
     }
 }
 
+/// The file; what is wrong with it is said as bad usage is, not as a failure while running.
+pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
+}
+
 fn is_name(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
@@ -147,7 +154,7 @@ fn choose<'a>(found: &'a [Signature], name: &str, file: &str) -> anyhow::Result<
 fn headers(path: &Path, code_of_file: &str) -> anyhow::Result<Vec<(&'static str, &'static str)>> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut headers: Vec<(&'static str, &'static str)> = Vec::new();
-    let raw = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let raw = read_text(path)?;
     let mut open = included(&raw, code_of_file);
     while let Some((name, is_own)) = open.pop() {
         if name == HEADER_NAME || headers.iter().any(|(known, _)| *known == name) {
@@ -160,8 +167,7 @@ fn headers(path: &Path, code_of_file: &str) -> anyhow::Result<Vec<(&'static str,
         if !is_own {
             continue; // the compiler says that it is not there, and in which line
         }
-        let text = fs::read_to_string(folder.join(&name))
-            .with_context(|| folder.join(&name).display().to_string())?;
+        let text = read_text(&folder.join(&name))?;
         open.extend(included(&text, &code(&text)));
         headers.push((name.leak(), with_dynamic_shared(&text).leak()));
     }

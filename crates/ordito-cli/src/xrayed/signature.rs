@@ -76,8 +76,32 @@ pub(crate) fn code(text: &str) -> String {
     code
 }
 
+/// Other names for types: what the command line, `#define`, `typedef` and `using` say, each with its name.
+pub(crate) fn aliases(code: &str, defines: &[String]) -> Vec<(String, String)> {
+    let mut aliases = Vec::new();
+    let mut add = |name: &str, kind: &str| aliases.push((name.trim().to_owned(), kind.trim().to_owned()));
+    defines.iter().filter_map(|define| define.split_once('=')).for_each(|(name, value)| add(name, value));
+    for line in code.lines().map(str::trim) {
+        if let Some((name, value)) =
+            line.strip_prefix("#define ").and_then(|rest| rest.trim().split_once(' '))
+        {
+            add(name, value);
+        }
+        let statement = line.split(';').next().unwrap_or("");
+        if let Some((kind, name)) =
+            statement.strip_prefix("typedef ").and_then(|rest| rest.trim().rsplit_once(' '))
+        {
+            add(name, kind);
+        }
+        if let Some((name, kind)) = statement.strip_prefix("using ").and_then(|rest| rest.split_once('=')) {
+            add(name, kind);
+        }
+    }
+    aliases
+}
+
 /// Every `__global__` function of the text, whose comments are blank.
-pub(crate) fn kernels(code: &str) -> Vec<Signature> {
+pub(crate) fn kernels(code: &str, aliases: &[(String, String)]) -> Vec<Signature> {
     let mut found = Vec::new();
     for (at, word) in code.match_indices("__global__") {
         let before = &code[..at];
@@ -85,7 +109,7 @@ pub(crate) fn kernels(code: &str) -> Vec<Signature> {
         let head = &before[before.rfind([';', '}', '{']).map_or(0, |end| end + 1)..];
         let is_template = head.contains("template");
         let Some((name, parameters)) = declared(&code[at + word.len()..]) else { continue };
-        let parameters = split(parameters).into_iter().map(parameter).collect();
+        let parameters = split(parameters).into_iter().map(|written| parameter(written, aliases)).collect();
         let signature = Signature { name, line, is_template, parameters };
         // A declaration before the definition says the same.
         if !found.iter().any(|other: &Signature| other.name == signature.name) {
@@ -136,7 +160,7 @@ fn split(parameters: &str) -> Vec<&str> {
     parts.into_iter().filter(|part| !part.trim().is_empty() && part.trim() != "void").collect()
 }
 
-fn parameter(written: &str) -> Parameter {
+fn parameter(written: &str, aliases: &[(String, String)]) -> Parameter {
     let written = written.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_pointer = written.contains('*') || written.ends_with(']');
     let spaced = written.replace(['*', '&', '[', ']'], " ");
@@ -147,6 +171,11 @@ fn parameter(written: &str) -> Parameter {
         Some((name, kind)) if !kind.is_empty() => (*name, kind.join(" ")),
         _ => ("", words.join(" ")),
     };
+    // A name for a name for a type; no further, so that circles end.
+    let known = |kind: &str| {
+        aliases.iter().find(|(name, _)| name == kind).map_or(kind.to_owned(), |(_, meant)| meant.clone())
+    };
+    let kind = known(&known(&kind));
     let element = element(&kind);
     let kind = match (is_pointer, kind.as_str()) {
         (true, _) => Kind::Pointer(element),
@@ -274,7 +303,7 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
 
     #[test]
     fn kernels_and_their_parameters() {
-        let found = kernels(&code(TEXT));
+        let found = kernels(&code(TEXT), &[]);
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].name.as_str(), found[0].line, found[0].is_template), ("saxpy", 3, false));
         let kinds = |index: usize| {
@@ -300,6 +329,17 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
                 ("thing", Kind::Unknown),
                 ("x", Kind::Pointer(Some(Element::F64)))
             ]
+        );
+    }
+
+    #[test]
+    fn types_may_have_other_names() {
+        let text = "#define REAL float\ntypedef unsigned int index;\nusing Both = REAL;\n__global__ void k(Both a, index n, SCALAR* y) {}\n";
+        let found = kernels(text, &aliases(text, &["SCALAR=double".into(), "FLAG".into()]));
+        let kinds: Vec<Kind> = found[0].parameters.iter().map(|parameter| parameter.kind).collect();
+        assert_eq!(
+            kinds,
+            [Kind::Scalar(Element::F32), Kind::Scalar(Element::U32), Kind::Pointer(Some(Element::F64))]
         );
     }
 
