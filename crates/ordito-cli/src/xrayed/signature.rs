@@ -212,8 +212,8 @@ fn element(written: &str) -> Option<Element> {
 /// What the emulator cannot run, each with what to say of it.
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("<<<", "a launch: a file may hold kernels and what they call, no code of the host"),
-    ("cudaMalloc", "code of the host: a file may hold kernels and what they call"),
-    ("cudaMemcpy", "code of the host: a file may hold kernels and what they call"),
+    ("cudaMalloc*", "code of the host: a file may hold kernels and what they call"),
+    ("cudaMemcpy*", "code of the host: a file may hold kernels and what they call"),
     ("cooperative_groups", "cooperative groups"),
     ("asm", "inline PTX"),
     ("__asm__", "inline PTX"),
@@ -230,14 +230,15 @@ pub(crate) fn unsupported(code: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (index, line) in code.lines().enumerate() {
         for (word, what) in UNSUPPORTED {
+            // `cudaMemcpy*`: `cudaMemcpyAsync` is meant as well.
+            let (word, is_beginning) = word.strip_suffix('*').map_or((*word, false), |word| (word, true));
+            let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
             let is_word = |at: usize| {
-                let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
                 let before = line[..at].chars().next_back();
                 let behind = line[at + word.len()..].chars().next();
-                // `cudaMemcpyAsync` is meant as well.
                 !word.starts_with(part_of_name)
                     || !before.is_some_and(part_of_name)
-                        && (word.starts_with("cuda") || !behind.is_some_and(part_of_name))
+                        && (is_beginning || !behind.is_some_and(part_of_name))
             };
             if line.match_indices(word).any(|(at, _)| is_word(at)) {
                 found.push((index + 1, (*what).into()));

@@ -1,8 +1,8 @@
 //! What a kernel does, counted without a GPU: transactions, bank conflicts, idle lanes, barriers, flops, and what caches make of it.
 //!
 //! A launch that is counted runs once, its blocks on several cores. The compiler tells of every access *and* of every basic block.
-//! [`converge`] makes warp instructions of what single lanes did; [`coalesce`] and [`banks`] say what each of them asks of memory;
-//! [`memory_system`] lets caches of a chosen GPU ([`gpus`]) see it; [`cost`] predicts a time.
+//! `converge` makes warp instructions of what single lanes did; `coalesce` and `banks` say what each of them asks of memory;
+//! `memory_system` lets caches of a chosen GPU (`gpus`) see it; `cost` predicts a time.
 //!
 //! **Exact**, given the accesses of the source: instructions of warps and the lanes in them, sectors, lines and used bytes, bank
 //! conflicts of 4-byte accesses, barriers, atomics and their collisions, flops. A GPU's compiler may still merge, widen, hoist or repeat
