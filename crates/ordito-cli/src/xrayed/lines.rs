@@ -70,21 +70,7 @@ pub(crate) fn listing(one: &Xrayed) -> String {
 fn of_launch(variant: &str, launch: &LaunchXray) -> String {
     let lines = by_line(launch);
     let all: u64 = lines.values().map(LineTotal::cost).sum();
-    let mut text = vec![format!(
-        "{variant}: {} of {}, grid {}, block {}{}",
-        launch.entry,
-        launch.kernel,
-        by_x(launch.grid),
-        by_x(launch.block),
-        if launch.factor > 1.0 {
-            format!(
-                ", {} of {} blocks: multiply by {:.4}",
-                launch.blocks_counted, launch.blocks, launch.factor
-            )
-        } else {
-            String::new()
-        }
-    )];
+    let mut text = vec![described(variant, launch), by_width(launch)];
     let source = |file: &str, line: u32| -> String {
         let found = launch.sources.iter().find(|(name, _)| name == file);
         let text = found.and_then(|(_, text)| text.lines().nth((line as usize).checked_sub(1)?));
@@ -103,6 +89,53 @@ fn of_launch(variant: &str, launch: &LaunchXray) -> String {
         text.extend(laid_out(&columns(&of_file, &|line| source(file, line))));
     }
     text.join("\n")
+}
+
+/// How it was launched, and how much of a multiprocessor that fills.
+fn described(variant: &str, launch: &LaunchXray) -> String {
+    let registers =
+        launch.registers.map_or(String::new(), |registers| format!(", {registers} registers of a thread"));
+    let sampled = if launch.factor > 1.0 {
+        format!(
+            "; {} of {} blocks were run: multiply by {:.4}",
+            launch.blocks_counted, launch.blocks, launch.factor
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{variant}: {} of {}, grid {}, block {}; {} on a multiprocessor at a time, {:.0} % of its threads{registers}{sampled}",
+        launch.entry,
+        launch.kernel,
+        by_x(launch.grid),
+        by_x(launch.block),
+        launch.resident_blocks,
+        launch.occupancy_percent
+    )
+}
+
+/// `64 global loads of 8 bytes, 16 global stores of 8 bytes`: instructions of warps by what one lane of them touches.
+fn by_width(launch: &LaunchXray) -> String {
+    let mut widths: BTreeMap<(Space, Access, u32), u64> = BTreeMap::new();
+    for line in &launch.accesses {
+        *widths.entry((line.space, line.access, line.bytes)).or_default() += line.counts.instructions;
+    }
+    let words = widths.into_iter().map(|((space, access, bytes), instructions)| {
+        let space = match space {
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Constant => "constant",
+        };
+        let access = match access {
+            Access::Load => "loads",
+            Access::Store => "stores",
+            Access::Atomic => "atomics",
+            Access::Copy => "copies",
+        };
+        format!("{} {space} {access} of {bytes} bytes", count(instructions as f64))
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn by_x([x, y, z]: [u32; 3]) -> String {
