@@ -3,10 +3,11 @@
 //! `operations` makes cases of inputs; `request` is what `verify` and `bench` were asked for, `targets` says where it runs, `instruments`
 //! what it is measured with; `session` walks it, `results` keeps what `--out` asks for in an
 //! `out_folder`, `summary` is what `bench` says at the end.
-//! `product` is what `spmm` and `gemm` share; `solvers` has the commands that solve.
+//! `xrayed` counts what kernels do. `product` is what `spmm` and `gemm` share; `solvers` has the commands that solve.
 
 mod args;
 mod bench;
+mod check;
 mod columns;
 mod completions;
 mod console;
@@ -48,6 +49,8 @@ mod suite;
 mod summary;
 mod targets;
 mod verify;
+mod xray;
+mod xrayed;
 
 use crate::console::Console;
 use clap::{Parser, Subcommand};
@@ -113,6 +116,10 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Verify first, then sample; a table on the terminal, files with --out
     Bench(bench::BenchArgs),
+    /// The faults of a CUDA kernel of one's own: bounds, races, barriers, order
+    Check(check::CheckArgs),
+    /// What CUDA kernels do, counted without a GPU: transactions, bank conflicts, idle lanes, caches, a predicted time
+    Xray(Box<xray::XrayArgs>),
     /// Rewrite a matrix in another file format
     Convert(convert::ConvertArgs),
     /// What of this machine is usable, what was found where, what to do about the rest
@@ -183,6 +190,8 @@ fn run(command: Command, console: &Console) -> anyhow::Result<u8> {
         Command::Erp(args) => erp::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
         Command::Bench(args) => bench::run(&args, console),
+        Command::Check(args) => check::run(&args, console),
+        Command::Xray(args) => xray::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
         Command::Doctor(args) => doctor::run(&args, console),
         Command::Report(args) => report::run(&args, console),
@@ -198,6 +207,8 @@ fn alone(command: &Command) -> Option<&'static str> {
         Command::Gemm(_) => Some("gemm"),
         Command::Columns(_) => Some("columns"),
         Command::Erp(_) => Some("erp"),
+        Command::Check(_) => Some("check"),
+        Command::Xray(_) => Some("xray"),
         Command::Convert(_) => Some("convert"),
         Command::Report(_) => Some("report"),
         Command::Completions(_) => Some("completions"),

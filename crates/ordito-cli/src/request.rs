@@ -5,6 +5,7 @@ use crate::rank_options::RankOptions;
 use crate::row_groups::RowGroups;
 use crate::suite::SuiteFiles;
 use crate::targets::Targets;
+use crate::xrayed::XrayRequest;
 use ordito::io::ReadOptions;
 use ordito::machine::Machine;
 use ordito_bench::report::bar::Ink;
@@ -41,6 +42,8 @@ pub(crate) struct Request {
     pub(crate) suite: Option<SuiteRequest>,
     /// How to measure; `None`: verify only.
     pub(crate) measure: Option<MeasureRequest>,
+    /// How to count what kernels do, instead of all that.
+    pub(crate) xray: Option<XrayRequest>,
 }
 
 /// What a suite adds.

@@ -7,6 +7,7 @@ use crate::request::Request;
 use crate::results::{Measured, ResultsFolder};
 use crate::summary;
 use crate::targets::{Target, gpu_is_required};
+use crate::xrayed::Xrayed;
 use ordito::device::Geometry;
 use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Op, Place};
@@ -35,6 +36,8 @@ pub(crate) struct Session<'a> {
     results: Option<ResultsFolder>,
     /// When they were written last.
     kept_at: Instant,
+    /// What was counted, where that was asked for.
+    xrayed: Vec<Xrayed>,
 }
 
 /// Files are written so often at most: a program that is ended loses no more than that, or one case.
@@ -85,8 +88,8 @@ impl<'a> Session<'a> {
                 })?;
         }
         let (records, matrices, below) = (Vec::new(), Vec::new(), Vec::new());
-        let kept_at = Instant::now();
-        Ok(Session { console, request, records, matrices, below, bar, instruments, results, kept_at })
+        let (kept_at, xrayed) = (Instant::now(), Vec::new());
+        Ok(Session { console, request, records, matrices, below, bar, instruments, results, kept_at, xrayed })
     }
 
     pub(crate) fn request(&self) -> &'a Request {
@@ -156,6 +159,12 @@ impl<'a> Session<'a> {
                     !earlier.iter().any(|earlier| is_same_to(selected, earlier, machine))
                 };
                 let selected: Vec<Selected<O>> = all.iter().copied().filter(is_new).collect();
+                if let Some(asked) = &self.request.xray {
+                    let say = |what: &str| self.bar.say(what);
+                    self.xrayed.extend(asked.count(case, &selected, machine, &say)?);
+                    self.bar.step();
+                    continue;
+                }
                 let records = self.run_on(case, &selected, machine);
                 self.take(records)?;
                 if self.kept_at.elapsed() >= BETWEEN_KEEPING {
@@ -284,8 +293,12 @@ impl<'a> Session<'a> {
     }
 
     fn finish(self, unreadable: usize) -> anyhow::Result<u8> {
-        let Session { console, request, records, bar, results, .. } = self;
+        let Session { console, request, records, bar, results, xrayed, .. } = self;
         drop(bar);
+        if let Some(asked) = &request.xray {
+            let code = asked.show(&xrayed, console)?;
+            return Ok(if code == 0 && unreadable > 0 { 2 } else { code });
+        }
         if !request.json && !records.is_empty() {
             if let Some(by_tile) = table::by_tile(&records).filter(|_| request.measure.is_some()) {
                 console.line(by_tile)?;

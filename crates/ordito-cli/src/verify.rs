@@ -191,6 +191,7 @@ impl RunArgs {
             limited_by_products: operation.is_limited_by_products(),
             suite,
             measure,
+            xray: None,
         };
         #[cfg(feature = "mpi")]
         if crate::distributed::ranks().is_some() {

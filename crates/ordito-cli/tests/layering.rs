@@ -32,6 +32,11 @@ const FOLDERS: &[(&str, &str)] = &[
         "spent geometry launch source argument backend buffer kernel kernel_cache view gpu emulator handle in_order host_copies \
          dense pinned_dense",
     ),
+    (
+        "ordito/src/device/emulator/xray",
+        "trace counts coalesce banks caches gpus converge collector memory_system instructions report cost described tracer assemble \
+         launch",
+    ),
     ("ordito/src/gemm", "product operands reference cpu cuda select plan registry"),
     (
         "ordito/src/column_stats",

@@ -86,7 +86,7 @@ struct EmulatorFragments {
     T a[4], b[2];
 };
 static EMULATOR_RAW double emulator_value(double bits) { return bits; }
-static EMULATOR_RAW double emulator_value(u32 bits) { return __uint_as_float(bits & 0xffffe000u); }
+static EMULATOR_RAW double emulator_value(u32 bits) { return emulator_bits<float>(bits & 0xffffe000u); }
 
 // Element `i` of C as this lane holds it, plus the products in rising order of k.
 template <typename T>
@@ -130,6 +130,15 @@ __device__ __forceinline__ void multiply_16x8x8(double (&c)[4], const double (&a
 #endif
 }
 
+#ifdef ORDITO_EMULATOR
+// As NVRTC 13 does it for every architecture: infinities and NaN are not rounded, only cut. What is too large becomes infinite. So
+// does a NaN of the 13 low bits alone, which no arithmetic makes.
+static EMULATOR_RAW u32 emulator_tf32(float value) {
+    const u32 bits = emulator_bits<u32>(value), finite = (bits & 0x7fffffffu) < 0x7f800000u;
+    return (bits + (finite ? 0x1000u : 0u)) & 0xffffe000u;
+}
+#endif
+
 // The nearest number of 10 explicit bits of mantissa (TF32), as bits; ties go away from zero.
 __device__ __forceinline__ u32 to_tf32(float value) {
 #ifndef ORDITO_EMULATOR
@@ -137,10 +146,7 @@ __device__ __forceinline__ u32 to_tf32(float value) {
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
     return bits;
 #else
-    // As NVRTC 13 does it for every architecture: infinities and NaN are not rounded, only cut. What is too large becomes
-    // infinite. So does a NaN of the 13 low bits alone, which no arithmetic makes.
-    const u32 bits = __float_as_uint(value), finite = (bits & 0x7fffffffu) < 0x7f800000u;
-    return (bits + (finite ? 0x1000u : 0u)) & 0xffffe000u;
+    return emulator_tf32(value);
 #endif
 }
 

@@ -12,8 +12,9 @@ pub const PTX: (&str, &str) = ("ptx.cuh", include_str!("ptx.cuh"));
 /// Name and text of the header of what only [`SM_90A`] has.
 pub const WGMMA: (&str, &str) = ("wgmma.cuh", include_str!("wgmma.cuh"));
 
-/// What the emulator puts beside a kernel: the header before it, and the file that includes both.
+/// What the emulator puts beside a kernel: the header before it, the one that it includes, and the file that includes all.
 pub(crate) const EMULATOR_HEADER_NAME: &str = "cuda_emulator.h";
+pub(crate) const FUNCTIONS_HEADER_NAME: &str = "cuda_functions.h";
 pub(crate) const UNIT_NAME: &str = "kernel.cpp";
 
 /// What machine code is made for: `90` runs on compute capability 9.0, `90a` there and nowhere else, and may use
@@ -99,8 +100,9 @@ impl KernelSource {
     pub(crate) fn check_headers(&self) -> Result<(), Refusal> {
         let refuse = |log: String| Err(Refusal::Compile { kernel: self.title(), log });
         let leads_elsewhere = |name: &str| matches!(name, "" | "." | "..") || name.contains(['/', '\\']);
-        let mut taken = vec![HEADER_NAME, EMULATOR_HEADER_NAME, UNIT_NAME, self.file_name()];
-        if leads_elsewhere(self.file_name()) || taken[..3].contains(&self.file_name()) {
+        let mut taken =
+            vec![HEADER_NAME, EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, UNIT_NAME, self.file_name()];
+        if leads_elsewhere(self.file_name()) || taken[..4].contains(&self.file_name()) {
             return refuse(format!("a kernel's file cannot be called `{}`", self.file));
         }
         for (name, _) in &self.headers {

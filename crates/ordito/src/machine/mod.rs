@@ -167,6 +167,13 @@ impl Machine {
         self.with(accelerator, None)
     }
 
+    /// The same machine, whose CUDA variants run in this emulator.
+    #[cfg(feature = "emulator")]
+    #[doc(hidden)]
+    pub fn with_emulator(&self, emulator: Arc<Emulator>) -> Arc<Self> {
+        self.with(Accelerator::Emulator, Some(Device::Emulator(emulator)))
+    }
+
     /// The same machine, whose device has a stream of its own: plans that are made on it may overlap with others, and
     /// are ordered among each other. See [`Device::wait_for`] for order across streams.
     pub fn with_new_stream(&self) -> Result<Arc<Self>, Refusal> {

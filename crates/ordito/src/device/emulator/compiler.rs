@@ -1,6 +1,6 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
-use crate::device::source::{EMULATOR_HEADER_NAME, KernelSource, UNIT_NAME};
+use crate::device::source::{EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, KernelSource, UNIT_NAME};
 use crate::files::{Key, TemporaryFolder};
 use crate::refusal::Refusal;
 use std::ffi::OsString;
@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 use std::{fs, io};
 
 const EMULATOR_HEADER: &str = include_str!("cuda_emulator.h");
+const FUNCTIONS_HEADER: &str = include_str!("cuda_functions.h");
 /// Lines of a compiler's log that are worth showing.
 const LOG_LINES: usize = 40;
 
@@ -35,12 +36,38 @@ pub(crate) const LARGEST_FRAME: usize = 64 << 10;
 /// program when it divides by zero.
 const CHECKS: &str =
     "-fsanitize=thread,alignment,bounds,integer-divide-by-zero,shift,signed-integer-overflow";
+/// What tells of every access and every basic block. No checks that add branches of their own, except the one without which the
+/// program would end. -O2 unrolls what the source asks for, as a compiler for GPUs does. What is copied whole stays whole (no sra, fre
+/// and pre): on a GPU it is one access. Blocks stay as they are in the source, and in its order: by that, lanes of a warp find
+/// together again. One operation on numbers is one instruction.
+const COUNTED: [&str; 17] = [
+    "-fsanitize=thread,integer-divide-by-zero",
+    "-fsanitize-coverage=trace-pc",
+    "-O2",
+    "-fno-reorder-blocks",
+    "-fno-reorder-blocks-and-partition",
+    // Else what tells of a function's last block would be told to come from who called the function.
+    "-fno-optimize-sibling-calls",
+    "-fno-thread-jumps",
+    "-fno-crossjumping",
+    "-fno-tree-tail-merge",
+    "-fno-split-paths",
+    "-fno-unswitch-loops",
+    "-fno-tree-vectorize",
+    "-fno-tree-slp-vectorize",
+    "-fno-gcse",
+    "-fno-tree-sra",
+    "-fno-tree-fre",
+    "-fno-tree-pre",
+];
 
 /// What is compiled into kernels to find their faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checks {
     /// The emulator's own: every access.
     Own,
+    /// None but bounds: every access and every basic block is told, to be counted.
+    Counted,
     /// AddressSanitizer and UBSan, whose libraries must have been loaded before the program: a check on the checks.
     AddressSanitizer,
 }
@@ -119,6 +146,7 @@ impl Compiler {
             program.as_str(),
             self.version.as_str(),
             EMULATOR_HEADER,
+            FUNCTIONS_HEADER,
             source.file,
             source.entry,
             source.text,
@@ -143,8 +171,11 @@ impl Compiler {
         })?;
         let write = |name: &Path, text: &str| fs::write(folder.path().join(name), text).map_err(failed);
         write(Path::new(EMULATOR_HEADER_NAME), EMULATOR_HEADER)?;
-        source.all_headers().try_for_each(|(name, text)| write(Path::new(name), text))?;
-        write(Path::new(source.file_name()), source.text)?;
+        write(Path::new(FUNCTIONS_HEADER_NAME), FUNCTIONS_HEADER)?;
+        let unrolled =
+            |text: &str| if self.checks == Checks::Counted { unrolling(text) } else { text.into() };
+        source.all_headers().try_for_each(|(name, text)| write(Path::new(name), &unrolled(text)))?;
+        write(Path::new(source.file_name()), &unrolled(source.text))?;
         write(Path::new(UNIT_NAME), &unit(source))?;
         let run = |arguments: Vec<String>| {
             let mut command = Command::new(&self.program);
@@ -172,7 +203,7 @@ impl Compiler {
         let library = fs::read(folder.path().join("kernel.so")).map_err(|_| {
             refuse(format!("{} made no file; set CXX to a g++ or clang++", self.program.display()))
         })?;
-        if self.checks == Checks::Own && startup_bytes(&library) > OWN_STARTUP_BYTES {
+        if self.checks != Checks::AddressSanitizer && startup_bytes(&library) > OWN_STARTUP_BYTES {
             return Err(refuse("it runs something when it is loaded, which CUDA does not have".into()));
         }
         Ok(library)
@@ -181,8 +212,14 @@ impl Compiler {
     fn compile_flags(&self) -> Vec<String> {
         let mut flags: Vec<&str> = FLAGS.to_vec();
         match self.checks {
-            Checks::Own => {
-                flags.extend([CHECKS, "-DEMULATOR_CHECKS"]);
+            Checks::Own | Checks::Counted => {
+                flags.push("-DEMULATOR_CHECKS");
+                if self.checks == Checks::Own {
+                    flags.push(CHECKS);
+                } else {
+                    flags.extend(COUNTED);
+                    flags.push("-DEMULATOR_XRAY");
+                }
                 // Not expanded where they stand: they would be accesses that no call comes before.
                 flags.extend(["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"]);
             }
@@ -202,7 +239,7 @@ impl Compiler {
         let mut flags = vec!["-shared", "-nostartfiles"];
         match self.checks {
             // Of the C library nothing but mathematics, and what counts bits: what other functions touch would not be seen.
-            Checks::Own => flags.extend(["-Wl,-z,defs", "-nodefaultlibs"]),
+            Checks::Own | Checks::Counted => flags.extend(["-Wl,-z,defs", "-nodefaultlibs"]),
             Checks::AddressSanitizer => flags.push("-fsanitize=address,undefined"),
         }
         flags.into_iter().map(String::from).collect()
@@ -218,6 +255,20 @@ fn unit(source: &KernelSource) -> String {
          EMULATOR_EXPORT void ordito_describe(EmulatorDescription* to) {{ emulator_describe({entry}, to); }}\n",
         source.file_name()
     )
+}
+
+/// The text with `#pragma unroll` in g++'s words; lines stay where they are.
+fn unrolling(text: &str) -> String {
+    const CUDA: &str = "#pragma unroll";
+    /// The most that g++ takes.
+    const ALL: &str = " 65534";
+    let line = |line: &str| match line.trim_start().strip_prefix(CUDA) {
+        Some(times) => {
+            format!("#pragma GCC unroll{}\n", if times.trim().is_empty() { ALL } else { times.trim_end() })
+        }
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
 }
 
 /// The functions that the checks of the compiler have called when a library is loaded: one, which does nothing.
@@ -362,6 +413,13 @@ mod tests {
         let text = "extern \"C\" int puts(const char*);\nextern \"C\" __global__ void k(int* y) { y[0] = puts(\"\"); }\n";
         let refusal = compiler().compile(&KernelSource::new("k", "k.cu", text)).unwrap_err().to_string();
         assert!(refusal.contains("puts"), "{refusal}");
+    }
+
+    #[test]
+    fn loops_are_unrolled_in_the_words_of_the_compiler() {
+        let text = "#pragma once\n  #pragma unroll\nfor (;;)\n#pragma unroll 1\nfor (;;)\n";
+        let expected = "#pragma once\n#pragma GCC unroll 65534\nfor (;;)\n#pragma GCC unroll 1\nfor (;;)\n";
+        assert_eq!(unrolling(text), expected);
     }
 
     #[test]

@@ -84,6 +84,9 @@ impl State {
             let shared = self.check_copy(&copy).map_err(|fault| fault.during("copy_async"))?;
             self.shared[shared].start_copy(copy.shared, copy.bytes, self.thread);
         }
+        if self.tracer.is_some() {
+            self.trace_copy(&copy)?;
+        }
         if !self.copies.late {
             // SAFETY: checked above; a kernel without checks is on its own. One thread of the launch runs at a time.
             unsafe { copy.perform() };

@@ -39,6 +39,7 @@ pub(crate) struct Table {
     move_bytes: unsafe extern "C" fn(*mut State, usize, usize, usize, usize),
     fill_bytes: unsafe extern "C" fn(*mut State, usize, u8, usize, usize),
     stack_is_full: unsafe extern "C" fn(*mut State, usize),
+    basic_block: unsafe extern "C" fn(*mut State, usize),
 }
 
 impl Table {
@@ -47,10 +48,12 @@ impl Table {
     pub(crate) unsafe fn new(state: *mut State) -> Self {
         // SAFETY: only the address of a field is taken.
         let place = unsafe { &raw const (*state).place };
+        // SAFETY: nobody else has the state yet. Who counts has functions of its own, so that others pay nothing.
+        let counted = unsafe { (*state).tracer.is_some() };
         Table {
             state,
             place,
-            access,
+            access: if counted { access_traced } else { access },
             collective,
             barrier,
             fence,
@@ -62,6 +65,7 @@ impl Table {
             move_bytes,
             fill_bytes,
             stack_is_full,
+            basic_block,
         }
     }
 }
@@ -101,6 +105,45 @@ unsafe extern "C" fn access(state: *mut State, address: usize, bytes: usize, kin
     if let Err(fault) = unsafe { (*state).access(address, bytes, kind, from) } {
         // SAFETY: the same.
         unsafe { stop(state, fault) }
+    }
+}
+
+/// The same where accesses are counted.
+///
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn access_traced(state: *mut State, address: usize, bytes: usize, kind: u32, from: usize) {
+    // SAFETY: as in `access`.
+    if let Err(fault) = unsafe { (*state).access_traced(address, bytes, kind, from) } {
+        // SAFETY: the same.
+        unsafe { stop(state, fault) }
+    }
+}
+
+/// A basic block begins; only told where it is counted.
+///
+/// # Safety
+/// As [`access`].
+unsafe extern "C" fn basic_block(state: *mut State, from: usize) {
+    // SAFETY: as in `access`.
+    if let Err(fault) = unsafe { (*state).basic_block(from) } {
+        // SAFETY: the same.
+        unsafe { stop(state, fault) }
+    }
+}
+
+/// Whichever of the two the launch wants.
+///
+/// # Safety
+/// As [`access`].
+unsafe fn access_of_bytes(state: *mut State, address: usize, bytes: usize, kind: u32, from: usize) {
+    // SAFETY: as in `access`.
+    unsafe {
+        if (*state).tracer.is_some() {
+            access_traced(state, address, bytes, kind, from)
+        } else {
+            access(state, address, bytes, kind, from)
+        }
     }
 }
 
@@ -226,8 +269,8 @@ unsafe extern "C" fn move_bytes(state: *mut State, to: usize, from: usize, bytes
     }
     // SAFETY: as in `access`; both ranges are the kernel's, or `access` does not return.
     unsafe {
-        access(state, from, bytes, Access::READ | Access::UNALIGNED, caller);
-        access(state, to, bytes, Access::WRITE | Access::UNALIGNED, caller);
+        access_of_bytes(state, from, bytes, Access::READ | Access::UNALIGNED, caller);
+        access_of_bytes(state, to, bytes, Access::WRITE | Access::UNALIGNED, caller);
         std::ptr::copy(from as *const u8, to as *mut u8, bytes);
     }
 }
@@ -242,7 +285,7 @@ unsafe extern "C" fn fill_bytes(state: *mut State, to: usize, value: u8, bytes: 
     }
     // SAFETY: as in `move_bytes`.
     unsafe {
-        access(state, to, bytes, Access::WRITE | Access::UNALIGNED, caller);
+        access_of_bytes(state, to, bytes, Access::WRITE | Access::UNALIGNED, caller);
         (to as *mut u8).write_bytes(value, bytes);
     }
 }

@@ -9,9 +9,10 @@ use crate::device::emulator::library::KernelLibrary;
 use crate::device::emulator::memory::{Allocation, Region, Registry};
 use crate::device::emulator::order::Order;
 use crate::device::emulator::scheduler::{Scheduler, Stacks};
-use crate::device::emulator::source_lines::SourceLines;
 use crate::device::emulator::state::State;
+use crate::device::emulator::xray::Recorder;
 use crate::device::launch::{DeviceLimits, KernelAttributes, LaunchPlan};
+use crate::device::source::KernelSource;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, MutexGuard};
@@ -27,11 +28,14 @@ pub(crate) struct Resources {
     pub(crate) limits: DeviceLimits,
     /// Whether kernels call the emulator before every access.
     pub(crate) checked: bool,
+    /// Where what launches do is counted; they then run once, and only bounds are checked.
+    pub(crate) xray: Option<Recorder>,
 }
 
 /// A kernel of the emulator.
 pub(crate) struct EmulatedFunction {
     pub(crate) title: String,
+    pub(crate) source: KernelSource,
     pub(crate) library: Arc<KernelLibrary>,
     pub(crate) resources: Arc<Resources>,
 }
@@ -44,7 +48,11 @@ impl fmt::Debug for EmulatedFunction {
 
 impl Function for EmulatedFunction {
     unsafe fn launch(&self, plan: &LaunchPlan, arguments: &[Argument]) -> Result<(), DeviceError> {
-        self.run(plan, arguments).map_err(|why| DeviceError::Emulated(format!("{}: {why}", self.title)))
+        let run = match &self.resources.xray {
+            None => self.run(plan, arguments),
+            Some(recorder) => self.run_counted(plan, arguments, recorder),
+        };
+        run.map_err(|why| DeviceError::Emulated(format!("{}: {why}", self.title)))
     }
     fn attributes(&self) -> KernelAttributes {
         KernelAttributes::default()
@@ -89,7 +97,7 @@ impl EmulatedFunction {
             if run > 0 {
                 restore(reaches(), &mut regions);
             }
-            let result = scheduler.run(order, plan.blocks() as u32);
+            let result = scheduler.run(order, &order.of(plan.blocks() as u32));
             result.map_err(|fault| self.message(&fault, order))?;
             if run == 0 {
                 reaches().iter_mut().zip(&regions).for_each(|(reach, region)| reach.remember(region.bytes()));
@@ -101,7 +109,7 @@ impl EmulatedFunction {
     }
 
     /// What a GPU would not notice, or not before it is too late.
-    fn check_launch(&self, plan: &LaunchPlan, arguments: &[Argument]) -> Result<(), String> {
+    pub(crate) fn check_launch(&self, plan: &LaunchPlan, arguments: &[Argument]) -> Result<(), String> {
         let given: Vec<usize> = arguments.iter().map(|argument| argument.bytes().len()).collect();
         let wanted = &self.library.parameter_bytes;
         if given.len() != wanted.len() {
@@ -125,7 +133,7 @@ impl EmulatedFunction {
     }
 
     /// The buffers that arguments point into, by address.
-    fn reached(&self, arguments: &[Argument]) -> Vec<Arc<Allocation>> {
+    pub(crate) fn reached(&self, arguments: &[Argument]) -> Vec<Arc<Allocation>> {
         // Also those that lie in a struct.
         let words = arguments.iter().flat_map(|argument| argument.bytes().chunks_exact(8));
         let found = words.filter_map(|word| word.try_into().map(u64::from_ne_bytes).ok());
@@ -156,8 +164,7 @@ impl EmulatedFunction {
     }
 
     fn message(&self, fault: &Fault, order: Order) -> String {
-        let lines = SourceLines { code: &self.library.code, image: self.library.image };
-        let message = fault.message(&lines);
+        let message = fault.message(&self.library.lines());
         match order {
             Order::Ascending => message,
             order => format!("{message} (threads in {} order)", order.name()),
@@ -176,7 +183,7 @@ fn restore(reaches: &[Reach], regions: &mut [MutexGuard<'_, Region>]) {
 
 /// A state that is only reached by its address until it is dropped. Declared before the scheduler, so that the
 /// fibers are gone by then.
-struct Owned(*mut State);
+pub(crate) struct Owned(pub(crate) *mut State);
 
 impl Drop for Owned {
     fn drop(&mut self) {

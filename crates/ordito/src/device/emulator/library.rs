@@ -2,6 +2,7 @@
 
 use crate::device::emulator::compiler::Checks;
 use crate::device::emulator::hooks::Table;
+use crate::device::emulator::source_lines::SourceLines;
 use crate::files::kernel_prefix;
 use crate::refusal::Refusal;
 use std::ffi::c_void;
@@ -94,6 +95,11 @@ impl KernelLibrary {
             running: Mutex::new(()),
             _library: library,
         })
+    }
+
+    /// Where its code comes from.
+    pub(crate) fn lines(&self) -> SourceLines<'_> {
+        SourceLines { code: &self.code, image: self.image }
     }
 
     /// Held during a launch.

@@ -44,6 +44,7 @@ mod scheduler;
 mod shared_memory;
 mod source_lines;
 mod state;
+pub mod xray;
 #[cfg(test)]
 mod tests;
 
@@ -55,6 +56,7 @@ use crate::device::emulator::compiler::{Checks, Compiler};
 use crate::device::emulator::launch::{EmulatedFunction, Resources};
 use crate::device::emulator::library::KernelLibrary;
 use crate::device::emulator::memory::{EmulatedMemory, Registry};
+use crate::device::emulator::xray::{LaunchXray, Recorder, XrayOptions};
 use crate::device::kernel_cache::KernelCache;
 use crate::device::launch::DeviceLimits;
 use crate::device::source::KernelSource;
@@ -103,7 +105,21 @@ impl Emulator {
     #[doc(hidden)]
     pub fn with_orders(orders: &[Order]) -> Result<Arc<Self>, Refusal> {
         let compiler = Compiler::find(std::env::var_os("CXX"), Checks::from_environment())?;
-        Ok(Arc::new(Emulator::new(compiler, orders)))
+        Ok(Arc::new(Emulator::new(compiler, orders, None)))
+    }
+
+    /// One of its own that counts what launches do, for [`take_xray`](Self::take_xray): it runs each once, on several cores,
+    /// and finds no other faults than accesses out of bounds.
+    #[doc(hidden)]
+    pub fn counting(options: XrayOptions) -> Result<Arc<Self>, Refusal> {
+        let compiler = Compiler::find(std::env::var_os("CXX"), Checks::Counted)?;
+        Ok(Arc::new(Emulator::new(compiler, &[Order::Ascending], Some(Recorder::new(options)))))
+    }
+
+    /// What the launches since the last time did, in their order.
+    #[doc(hidden)]
+    pub fn take_xray(&self) -> Vec<LaunchXray> {
+        self.resources.xray.as_ref().map_or_else(Vec::new, Recorder::take)
     }
 
     /// Which compiler it uses: its path and what it calls itself.
@@ -112,18 +128,19 @@ impl Emulator {
         self.compiler.title()
     }
 
-    fn new(compiler: Compiler, orders: &[Order]) -> Self {
+    fn new(compiler: Compiler, orders: &[Order], xray: Option<Recorder>) -> Self {
         // Half: what else the process holds grows with what it puts on its device.
         let free = CpuInfo::detect().available_memory_bytes;
         let memory_bytes = free.map_or(MEMORY_BYTES_UNKNOWN, |free| free / 2);
         let limits = DeviceLimits { name: "emulated H200".into(), memory_bytes, ..DeviceLimits::h200() };
-        let checked = compiler.checks() == Checks::Own;
+        let checked = compiler.checks() != Checks::AddressSanitizer;
         let resources = Resources {
             registry: Registry::new(memory_bytes, checked),
             stacks: Default::default(),
             orders: orders.to_vec(),
             limits,
             checked,
+            xray,
         };
         let (cache, loaded) = (KernelCache::open("emulator"), Mutex::default());
         Emulator { compiler, cache, resources: Arc::new(resources), loaded }
@@ -168,7 +185,7 @@ impl Backend for Emulator {
         source.emulated()?;
         let library = self.library(source)?;
         let resources = self.resources.clone();
-        Ok(Box::new(EmulatedFunction { title: source.title(), library, resources }))
+        Ok(Box::new(EmulatedFunction { title: source.title(), source: source.clone(), library, resources }))
     }
     fn synchronize(&self) -> Result<(), DeviceError> {
         Ok(()) // a launch returns when it is done

@@ -89,12 +89,12 @@ impl<'a> Scheduler<'a> {
         Scheduler { state, call, arguments, stacks, workers: Vec::new(), idle: Vec::new(), worker_of }
     }
 
-    /// Runs all blocks in this order.
-    pub(crate) fn run(&mut self, order: Order, blocks: u32) -> Result<(), Fault> {
+    /// Runs these blocks, their threads in this order.
+    pub(crate) fn run(&mut self, order: Order, blocks: &[u32]) -> Result<(), Fault> {
         let lanes: Vec<u32> = order.of(32);
         let warps = order.of(self.worker_of.len().div_ceil(32) as u32);
         self.with(|state| state.start_run(&lanes, order.copies_late()));
-        for block in order.of(blocks) {
+        for &block in blocks {
             self.with(|state| state.start_block(block));
             self.run_block(&warps, &lanes)?;
         }
@@ -138,6 +138,9 @@ impl<'a> Scheduler<'a> {
                     self.resume(self.worker_of[thread])?;
                 }
             }
+        }
+        if advanced {
+            self.with(|state| state.tracer.as_mut().into_iter().for_each(|tracer| tracer.warp_pauses(warp)));
         }
         Ok(advanced)
     }

@@ -1,7 +1,8 @@
 //! Lines of a `.cu` file from addresses in its machine code, by the program `addr2line` where there is one.
 
-use crate::device::source::{HEADER_NAME, PTX};
+use crate::device::source::{EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, HEADER_NAME, PTX};
 use crate::files::kernel_prefix;
+use std::fmt;
 use std::io::Write;
 use std::process::Command;
 
@@ -14,36 +15,63 @@ pub(crate) struct SourceLines<'a> {
     pub(crate) image: usize,
 }
 
+/// A line of a file: its name and the line's number, from 1 on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(crate) struct SourceLine {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
 impl SourceLines<'_> {
     /// `csr_cuda_thread.cu:17`: the line of the call that returns to this address.
-    pub(crate) fn find(&self, return_address: usize) -> Option<String> {
-        let call = return_address.checked_sub(self.image)?.checked_sub(1)?;
-        let mut library = tempfile::Builder::new().prefix(&kernel_prefix()).tempfile().ok()?;
-        library.write_all(self.code).ok()?;
-        let output = Command::new("addr2line")
-            .args(["-i", "-e"])
-            .arg(library.path())
-            .arg(format!("{call:#x}"))
-            .output()
-            .ok()?;
-        choose(&String::from_utf8_lossy(&output.stdout))
+    pub(crate) fn find(&self, return_address: usize) -> Option<SourceLine> {
+        let offset = return_address.checked_sub(self.image)?;
+        self.find_all(&[u32::try_from(offset).ok()?]).pop()?
+    }
+
+    /// The lines of the calls that return so many bytes behind the beginning of the library; none where they cannot be found
+    /// out.
+    pub(crate) fn find_all(&self, returns: &[u32]) -> Vec<Option<SourceLine>> {
+        let none = || vec![None; returns.len()];
+        let Ok(mut library) = tempfile::Builder::new().prefix(&kernel_prefix()).tempfile() else {
+            return none();
+        };
+        if library.write_all(self.code).is_err() {
+            return none();
+        }
+        let calls = returns.iter().map(|offset| format!("{:#x}", offset.saturating_sub(1)));
+        let output =
+            Command::new("addr2line").args(["-a", "-i", "-e"]).arg(library.path()).args(calls).output();
+        let Ok(output) = output else { return none() };
+        let text = String::from_utf8_lossy(&output.stdout);
+        // Each address is followed by its chain of lines.
+        let chains: Vec<&str> = text.split("0x").skip(1).collect();
+        if chains.len() != returns.len() {
+            return none();
+        }
+        chains.into_iter().map(choose).collect()
     }
 }
 
 /// Of the chain of inlined functions, innermost first: the first line that is not in a header for all kernels, else the
 /// first.
-fn choose(lines: &str) -> Option<String> {
-    const FOR_ALL: [&str; 3] = ["cuda_emulator.h", HEADER_NAME, PTX.0];
+fn choose(lines: &str) -> Option<SourceLine> {
+    const FOR_ALL: [&str; 4] = [EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, HEADER_NAME, PTX.0];
     let place = |line: &str| {
         let line = line.split_whitespace().next()?; // "… (discriminator 2)"
         let (path, number) = line.rsplit_once(':')?;
         let number: u32 = number.parse().ok().filter(|&number| number > 0)?;
         let name = path.rsplit('/').next().unwrap_or(path);
-        Some((name.to_string(), number))
+        Some(SourceLine { file: name.to_string(), line: number })
     };
-    let found: Vec<(String, u32)> = lines.lines().filter_map(place).collect();
-    let (name, number) = found.iter().find(|(name, _)| !FOR_ALL.contains(&name.as_str())).or(found.first())?;
-    Some(format!("{name}:{number}"))
+    let found: Vec<SourceLine> = lines.lines().filter_map(place).collect();
+    found.iter().find(|place| !FOR_ALL.contains(&place.file.as_str())).or(found.first()).cloned()
 }
 
 #[cfg(test)]
@@ -53,10 +81,13 @@ mod tests {
     #[test]
     fn the_kernels_own_files_are_preferred() {
         let lines = "/x/./ordito.cuh:25\n/x/./k.cu:17 (discriminator 3)\n";
-        assert_eq!(choose(lines).as_deref(), Some("k.cu:17"));
+        assert_eq!(choose(lines).map(|line| line.to_string()).as_deref(), Some("k.cu:17"));
         let lines = "/x/./ptx.cuh:25\n/x/./tile.cuh:3\n/x/./k.cu:17\n";
-        assert_eq!(choose(lines).as_deref(), Some("tile.cuh:3"));
-        assert_eq!(choose("/x/./ordito.cuh:25\n").as_deref(), Some("ordito.cuh:25"));
+        assert_eq!(choose(lines).map(|line| line.to_string()).as_deref(), Some("tile.cuh:3"));
+        assert_eq!(
+            choose("/x/./ordito.cuh:25\n").map(|line| line.to_string()).as_deref(),
+            Some("ordito.cuh:25")
+        );
         assert_eq!(choose("??:0\n"), None);
         assert_eq!(choose("??:?\n"), None);
         assert_eq!(choose(""), None);

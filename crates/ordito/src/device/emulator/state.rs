@@ -13,6 +13,7 @@ use crate::device::emulator::hooks::ThreadPosition;
 use crate::device::emulator::memory::{Region, Registry};
 use crate::device::emulator::scheduler::Fiber;
 use crate::device::emulator::shared_memory::{SharedShadow, Wrong};
+use crate::device::emulator::xray::{Tracer, Where};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -73,6 +74,8 @@ pub(crate) struct State {
     /// Without the emulator's own checks no access is looked at.
     pub(crate) checked: bool,
     steps: u64,
+    /// What counts, where that was asked for.
+    pub(crate) tracer: Option<Box<Tracer>>,
 }
 
 impl State {
@@ -123,6 +126,7 @@ impl State {
             registry,
             checked,
             steps: 0,
+            tracer: None,
         }
     }
 
@@ -145,6 +149,9 @@ impl State {
         self.block.start();
         self.copies.start_block();
         self.clock.start_block();
+        if let Some(tracer) = &mut self.tracer {
+            tracer.start_block(number);
+        }
         for shared in &mut self.shared {
             if !self.checked && shared.name == STATIC {
                 continue; // between these variables lie marks of the sanitizer
@@ -244,6 +251,25 @@ impl State {
         Err(self.out_of_bounds(&access, from))
     }
 
+    /// Where an access goes, and its address there; `None`: nowhere that the kernel may touch.
+    #[inline]
+    pub(crate) fn locate(&self, access: &Access) -> Option<(Where, u64)> {
+        if self.reaches.iter().any(|reach| reach.holds(access)) {
+            return Some((Where::Global, access.address as u64));
+        }
+        let within = |range: &Range<usize>| {
+            range.contains(&access.address) && access.bytes <= range.end - access.address
+        };
+        if let Some(shared) = self.shared.iter().find(|shared| within(&shared.range)) {
+            return Some((Where::Shared, (access.address - shared.range.start) as u64));
+        }
+        if within(&self.stack) {
+            return Some((Where::Local, (access.address - self.stack.start) as u64));
+        }
+        let constant = !access.writes() && self.constants.iter().any(within);
+        constant.then_some((Where::Constant, access.address as u64))
+    }
+
     /// One access more; too many are a fault.
     #[inline]
     pub(crate) fn count_step(&mut self, from: usize) -> Result<(), Fault> {
@@ -327,6 +353,9 @@ impl State {
             );
             return Err(self.fault_here(what, from));
         }
+        if let Some(tracer) = &mut self.tracer {
+            tracer.collective(self.thread, kind, from);
+        }
         let met = self.block.collective(self.thread, kind, mask, value, source, from, &mut self.clock);
         met.map_err(|missing| self.missing(&missing, from))
     }
@@ -350,6 +379,9 @@ impl State {
     /// A barrier of the block; `true` when the thread need not wait.
     pub(crate) fn barrier(&mut self, kind: u32, predicate: bool, from: usize) -> bool {
         self.steps = 0;
+        if let Some(tracer) = &mut self.tracer {
+            tracer.barrier(self.thread, from);
+        }
         self.block.barrier(self.thread, kind, predicate, from, &mut self.clock)
     }
 

@@ -1,0 +1,74 @@
+//! What each lane of a warp did since the warp was last looked at: its basic blocks and what it touched in them, in order.
+
+/// Where memory lies, or what else a thread did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Where {
+    /// A basic block of the kernel begins.
+    Block,
+    Global,
+    Shared,
+    /// Arrays of a thread, which a GPU keeps in registers where it can.
+    Local,
+    /// Tables of the kernel.
+    Constant,
+    /// A shuffle, vote or barrier of the warp.
+    Collective,
+    /// A barrier of the block.
+    Barrier,
+    /// A product by tensor cores: its flops lie in `address`.
+    Tensor,
+}
+
+/// What is done to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub(crate) enum Doing {
+    Load,
+    Store,
+    Atomic,
+    /// Half of an asynchronous copy: its read of global memory or its write to shared memory.
+    Copy,
+}
+
+/// One thing that one thread did.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event {
+    pub(crate) address: u64,
+    /// Where in the library the call stands that told of it.
+    pub(crate) site: u32,
+    pub(crate) bytes: u16,
+    pub(crate) place: Where,
+    pub(crate) doing: Doing,
+}
+
+impl Event {
+    /// The beginning of a basic block, or something else without an address.
+    pub(crate) fn of(place: Where, site: u32) -> Self {
+        Event { address: 0, site, bytes: 0, place, doing: Doing::Load }
+    }
+}
+
+pub(crate) const LANES: usize = 32;
+
+/// The lanes of one warp.
+#[derive(Debug)]
+pub(crate) struct WarpTrace {
+    pub(crate) lanes: Vec<Vec<Event>>,
+    /// The basic block that each lane is in, where its events begin in the middle of it.
+    pub(crate) inside: [u32; LANES],
+}
+
+/// In no basic block.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+impl WarpTrace {
+    pub(crate) fn new() -> Self {
+        WarpTrace { lanes: (0..LANES).map(|_| Vec::new()).collect(), inside: [NOWHERE; LANES] }
+    }
+
+    pub(crate) fn start_block(&mut self) {
+        self.lanes.iter_mut().for_each(Vec::clear);
+        self.inside = [NOWHERE; LANES];
+    }
+}
