@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::geometry::{Block, LocalSize, geometries, parse_block, parse_local_size};
 use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations;
+use crate::rank_options::RankOptions;
 use crate::request::Request;
 use crate::targets::{Selection, Targets};
 use crate::xrayed::own_kernel::OwnKernel;
@@ -149,6 +150,7 @@ pub(crate) fn run(args: &XrayArgs, console: &Console) -> anyhow::Result<u8> {
         pads: vec![0],
         read: args.read.options(),
         dump: None,
+        ranks: RankOptions::default(),
         json: args.json,
         verbose: false,
         limited_by_products: operation.is_limited_by_products(),
