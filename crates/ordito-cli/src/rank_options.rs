@@ -18,9 +18,11 @@ impl RankOptions {
     /// One process shares nothing.
     pub(crate) fn check_alone(&self) -> anyhow::Result<()> {
         let given = [("--partition", self.partition.is_some()), ("--team", self.team.is_some())];
-        for (option, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
-            anyhow::bail!("{option}: is for ranks; `mpiexec -n N ordito …` starts several");
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                anyhow::bail!("{option}: is for ranks; `mpiexec -n N ordito …` starts several")
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }

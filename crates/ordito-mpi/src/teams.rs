@@ -18,7 +18,7 @@ impl Teams {
 
     /// Teams of that size, if so many ranks can be cut into them.
     pub fn of(size: usize, ranks: usize) -> Option<Teams> {
-        (size >= 1 && ranks % size == 0).then_some(Teams { size })
+        (size >= 1 && ranks.is_multiple_of(size)).then_some(Teams { size })
     }
 
     /// Every size worth a thought: c teams of columns must not be more than teams of rows, or adding Y up costs more than X does.

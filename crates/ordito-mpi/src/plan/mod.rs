@@ -110,7 +110,7 @@ impl<S: Scalar> Plan<S> {
             let far_part = Outer::new(a.far_part, machine, variant)?;
             Ok::<_, Error>((own, near_part, far_part))
         })();
-        let (own, near_part, far_part) = (&*ranks).agree(made)?;
+        let (own, near_part, far_part) = (*ranks).agree(made)?;
         Ok(Plan {
             machine: machine.clone(),
             rows: a.rows,
@@ -247,7 +247,7 @@ impl<S: Scalar> Plan<S> {
     /// Gets ready for so many columns, so that the first product takes no longer than the next. Every rank calls it.
     pub fn prepare(&self, k: usize) -> Result<(), Error> {
         let prepared = self.plans().map(|plan| plan.prepare(k)).collect::<Result<Vec<_>, _>>();
-        (&*self.ranks).agree(prepared)?;
+        (*self.ranks).agree(prepared)?;
         Ok(())
     }
 }

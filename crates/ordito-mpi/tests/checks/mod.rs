@@ -16,8 +16,11 @@ fn hold(holds: bool, words: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(words()) }
 }
 
+/// What a check is called, and what it does on every rank.
+type Check = (&'static str, fn(&dyn Ranks) -> Checked);
+
 /// All that end well.
-pub(crate) const ALL: &[(&str, fn(&dyn Ranks) -> Checked)] = &[
+pub(crate) const ALL: &[Check] = &[
     ("ring", ring),
     ("several messages between two", several),
     ("everyone to everyone", everyone),
