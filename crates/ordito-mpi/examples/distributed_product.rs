@@ -51,7 +51,8 @@ fn product(ranks: &Arc<dyn Ranks>) -> Result<(), Error> {
         row if row == POINTS - 1 => POINTS as f64,
         _ => 0.0,
     };
-    let wrong = mine.zip(y.local().data().chunks(K)).filter(|(row, y)| y.iter().any(|y| *y != expected(*row)));
+    let wrong =
+        mine.zip(y.local().data().chunks(K)).filter(|(row, y)| y.iter().any(|y| *y != expected(*row)));
     let mut wrong = [wrong.count() as f64];
     all.sum(&mut wrong)?;
     // Everyone has the sum; one speaks.
