@@ -132,14 +132,16 @@ enum Command {
 
 /// The parser's own way out, which repeats arguments as they are: those that could drive a terminal are shown here.
 fn end_with(error: &clap::Error) -> ! {
-    if !distributed::speaks() {
-        std::process::exit(error.exit_code())
+    // A launcher that sees one rank leave ends the others: nobody may leave before the one that speaks has spoken. What goes wrong here is not worth a second message.
+    let _ = distributed::begin();
+    if distributed::speaks() {
+        let safe = for_terminal(&error.to_string()).into_owned();
+        let _ = match safe == error.to_string() {
+            true => error.print(),
+            false => std::io::Write::write_all(&mut std::io::stderr(), safe.as_bytes()),
+        };
     }
-    let safe = for_terminal(&error.to_string()).into_owned();
-    if safe == error.to_string() {
-        error.exit()
-    }
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), safe.as_bytes());
+    distributed::close();
     std::process::exit(error.exit_code())
 }
 

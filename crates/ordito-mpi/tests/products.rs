@@ -1,5 +1,7 @@
 //! Distributed products against a serial oracle, on ranks that are threads.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use ordito::matrix::random_dense;
 use ordito::{Csr, Dense, DenseView, DenseViewMut, Machine, Scalar};
 use ordito_mpi::ranks::{Patience, Ranks, on_hosts, on_threads};

@@ -41,13 +41,14 @@ pub(crate) fn begin() -> anyhow::Result<()> {
     }
     let patience = Patience { interrupt: interrupt::interrupt().clone(), ..Patience::from_environment()? };
     let mpi = Arc::new(Mpi::open(patience)?);
+    // Kept whatever comes: who lets go of MPI may leave, and nobody may before the one that speaks has said what is wrong.
+    *kept() = Some(mpi.clone());
     let ranks: &dyn Ranks = &*mpi;
     refuse_unlike(ranks)?;
     // What ends the program by its second word must see the same words everywhere.
     let words: Vec<String> = std::env::args().skip(1).collect();
     ranks.same("arguments of ordito", &words.join(" "))?;
     share(host::find(ranks)?);
-    *kept() = Some(mpi);
     Ok(())
 }
 
@@ -113,11 +114,44 @@ pub(crate) fn close() {
 
 /// Do the other ranks have this error too, or is it theirs?
 fn is_known_to_all(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let by_ranks = matches!(
-            cause.downcast_ref(),
-            Some(RanksError::Agreed(_) | RanksError::Different(_) | RanksError::Failed { .. })
-        );
-        by_ranks || matches!(cause.downcast_ref(), Some(ordito_mpi::Error::File(_)))
+    let is_a_file = |cause: &Cause| matches!(cause.downcast_ref(), Some(ordito_mpi::Error::File(_)));
+    let by_ranks = matches!(
+        of_ranks(error),
+        Some(RanksError::Agreed(_) | RanksError::Different(_) | RanksError::Failed { .. })
+    );
+    by_ranks || error.chain().any(is_a_file)
+}
+
+/// Have ranks lost each other? Then no other input can be tried.
+pub(crate) fn is_lost(error: &anyhow::Error) -> bool {
+    of_ranks(error).is_some_and(|why| !matches!(why, RanksError::Agreed(_) | RanksError::Different(_)))
+}
+
+type Cause = dyn std::error::Error + 'static;
+
+/// What ranks say, wherever in an error.
+fn of_ranks(error: &anyhow::Error) -> Option<&RanksError> {
+    error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(ordito_mpi::Error::Ranks(why)) => Some(why),
+        _ => cause.downcast_ref(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_heard_through_other_errors() {
+        let agreed = || RanksError::Agreed("no such file".into());
+        let failed = || RanksError::Failed { rank: 3, why: "panicked".into() };
+        for error in [anyhow::anyhow!(agreed()), anyhow::anyhow!(ordito_mpi::Error::from(agreed()))] {
+            assert!(is_known_to_all(&error) && !is_lost(&error), "{error}");
+        }
+        for error in [failed().into(), anyhow::anyhow!(ordito_mpi::Error::from(failed())).context("there")] {
+            assert!(is_known_to_all(&error) && is_lost(&error), "{error}");
+        }
+        let mine = anyhow::anyhow!("no memory");
+        assert!(!is_known_to_all(&mine) && !is_lost(&mine));
+    }
 }
