@@ -59,6 +59,7 @@ fn assert_near<S: Scalar>(found: &[S], (right, sizes): &(Vec<f64>, Vec<f64>), lo
 fn products<S: Scalar>(
     a: &Csr<S>,
     (count, per_host): (usize, usize),
+    is_shared: bool,
     k: usize,
     teams: Option<Teams>,
 ) -> [Vec<S>; 3] {
