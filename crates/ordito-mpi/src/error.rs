@@ -33,3 +33,16 @@ pub enum Error {
     #[error("{0}")]
     File(String),
 }
+
+/// What solvers know of: what failed between ranks keeps its words.
+impl From<Error> for RunError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Run(error) => error,
+            Error::Refused(refusal) => refusal.into(),
+            Error::Format(error) => error.into(),
+            Error::Ranks(RanksError::Interrupted(interrupted)) => interrupted.into(),
+            other => RunError::BetweenRanks(other.to_string()),
+        }
+    }
+}

@@ -25,6 +25,7 @@ mod teams;
 mod volume;
 pub mod reading;
 mod solving;
+mod sums;
 
 pub use dense::DistributedDense;
 pub use error::Error;

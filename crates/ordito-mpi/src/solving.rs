@@ -24,14 +24,10 @@
 //! assert!(values.into_iter().all(|value| (value.unwrap() - 100.0).abs() < 1e-6));
 //! ```
 
-use crate::error::Error;
-use crate::plan::{Plan, unpoisoned};
-use crate::ranks::{Collective, Ranks, RanksError, Sum};
-use ordito::solve::{BetweenRanks, Operator, Share, Shared};
+use crate::plan::Plan;
+use ordito::solve::{Operator, Share, Shared};
 use ordito::{DenseView, DenseViewMut, Machine, RunError, Scalar};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 impl<S: Scalar> Operator<S> for Plan<S> {
     fn rows(&self) -> usize {
@@ -57,79 +53,5 @@ impl<S: Scalar> Operator<S> for Plan<S> {
             cols: share(Plan::cols(self)),
             ranks: self.sums.clone(),
         })
-    }
-}
-
-/// Sums over ranks that are ready to be taken again, for the lengths that were.
-pub(crate) struct Sums {
-    ranks: Arc<dyn Ranks>,
-    ready: Mutex<HashMap<usize, Sum>>,
-}
-
-impl Sums {
-    pub(crate) fn new(ranks: &Arc<dyn Ranks>) -> Arc<Self> {
-        Arc::new(Sums { ranks: ranks.clone(), ready: Mutex::default() })
-    }
-
-    fn add(&self, numbers: &mut [f64]) -> Result<(), RanksError> {
-        let ranks: &dyn Ranks = &*self.ranks;
-        if ranks.count() == 1 {
-            return Ok(());
-        }
-        let length = few_lengths(numbers.len());
-        let mut ready = unpoisoned(&self.ready);
-        let sum = match ready.entry(length) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Sum::new(ranks, length)?),
-        };
-        let mut padded = vec![0.0; length];
-        padded[..numbers.len()].copy_from_slice(numbers);
-        sum.add(ranks, &mut padded)?;
-        numbers.copy_from_slice(&padded[..numbers.len()]);
-        Ok(())
-    }
-}
-
-/// Messages are kept for every length, and a block that becomes narrower, column by column, has many: at most an eighth more, and few of them.
-fn few_lengths(length: usize) -> usize {
-    length.next_multiple_of((length.next_power_of_two() / 16).max(8))
-}
-
-impl BetweenRanks for Sums {
-    fn sum(&self, numbers: &mut [f64]) -> Result<(), RunError> {
-        Ok(self.add(numbers).map_err(Error::from)?)
-    }
-    fn gather(&self, mine: &[u8]) -> Result<Vec<Vec<u8>>, RunError> {
-        let ranks: &dyn Ranks = &*self.ranks;
-        Ok(ranks.all_gather(mine).map_err(Error::from)?)
-    }
-    fn fail(&self, why: &str) {
-        self.ranks.fail(why);
-    }
-}
-
-/// What solvers know of: what failed between ranks keeps its words.
-impl From<Error> for RunError {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Run(error) => error,
-            Error::Refused(refusal) => refusal.into(),
-            Error::Format(error) => error.into(),
-            Error::Ranks(RanksError::Interrupted(interrupted)) => interrupted.into(),
-            other => RunError::BetweenRanks(other.to_string()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_are_few_and_little_more() {
-        let lengths: std::collections::BTreeSet<usize> = (0..10_000).map(few_lengths).collect();
-        assert!(lengths.len() < 100, "{}", lengths.len());
-        assert!((64..10_000).all(|length| (length..=length + length / 8).contains(&few_lengths(length))));
-        assert_eq!((few_lengths(0), few_lengths(1), few_lengths(8)), (0, 8, 8));
     }
 }

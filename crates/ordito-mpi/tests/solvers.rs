@@ -1,6 +1,6 @@
 //! Solvers on ranks that are threads, against the same solvers in one process and against the whole matrix.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
 
 use ordito::matrix::random_dense;
 use ordito::solve::{

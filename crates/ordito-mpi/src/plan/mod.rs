@@ -25,7 +25,7 @@ use crate::plan::lines::Lines;
 use crate::plan::outer::Outer;
 use crate::plan::pieces::Piece;
 use crate::ranks::{Collective, Ranks, RanksError};
-use crate::solving::Sums;
+use crate::sums::Sums;
 use crate::{Halo, Teams, Volume};
 use ordito::{Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
 use std::collections::HashMap;
@@ -86,7 +86,7 @@ pub struct Plan<S: Scalar> {
 }
 
 /// A product that panicked left nothing half-done that the next one would see: it begins by packing anew.
-pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
