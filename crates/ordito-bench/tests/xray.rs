@@ -33,7 +33,8 @@ fn counted_kernels_are_right() {
         let subject = Subject { a, triplets: None, k };
         let record = Record { matrix: Some(name.into()), ..Record::default() };
         let limits = OracleLimits::default();
-        let case = Case::<Spmm<f64>>::new(subject, Inputs::product(x), Precision::of::<f64>(), record, limits);
+        let case =
+            Case::<Spmm<f64>>::new(subject, Inputs::product(x), Precision::of::<f64>(), record, limits);
         let selected = select::<Spmm<f64>>(&Wanted::all(), Side::Device).unwrap();
         for record in Workbench::new(&machine).verify(&case, &selected) {
             match record.outcome {
