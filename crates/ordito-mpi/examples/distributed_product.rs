@@ -2,6 +2,8 @@
 //!
 //! `mpiexec -n 4 distributed_product`; without `mpiexec` it is one rank.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program for people
+
 use ordito::Machine;
 use ordito_mpi::ranks::mpi::{Mpi, launched};
 use ordito_mpi::ranks::{Collective, One, Patience, Ranks};

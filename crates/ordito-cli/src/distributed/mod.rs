@@ -35,7 +35,7 @@ pub(crate) fn speaks() -> bool {
 
 /// Finds the others, if an mpiexec started more than one.
 pub(crate) fn begin() -> anyhow::Result<()> {
-    if !launched().is_some_and(|launched| launched.ranks > 1) {
+    if launched().is_none_or(|launched| launched.ranks <= 1) {
         return Ok(());
     }
     let patience = Patience { interrupt: interrupt::interrupt().clone(), ..Patience::from_environment()? };
