@@ -32,6 +32,7 @@ mod info_ranks;
 mod instruments;
 mod interrupt;
 mod list;
+mod lost;
 mod matrix_input;
 mod numbers;
 mod operations;

@@ -13,6 +13,3 @@ pub(crate) fn end(outcome: anyhow::Result<u8>) -> anyhow::Result<u8> {
     outcome
 }
 pub(crate) fn close() {}
-pub(crate) fn is_lost(_: &anyhow::Error) -> bool {
-    false
-}

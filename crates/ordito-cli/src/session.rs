@@ -1,9 +1,9 @@
 //! One `verify` or `bench`: walks the inputs, shows progress, collects records, prints and keeps them.
 
 use crate::console::{Busy, Console, is_output_error};
-use crate::distributed;
 use crate::instruments::Instruments;
 use crate::interrupt;
+use crate::lost::is_lost;
 use crate::request::Request;
 use crate::results::{Measured, ResultsFolder};
 use crate::summary;
@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
             let ran = run_input(&mut session, input);
             session.keep()?; // first of all
             match ran {
-                Err(error) if is_output_error(&error) || distributed::is_lost(&error) => return Err(error),
+                Err(error) if is_output_error(&error) || is_lost(&error) => return Err(error),
                 Err(error) => {
                     session.bar.suspend(|| console.error(&error));
                     unreadable += 1;

@@ -2,7 +2,7 @@
 //!
 //! `mpiexec -n 4 distributed_product`; without `mpiexec` it is one rank.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a program for people
 
 use ordito::Machine;
 use ordito_mpi::ranks::mpi::{Mpi, launched};

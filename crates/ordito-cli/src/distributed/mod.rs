@@ -17,6 +17,7 @@ use crate::Command;
 use crate::console::Console;
 use crate::host::share;
 use crate::interrupt;
+use crate::lost::of_ranks;
 use anyhow::Context;
 use ordito_mpi::ranks::mpi::{Mpi, launched};
 use ordito_mpi::ranks::{Collective, Patience, Ranks, RanksError, refuse_unlike};
@@ -114,7 +115,9 @@ pub(crate) fn close() {
 
 /// Do the other ranks have this error too, or is it theirs?
 fn is_known_to_all(error: &anyhow::Error) -> bool {
-    let is_a_file = |cause: &Cause| matches!(cause.downcast_ref(), Some(ordito_mpi::Error::File(_)));
+    let is_a_file = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(ordito_mpi::Error::File(_)))
+    };
     let by_ranks = matches!(
         of_ranks(error),
         Some(RanksError::Agreed(_) | RanksError::Different(_) | RanksError::Failed { .. })
@@ -122,24 +125,10 @@ fn is_known_to_all(error: &anyhow::Error) -> bool {
     by_ranks || error.chain().any(is_a_file)
 }
 
-/// Have ranks lost each other? Then no other input can be tried.
-pub(crate) fn is_lost(error: &anyhow::Error) -> bool {
-    of_ranks(error).is_some_and(|why| !matches!(why, RanksError::Agreed(_) | RanksError::Different(_)))
-}
-
-type Cause = dyn std::error::Error + 'static;
-
-/// What ranks say, wherever in an error.
-fn of_ranks(error: &anyhow::Error) -> Option<&RanksError> {
-    error.chain().find_map(|cause| match cause.downcast_ref() {
-        Some(ordito_mpi::Error::Ranks(why)) => Some(why),
-        _ => cause.downcast_ref(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lost::is_lost;
 
     #[test]
     fn ranks_are_heard_through_other_errors() {
