@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 #: `Cluster::default()`: ranks of a node, bytes/s of its memory, flops/s of a rank, seconds and bytes/s between nodes and inside one.
-PER_NODE, MEMORY, FLOPS, LATENCY, BANDWIDTH, NEAR_LATENCY, NEAR_BANDWIDTH = 16, 200e9, 8e9, 2e-6, 12.5e9, 0.5e-6, 5e9
+PER_NODE, MEMORY, FLOPS, LATENCY, BANDWIDTH, NEAR_LATENCY = 16, 200e9, 8e9, 2e-6, 12.5e9, 0.5e-6
 #: Cubes of a node, in each direction.
 BRICK = (4, 2, 2)
 GRIDS = [(4, 2, 2), (4, 4, 4), (8, 8, 4), (8, 8, 8), (16, 8, 8), (16, 16, 16)]
@@ -62,7 +62,7 @@ def predict(grid, side, k):
         own_nnz, outer_nnz, (near, far), (near_ranks, far_ranks) = counts(cube, grid, side)
         pack = 2 * (near + far) * row / memory
         own = multiply(own_nnz, block, block)
-        exchange = near_ranks * NEAR_LATENCY + near * row / NEAR_BANDWIDTH + far_ranks * LATENCY + far * row / network
+        exchange = near_ranks * NEAR_LATENCY + far_ranks * LATENCY + far * row / network
         outer = multiply(outer_nnz, near + far, 2 * min(outer_nnz, block)) if outer_nnz else 0
         found.append((own, exchange, outer, pack + max(own, exchange) + outer, pack + own + exchange + outer, near + far))
     return [max(column) for column in zip(*found)]

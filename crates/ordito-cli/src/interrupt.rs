@@ -10,6 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static KEEP_GOING: AtomicBool = AtomicBool::new(false);
 /// Does a first Ctrl-C stop nothing by itself?
 static REMEMBER_ONLY: AtomicBool = AtomicBool::new(false);
+/// Ranks stop where they agree to, and nowhere else.
+static TOGETHER: AtomicBool = AtomicBool::new(false);
+/// They have.
+static AGREED: AtomicBool = AtomicBool::new(false);
 /// Was there one then?
 static REMEMBERED: AtomicBool = AtomicBool::new(false);
 /// Known to every machine of this program.
@@ -57,6 +61,25 @@ pub(crate) fn remember_only() {
     REMEMBER_ONLY.store(true, Ordering::Relaxed);
 }
 
+/// The same of ranks that measure together: a wish of one ends all, once they have agreed on it.
+#[cfg(feature = "mpi")]
+pub(crate) fn stop_together() {
+    remember_only();
+    TOGETHER.store(true, Ordering::Relaxed);
+}
+
+/// Does this rank wish to stop?
+#[cfg(feature = "mpi")]
+pub(crate) fn is_wished() -> bool {
+    interrupt().is_set() || REMEMBERED.load(Ordering::Relaxed)
+}
+
+/// All ranks know of the wish.
+#[cfg(feature = "mpi")]
+pub(crate) fn agree_to_stop() {
+    AGREED.store(true, Ordering::Relaxed);
+}
+
 /// What the first Ctrl-C sets.
 pub(crate) fn interrupt() -> &'static Interrupt {
     &INTERRUPT
@@ -64,7 +87,8 @@ pub(crate) fn interrupt() -> &'static Interrupt {
 
 /// Was there one?
 pub(crate) fn interrupted() -> bool {
-    interrupt().is_set() || REMEMBERED.load(Ordering::Relaxed)
+    let known = if TOGETHER.load(Ordering::Relaxed) { &AGREED } else { &REMEMBERED };
+    interrupt().is_set() || known.load(Ordering::Relaxed)
 }
 
 /// A handler that passes the number of a signal on, and a thread that acts on it: it may do what a handler must not.

@@ -70,14 +70,14 @@ impl<S: Scalar> DistributedCsr<S> {
             "where rows and columns are cut",
             &format!("{:?} {:?} {teams:?}", rows.starts(), cols.starts()),
         )?;
+        let members = near::members(all)?;
         let mut total = [local.nnz() as f64];
         all.sum(&mut total)?;
         let (teams, volume) = match teams {
-            Some(teams) => (teams, Volume::of_teams(all, teams, &rows, &cols, local.columns())?),
-            None => Volume::least(all, &rows, &cols, local.columns())?,
+            Some(teams) => (teams, Volume::of_teams(all, &members, teams, &rows, &cols, local.columns())?),
+            None => Volume::least(all, &members, &rows, &cols, local.columns())?,
         };
         let block = team_rows::gather(all, teams, &rows, &cols, local)?;
-        let members = near::members(all)?;
         let view = View::new(all.rank(), all.count(), &members);
         let near = Near::agree(all, members, view.distinct(block.columns(), &cols, Whose::Near), &cols)?;
         let halo = Halo::agree(all, view.distinct(block.columns(), &cols, Whose::Far), &cols)?;

@@ -3,6 +3,7 @@
 use crate::halo::Halo;
 use crate::partition::Partition;
 use crate::ranks::{Collective, Ranks, RanksError, Tag};
+use crate::shared_memory::SharedMemory;
 
 /// What this rank shows to others of its computer, and what it sees of theirs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,9 +62,11 @@ impl Near {
     }
 }
 
-/// The ranks of this rank's computer, ascending.
+/// The ranks of this rank's computer, ascending, if they can share memory; else this rank alone, and all rows travel.
 pub(crate) fn members(ranks: &dyn Ranks) -> Result<Vec<usize>, RanksError> {
     let hosts = ranks.all_gather(ranks.host().as_bytes())?;
     let mine = &hosts[ranks.rank()];
-    Ok((0..ranks.count()).filter(|&rank| hosts[rank] == *mine).collect())
+    let members: Vec<usize> = (0..ranks.count()).filter(|&rank| hosts[rank] == *mine).collect();
+    let tried = SharedMemory::new(ranks, &members, size_of::<u64>())?;
+    Ok(if tried.is_some() { members } else { vec![ranks.rank()] })
 }

@@ -51,13 +51,15 @@ mod system {
     use super::SharedMemory;
     use std::fs::File;
     use std::os::fd::{AsRawFd, FromRawFd};
+    use std::os::unix::fs::MetadataExt;
 
     pub(super) struct Made(File);
 
     impl Made {
         /// Where others find it.
         pub(super) fn words(&self) -> String {
-            format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+            let it = self.0.metadata().map(|it| format!("{} {}", it.dev(), it.ino())).unwrap_or_default();
+            format!("/proc/{}/fd/{} {it}", std::process::id(), self.0.as_raw_fd())
         }
     }
 
@@ -78,14 +80,17 @@ mod system {
         (sealed == 0).then_some(Made(file))
     }
 
-    pub(super) fn open(path: &str, bytes: usize) -> Option<SharedMemory> {
-        if !path.starts_with("/proc/") {
+    /// Only the very file that was made: where processes are numbered apart, the path may lead to another one.
+    pub(super) fn open(words: &str, bytes: usize) -> Option<SharedMemory> {
+        let (path, identity) = words.split_once(' ')?;
+        let found = std::fs::metadata(path).ok()?;
+        if format!("{} {}", found.dev(), found.ino()) != identity || found.len() != bytes as u64 {
             return None;
         }
         let file = File::options().read(true).write(true).open(path).ok()?;
         let map = memmap2::MmapOptions::new().len(bytes).map_raw(&file).ok()?;
         let _ = map.advise(memmap2::Advice::HugePage); // fewer misses where the system allows it
-        (file.metadata().ok()?.len() >= bytes as u64).then_some(SharedMemory { map })
+        Some(SharedMemory { map })
     }
 }
 

@@ -28,33 +28,36 @@ impl Volume {
         self.halo_rows.iter().zip(&self.partial_rows).map(|(halo, partial)| halo + partial).max().unwrap_or(0)
     }
 
-    /// What teams of that size would move. `columns` are those of this rank's rows. Every rank calls it.
-    pub fn of_teams(
+    /// What teams of that size would move. `columns` are those of this rank's rows, `members` the ranks that share memory with it. Every rank calls it.
+    pub(crate) fn of_teams(
         ranks: &dyn Ranks,
+        members: &[usize],
         teams: Teams,
         rows: &Partition,
         cols: &Partition,
         columns: &[u64],
     ) -> Result<Self, Error> {
         let distinct = distinct(columns);
-        Self::of_distinct(ranks, teams, rows, cols, &distinct)
+        Self::of_distinct(ranks, members, teams, rows, cols, &distinct)
     }
 
     /// Teams of the size that lets least travel to the rank that most comes to. Larger ones must save a tenth: adding up has a price of its own.
-    pub fn least(
+    pub(crate) fn least(
         ranks: &dyn Ranks,
+        members: &[usize],
         rows: &Partition,
         cols: &Partition,
         columns: &[u64],
     ) -> Result<(Teams, Self), Error> {
         let distinct = distinct(columns);
-        let mut best = (Teams::ALONE, Self::of_distinct(ranks, Teams::ALONE, rows, cols, &distinct)?);
+        let mut best =
+            (Teams::ALONE, Self::of_distinct(ranks, members, Teams::ALONE, rows, cols, &distinct)?);
         // Where less than half of X travels, teams gain nothing worth their sums.
         if best.1.most() * 2 <= cols.total() {
             return Ok(best);
         }
         for teams in Teams::all(ranks.count()).skip(1) {
-            let volume = Self::of_distinct(ranks, teams, rows, cols, &distinct)?;
+            let volume = Self::of_distinct(ranks, members, teams, rows, cols, &distinct)?;
             if volume.most() as f64 <= 0.9 * best.1.most() as f64 {
                 best = (teams, volume);
             }
@@ -64,6 +67,7 @@ impl Volume {
 
     fn of_distinct(
         ranks: &dyn Ranks,
+        members: &[usize],
         teams: Teams,
         rows: &Partition,
         cols: &Partition,
@@ -71,7 +75,6 @@ impl Volume {
     ) -> Result<Self, Error> {
         let rank = ranks.rank();
         let mine = cols.range(rank);
-        let hosts = ranks.all_gather(ranks.host().as_bytes())?;
         let mut needed: Vec<u64> = if teams.size() == 1 {
             distinct.to_vec()
         } else {
@@ -87,7 +90,7 @@ impl Volume {
         };
         needed.retain(|column| !mine.contains(column));
         let before = needed.len();
-        needed.retain(|&column| hosts[cols.owner(column)] != hosts[rank]);
+        needed.retain(|&column| members.binary_search(&cols.owner(column)).is_err());
         let near = before - needed.len();
         let mut owners: Vec<usize> = needed.iter().map(|&column| cols.owner(column)).collect();
         owners.dedup();

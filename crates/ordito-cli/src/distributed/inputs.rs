@@ -80,7 +80,7 @@ impl<S: Scalar> Input<S> {
         }
     }
 
-    /// Cut in two, columns numbered anew.
+    /// Cut by whose X is multiplied, columns numbered anew.
     pub(super) fn distribute(&self, ranks: &Arc<dyn Ranks>) -> Result<DistributedCsr<S>, Error> {
         let (rows, cols, local) = (self.rows.clone(), self.cols.clone(), self.local.clone());
         DistributedCsr::with_teams(ranks, rows, cols, local, self.teams)

@@ -47,7 +47,8 @@ pub(crate) fn begin() -> anyhow::Result<()> {
     let ranks: &dyn Ranks = &*mpi;
     refuse_unlike(ranks)?;
     // What ends the program by its second word must see the same words everywhere.
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     ranks.same("arguments of ordito", &words.join(" "))?;
     share(host::find(ranks)?);
     Ok(())

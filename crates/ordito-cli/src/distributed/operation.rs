@@ -5,7 +5,7 @@ use crate::distributed::check::Checked;
 use crate::distributed::inputs::Input;
 use crate::distributed::timer::SlowestRank;
 use crate::distributed::{notes, ranks};
-use crate::interrupt::interrupt;
+use crate::interrupt;
 use crate::operations::{Listed, Operation, for_each_dtype, spmm};
 use crate::request::Request;
 use crate::session::Session;
@@ -44,6 +44,7 @@ impl Operation for DistributedSpmm {
     }
     fn run(&self, session: &mut Session<'_>, input: &str) -> anyhow::Result<()> {
         let Some(ranks) = ranks() else { return Ok(()) };
+        interrupt::stop_together();
         for_each_dtype(
             session,
             |session, dtype| with_scalar!(dtype, S => on_ranks::<S>(session, input, &ranks)),
@@ -81,11 +82,21 @@ fn on_ranks<S: Scalar>(session: &mut Session<'_>, input: &str, ranks: &Arc<dyn R
             records.push(trial.run(selected)?);
         }
         session.take(records)?;
-        if session.interrupted() {
+        if wants_to_stop(all) {
             break;
         }
     }
     Ok(())
+}
+
+/// Does any rank wish to stop? Then all do. (Those that cannot be asked are lost, which the next product says.)
+fn wants_to_stop(ranks: &dyn Ranks) -> bool {
+    let mut wishes = [f64::from(interrupt::is_wished())];
+    let stop = ranks.sum(&mut wishes).is_err() || wishes[0] > 0.0;
+    if stop {
+        interrupt::agree_to_stop();
+    }
+    stop
 }
 
 impl<S: Scalar> Trial<'_, S> {
@@ -122,10 +133,7 @@ impl<S: Scalar> Trial<'_, S> {
         self.checked.judge(all, y.local(), &mut record)?;
         if let Some(measure) = self.request.measure.as_ref().filter(|_| !record.outcome.is_bad()) {
             let mut timer = SlowestRank::new(all)?;
-            let interrupted = || {
-                let mut wishes = [f64::from(interrupt().is_set())];
-                all.sum(&mut wishes).is_err() || wishes[0] > 0.0
-            };
+            let interrupted = || wants_to_stop(all);
             let mut parts = Vec::new();
             let sampler = Sampler::new(&measure.rule).interrupted_by(&interrupted);
             let samples = sampler.sample(

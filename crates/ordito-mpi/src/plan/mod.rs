@@ -85,7 +85,7 @@ pub struct Plan<S: Scalar> {
     pub(crate) sums: Arc<Sums>,
 }
 
-/// A product that panicked left nothing half-done that the next one would see: it begins by packing anew.
+/// What a panic leaves is messages under way, which the next product refuses to start anew.
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -148,7 +148,7 @@ impl<S: Scalar> Plan<S> {
 
     /// The same on the rows of X and Y that this rank has.
     pub fn apply(&self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) -> Result<(), Error> {
-        let times = self.telling(self.product(alpha, x, beta, y))?;
+        let times = self.telling(self.product(alpha, x, beta, y)).inspect_err(|_| self.forget(x.cols()))?;
         *unpoisoned(&self.times) = times;
         Ok(())
     }
@@ -161,9 +161,16 @@ impl<S: Scalar> Plan<S> {
         beta: S,
         y: DenseViewMut<'_, S>,
     ) -> Result<(), Error> {
-        let times = self.telling(self.transposed_product(alpha, x, beta, y))?;
+        let times = self
+            .telling(self.transposed_product(alpha, x, beta, y))
+            .inspect_err(|_| self.forget(x.cols()))?;
         *unpoisoned(&self.times) = times;
         Ok(())
+    }
+
+    /// Messages of a product that failed may be under way: the next one with as many columns has others.
+    fn forget(&self, k: usize) {
+        unpoisoned(&self.lines).remove(&k);
     }
 
     /// Whoever cannot go on says so, and nobody waits for it.

@@ -108,7 +108,7 @@ impl<S: Scalar> Shown<S> {
             Shown::Nothing => None,
             Shown::InMemory { memory, second, .. } => {
                 let first = if *second { near.total } else { 0 };
-                // SAFETY: inside the memory, aligned; numbers of any kind. Nobody writes here before this rank has shown its next rows, which needs `self` anew.
+                // SAFETY: inside the memory, aligned; numbers of any kind. The rows that this rank's part multiplies are those of partners, who do not write them before this rank has shown its next rows, which needs `self` anew. Members that are no partners may write theirs: no result depends on them.
                 let all = unsafe {
                     std::slice::from_raw_parts(memory.start().cast::<S>().add(first * k), near.total * k)
                 };

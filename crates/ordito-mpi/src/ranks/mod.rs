@@ -50,7 +50,7 @@ impl Tag {
     /// "I have failed, and this is why."
     pub(crate) const FAILURE: Tag = Tag(5);
     /// "I have come to the end."
-    pub(crate) const PARTING: Tag = Tag(6);
+    pub(crate) const PARTING: Tag = Tag(7);
 }
 
 /// A group of processes, each with a number. Every one of them makes the same calls in the same order.
@@ -102,5 +102,18 @@ impl dyn Ranks + '_ {
     /// Until the round is complete, another rank has failed, patience has ended or the work was interrupted.
     pub fn wait(&self, exchange: &mut dyn Exchange) -> Result<(), RanksError> {
         wait::wait(self, exchange)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_exchanges_share_a_tag() {
+        let all =
+            [Tag::HALO, Tag::PARTIAL, Tag::COLLECTIVE, Tag::DELIVERY, Tag::SHOWN, Tag::FAILURE, Tag::PARTING];
+        let distinct: std::collections::HashSet<Tag> = all.into_iter().collect();
+        assert_eq!(distinct.len(), all.len());
     }
 }
