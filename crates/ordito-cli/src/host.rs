@@ -17,10 +17,11 @@ impl Host {
     /// A process that nobody shares it with.
     const ALONE: Host = Host { ranks: 1, index: 0, hosts: 1 };
 
-    /// Threads of this rank, of so many cores that it may use and so many that there are. Bound by mpiexec, a rank has cores of its own; else all ranks see
-    /// all of them.
+    /// Threads of this rank, of so many that it may use and so many cores that there are. Told how many, or bound by mpiexec, a rank has its own; else all ranks see
+    /// all cores.
     pub(crate) fn threads(self, usable: usize, there: usize) -> usize {
-        if usable < there { usable } else { (there / self.ranks).max(1) }
+        let has_its_own = self.ranks == 1 || usable != there;
+        if has_its_own { usable } else { (there / self.ranks).max(1) }
     }
 }
 
@@ -45,6 +46,6 @@ mod tests {
     fn cores_are_shared_unless_they_are_bound() {
         let host = Host { ranks: 4, ..Host::ALONE };
         assert_eq!((host.threads(16, 16), host.threads(2, 16), host.threads(2, 2)), (4, 2, 1));
-        assert_eq!(Host::ALONE.threads(16, 16), 16);
+        assert_eq!((Host::ALONE.threads(16, 16), Host::ALONE.threads(3, 2)), (16, 3));
     }
 }
