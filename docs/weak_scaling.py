@@ -48,6 +48,14 @@ def counts(cube, grid, side):
     return own, nnz - own, rows, neighbours
 
 
+def outer_rows(cube, grid, side):
+    """Rows with entries of other cubes: all but those that lie inside, away from every neighbour."""
+    inside = 1
+    for at, of in zip(cube, grid):
+        inside *= side - (at > 0) - (at < of - 1)
+    return side**3 - inside
+
+
 def predict(grid, side, k):
     """Seconds of the parts and of all, largest over ranks, as `ordito_mpi::predict` has them; and rows that come to one rank."""
     row, sharing = k * BYTES, min(PER_NODE, grid[0] * grid[1] * grid[2])
@@ -63,7 +71,7 @@ def predict(grid, side, k):
         pack = 2 * (near + far) * row / memory
         own = multiply(own_nnz, block, block)
         exchange = near_ranks * NEAR_LATENCY + far_ranks * LATENCY + far * row / network
-        outer = multiply(outer_nnz, near + far, 2 * min(outer_nnz, block)) if outer_nnz else 0
+        outer = multiply(outer_nnz, near + far, 2 * outer_rows(cube, grid, side)) if outer_nnz else 0
         found.append((own, exchange, outer, pack + max(own, exchange) + outer, pack + own + exchange + outer, near + far))
     return [max(column) for column in zip(*found)]
 
@@ -108,7 +116,7 @@ def main():
         ranks = grid[0] * grid[1] * grid[2]
         ms = [f"{seconds * 1e3:.2f} ms" for seconds in (own, exchange, outer, total)]
         cells = [f"{ranks}", f"{ranks * options.side**3 / 1e6:.1f} M", f"{rows}", f"{of_slabs(grid, options.side)}", *ms]
-        print("|", " | ".join([*cells, f"{first / total:.0%}", f"{first / exposed:.0%}"]), "|")
+        print("|", " | ".join([*cells, f"{100 * first / total:.0f} %", f"{100 * first / exposed:.0f} %"]), "|")
 
 
 main()

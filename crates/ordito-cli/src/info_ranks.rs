@@ -123,6 +123,7 @@ impl Forecast {
             "halo_bytes": self.counts.total() * self.row_bytes,
             "halo_bytes_most": self.counts.most() * self.row_bytes,
             "imbalance": self.counts.imbalance(),
+            "pack_ns": 1e9 * self.of.pack,
             "own_ns": 1e9 * self.of.own,
             "exchange_ns": 1e9 * self.of.exchange,
             "outer_ns": 1e9 * self.of.outer,
@@ -144,16 +145,26 @@ pub(crate) fn table(forecasts: &[Forecast], k: usize, dtype: &str) -> Vec<String
             "  on ranks      predicted, K = {k}, {dtype}; efficiency: of as many ranks, had nothing to travel"
         ),
         format!(
-            "    {:>7} {:>5} {:>12} {:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6}",
-            "ranks", "team", "travels", "to one most", "largest", "own", "exchange", "outer", "total", "eff."
+            "    {:>7} {:>5} {:>12} {:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6}",
+            "ranks",
+            "team",
+            "travels",
+            "to one most",
+            "largest",
+            "pack",
+            "own",
+            "exchange",
+            "outer",
+            "total",
+            "eff."
         ),
     ];
     lines.extend(forecasts.iter().map(|one| {
-        let [own, exchange, outer, total] =
-            [one.of.own, one.of.exchange, one.of.outer + one.of.reduce, one.of.total]
+        let [pack, own, exchange, outer, total] =
+            [one.of.pack, one.of.own, one.of.exchange, one.of.outer + one.of.reduce, one.of.total]
                 .map(|s| units::duration(1e9 * s));
         format!(
-            "    {:>7} {:>5} {:>12} {:>12} {:>9} {own:>9} {exchange:>9} {outer:>9} {total:>9} {:>4.0} %",
+            "    {:>7} {:>5} {:>12} {:>12} {:>9} {pack:>9} {own:>9} {exchange:>9} {outer:>9} {total:>9} {:>4.0} %",
             count(one.ranks as u64),
             one.counts.teams.size(),
             units::bytes(one.counts.total() * one.row_bytes),

@@ -59,8 +59,14 @@ fn product(ranks: &Arc<dyn Ranks>) -> Result<(), Error> {
     all.sum(&mut wrong)?;
     // Everyone has the sum; one speaks.
     if all.rank() == 0 {
-        let travels = plan.volume().total() * (K * size_of::<f64>()) as u64;
-        println!("{POINTS} rows on {} ranks: {} wrong; {travels} bytes travel", all.count(), wrong[0]);
+        let row_bytes = (K * size_of::<f64>()) as u64;
+        let travel = plan.volume().total() * row_bytes;
+        // Ranks of one computer read each other's rows where they lie.
+        let in_place = plan.volume().near_rows.iter().sum::<u64>() * row_bytes;
+        let (ranks, wrong) = (all.count(), wrong[0]);
+        println!(
+            "{POINTS} rows on {ranks} ranks: {wrong} wrong; {travel} bytes travel, {in_place} are read in place"
+        );
     }
     all.agree(if wrong[0] == 0.0 { Ok(()) } else { Err("the product is wrong") })?;
     Ok(())

@@ -49,6 +49,10 @@ impl Halo {
     pub fn sends(&self) -> &[(usize, Vec<u32>)] {
         &self.sends
     }
+    /// Rows of this rank in the order in which they are sent.
+    pub(crate) fn rows_to_send(&self) -> impl Iterator<Item = usize> + '_ {
+        self.sends.iter().flat_map(|(_, rows)| rows).map(|&row| row as usize)
+    }
     /// Rows that go to others; one that goes to several counts for each.
     pub fn sent_rows(&self) -> usize {
         self.sends.iter().map(|(_, rows)| rows.len()).sum()

@@ -1,7 +1,8 @@
 //! The rows of one rank, with columns numbered as in the whole matrix.
 
 use crate::error::Error;
-use ordito::Scalar;
+use ordito::{Csr, Scalar};
+use std::ops::Range;
 
 /// Some consecutive rows of a matrix. What a rank reads, makes or is given, before columns are numbered anew.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +40,18 @@ impl<S: Scalar> LocalRows<S> {
             }
         }
         Ok(LocalRows { cols, offsets, columns, values })
+    }
+
+    /// Some rows of a matrix that lies here as a whole.
+    ///
+    /// # Panics
+    /// When it has fewer rows.
+    pub fn of_csr(a: &Csr<S>, rows: Range<u64>) -> Self {
+        let offsets = &a.row_offsets()[rows.start as usize..=rows.end as usize];
+        let entries = offsets[0]..offsets[offsets.len() - 1];
+        let columns = a.col_indices()[entries.clone()].iter().map(|&column| u64::from(column)).collect();
+        let offsets = offsets.iter().map(|at| at - entries.start).collect();
+        LocalRows { cols: a.cols() as u64, offsets, columns, values: a.values()[entries].to_vec() }
     }
 
     /// From entries (row of this rank, column, value) in any order; those at the same place are added in the order in which they come.

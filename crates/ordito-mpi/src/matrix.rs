@@ -66,10 +66,8 @@ impl<S: Scalar> DistributedCsr<S> {
     ) -> Result<Self, Error> {
         let all: &dyn Ranks = &**ranks;
         all.agree(check(all, &rows, &cols, &local, teams))?;
-        all.same(
-            "where rows and columns are cut",
-            &format!("{:?} {:?} {teams:?}", rows.starts(), cols.starts()),
-        )?;
+        let cut = format!("{} and {} (fingerprints), {teams:?}", rows.fingerprint(), cols.fingerprint());
+        all.same("where rows and columns are cut, and teams", &cut)?;
         let members = near::members(all)?;
         let mut total = [local.nnz() as f64];
         all.sum(&mut total)?;

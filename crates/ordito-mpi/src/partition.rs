@@ -72,6 +72,11 @@ impl Partition {
     pub fn starts(&self) -> &[u64] {
         &self.starts
     }
+    /// A number that two partitions hardly share: what ranks compare, instead of all starts.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mixed = |hash: u64, &start: &u64| (hash ^ start).wrapping_mul(0x100_0000_01b3).rotate_left(23);
+        self.starts.iter().fold(0, mixed)
+    }
     /// Who has that row.
     pub fn owner(&self, row: u64) -> usize {
         debug_assert!(row < self.total());

@@ -8,19 +8,6 @@ use ordito_mpi::ranks::{Patience, Ranks, on_hosts, on_threads};
 use ordito_mpi::{DistributedCsr, DistributedDense, LocalRows, Partition, Plan, Teams};
 use std::sync::Arc;
 
-/// Some rows of a matrix that lies here as a whole.
-fn rows_of<S: Scalar>(a: &Csr<S>, rows: std::ops::Range<u64>) -> LocalRows<S> {
-    let offsets = &a.row_offsets()[rows.start as usize..=rows.end as usize];
-    let entries = offsets[0]..offsets[offsets.len() - 1];
-    LocalRows::new(
-        a.cols() as u64,
-        offsets.iter().map(|at| at - entries.start).collect(),
-        a.col_indices()[entries.clone()].iter().map(|&column| u64::from(column)).collect(),
-        a.values()[entries].to_vec(),
-    )
-    .unwrap()
-}
-
 fn balanced<S: Scalar>(a: &Csr<S>, ranks: usize) -> Partition {
     Partition::balanced(a.rows() as u64, ranks, |row| a.row_offsets()[row as usize] as u64)
 }
@@ -68,7 +55,7 @@ fn products<S: Scalar>(
         let ranks = if is_shared { ranks } else { ranks.without_shared_memory() };
         let ranks: Arc<dyn Ranks> = Arc::new(ranks);
         let rank = ranks.rank();
-        let local = rows_of(a, rows.range(rank));
+        let local = LocalRows::of_csr(a, rows.range(rank));
         let matrix = DistributedCsr::with_teams(&ranks, rows.clone(), cols.clone(), local, teams).unwrap();
         assert_eq!(matrix.nnz(), a.nnz() as u64);
         assert_eq!(
@@ -214,7 +201,7 @@ fn graphs_take_teams_and_stencils_do_not() {
         let rows = balanced(&a, count);
         on_hosts(count, 1, Patience::default(), |ranks| {
             let ranks: Arc<dyn Ranks> = Arc::new(ranks);
-            let local = rows_of(&a, rows.range(ranks.rank()));
+            let local = LocalRows::of_csr(&a, rows.range(ranks.rank()));
             let matrix = DistributedCsr::from_local_rows(&ranks, rows.clone(), rows.clone(), local).unwrap();
             (matrix.teams().size(), matrix.volume().most())
         })[0]
@@ -250,7 +237,7 @@ fn what_does_not_fit_is_said_on_all_ranks() {
             .to_string()
     });
     assert!(
-        told.iter().all(|told| told.starts_with("where rows and columns are cut: rank 0 has [0, 2, 4]")),
+        told.iter().all(|told| told.starts_with("where rows and columns are cut, and teams: rank 0 has ")),
         "{told:?}"
     );
 }
@@ -265,7 +252,7 @@ fn one_rank_with_a_wrong_operand_ends_all() {
             &ranks,
             rows.clone(),
             rows.clone(),
-            rows_of(&a, rows.range(ranks.rank())),
+            LocalRows::of_csr(&a, rows.range(ranks.rank())),
         )
         .unwrap();
         let plan = Plan::new(matrix, &Machine::with_threads(1).unwrap()).unwrap();

@@ -20,7 +20,7 @@ use crate::interrupt;
 use crate::lost::of_ranks;
 use anyhow::Context;
 use ordito_mpi::ranks::mpi::{Mpi, launched};
-use ordito_mpi::ranks::{Collective, Patience, Ranks, RanksError, refuse_unlike};
+use ordito_mpi::ranks::{Collective, Patience, Ranks, RanksError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What this process is one of, where an mpiexec started several. Set once at the beginning, taken at the end: MPI is closed by whoever lets go of it last.
@@ -42,10 +42,9 @@ pub(crate) fn begin() -> anyhow::Result<()> {
     }
     let patience = Patience { interrupt: interrupt::interrupt().clone(), ..Patience::from_environment()? };
     let mpi = Arc::new(Mpi::open(patience)?);
-    // Kept whatever comes: who lets go of MPI may leave, and nobody may before the one that speaks has said what is wrong.
+    // Kept whatever comes from here on: who lets go of MPI may leave, and nobody may before the one that speaks has said what is wrong.
     *kept() = Some(mpi.clone());
     let ranks: &dyn Ranks = &*mpi;
-    refuse_unlike(ranks)?;
     // What ends the program by its second word must see the same words everywhere.
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();

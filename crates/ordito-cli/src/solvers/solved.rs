@@ -47,6 +47,8 @@ pub(crate) struct OnRanks {
     pub(crate) imbalance: f64,
     /// Of every vector that is multiplied, what travels between them.
     pub(crate) bytes_per_product: u64,
+    /// And what they read where others of the same computer show it.
+    pub(crate) bytes_read_in_place: u64,
 }
 
 /// What residuals are held against.

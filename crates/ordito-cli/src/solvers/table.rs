@@ -38,16 +38,17 @@ pub(crate) fn solver(solved: &Solved) -> String {
     format!("{} on {}, {threads}: {}", question.method, question.place, question.asked)
 }
 
-/// `4 ranks of MPICH 4.3 on 2 computers; 12.8 kB travel with every product; largest part 1.02 of the mean`
+/// `4 ranks of MPICH 4.3 on 2 computers; 12.8 kB travel with every product, 3.20 kB are read in place; largest part 1.02 of the mean`
 pub(crate) fn ranks(solved: &Solved) -> Option<String> {
-    let OnRanks { computers, by, imbalance, bytes_per_product, .. } = solved.question.ranks.as_ref()?;
+    let OnRanks { computers, by, imbalance, .. } = solved.question.ranks.as_ref()?;
+    let OnRanks { bytes_per_product, bytes_read_in_place, .. } = solved.question.ranks.as_ref()?;
     let computers = match computers {
         1 => "one computer".to_owned(),
         several => format!("{several} computers"),
     };
-    let bytes = units::bytes(*bytes_per_product);
+    let [travel, in_place] = [*bytes_per_product, *bytes_read_in_place].map(units::bytes);
     Some(format!(
-        "{by} on {computers}; {bytes} travel with every product; largest part {imbalance:.2} of the mean"
+        "{by} on {computers}; {travel} travel with every product, {in_place} are read in place; largest part {imbalance:.2} of the mean"
     ))
 }
 

@@ -6,6 +6,8 @@ use crate::plan::Plan;
 use crate::plan::shown::Shown;
 use crate::ranks::{Exchange, Message, Tag};
 use ordito::{Dense, Scalar};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 pub(super) struct Lines<S> {
     /// Rows of X on this computer.
@@ -74,6 +76,18 @@ impl<S: Scalar> Back<S> {
 }
 
 impl<S: Scalar> Plan<S> {
+    /// Those for so many columns, made when they are first wanted: then every rank makes them.
+    pub(super) fn lines_for<'a>(
+        &self,
+        all: &'a mut HashMap<usize, Lines<S>>,
+        k: usize,
+    ) -> Result<&'a mut Lines<S>, Error> {
+        Ok(match all.entry(k) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(Lines::new(self, k)?),
+        })
+    }
+
     /// Rows of all of the team.
     pub(super) fn team_rows(&self) -> usize {
         let rows = self.teams.rows(self.ranks.rank(), &self.rows);

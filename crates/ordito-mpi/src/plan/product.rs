@@ -6,7 +6,6 @@ use crate::plan::rows::gather;
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
 use ordito::{DenseView, DenseViewMut, Scalar};
-use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 impl<S: Scalar> Plan<S> {
@@ -21,10 +20,7 @@ impl<S: Scalar> Plan<S> {
         self.check([("X", x.shape(), self.cols.rows_of(rank)), ("Y", y.shape(), self.rows.rows_of(rank))])?;
         let k = x.cols();
         let mut all = unpoisoned(&self.lines);
-        let lines = match all.entry(k) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Lines::new(self, k)?),
-        };
+        let lines = self.lines_for(&mut all, k)?;
         let mut clock = Stopwatch::start();
         let mut times = Times::default();
         self.pack(x, lines)?;
@@ -61,10 +57,7 @@ impl<S: Scalar> Plan<S> {
         let rows = self.cols.rows_of(self.ranks.rank());
         self.check([("X", x.shape(), rows), ("X", x.shape(), rows)])?;
         let mut all = unpoisoned(&self.lines);
-        let lines = match all.entry(x.cols()) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Lines::new(self, x.cols())?),
-        };
+        let lines = self.lines_for(&mut all, x.cols())?;
         let mut clock = Stopwatch::start();
         self.pack(x, lines)?;
         lines.shown.wait(&*self.ranks, &self.near)?;
@@ -75,8 +68,7 @@ impl<S: Scalar> Plan<S> {
     /// Rows for others, on their way.
     fn pack(&self, x: DenseView<'_, S>, lines: &mut Lines<S>) -> Result<(), Error> {
         lines.shown.show(&self.near, x)?;
-        let rows = self.halo.sends().iter().flat_map(|(_, rows)| rows).map(|&row| row as usize);
-        gather(x, rows, bytemuck::cast_slice_mut(lines.halo.outgoing()));
+        gather(x, self.halo.rows_to_send(), bytemuck::cast_slice_mut(lines.halo.outgoing()));
         Ok(lines.halo.start()?)
     }
 

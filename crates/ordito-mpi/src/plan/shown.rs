@@ -67,8 +67,7 @@ impl<S: Scalar> Shown<S> {
                 Ok(told.start()?)
             }
             Shown::AsMessages { exchange, .. } => {
-                let rows = near.halo.sends().iter().flat_map(|(_, rows)| rows).map(|&row| row as usize);
-                gather(x, rows, bytemuck::cast_slice_mut(exchange.outgoing()));
+                gather(x, near.halo.rows_to_send(), bytemuck::cast_slice_mut(exchange.outgoing()));
                 Ok(exchange.start()?)
             }
         }

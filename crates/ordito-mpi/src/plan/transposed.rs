@@ -1,13 +1,12 @@
 //! Y = αAᵀX + βY: the same lists, messages the other way.
 
 use crate::error::Error;
-use crate::plan::lines::{Back, Lines};
+use crate::plan::lines::Back;
 use crate::plan::outer::some_rows;
 use crate::plan::rows::{gather, scatter_add};
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
 use ordito::{DenseView, DenseViewMut, Scalar};
-use std::collections::hash_map::Entry;
 
 impl<S: Scalar> Plan<S> {
     pub(super) fn transposed_product(
@@ -21,10 +20,7 @@ impl<S: Scalar> Plan<S> {
         self.check([("X", x.shape(), self.rows.rows_of(rank)), ("Y", y.shape(), self.cols.rows_of(rank))])?;
         let k = x.cols();
         let mut all = unpoisoned(&self.lines);
-        let lines = match all.entry(k) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Lines::new(self, k)?),
-        };
+        let lines = self.lines_for(&mut all, k)?;
         let Back { far, near, shown, team } = match &mut lines.back {
             Some(back) => back,
             none => none.insert(Back::new(self, k)?),
@@ -62,8 +58,7 @@ impl<S: Scalar> Plan<S> {
         (*self.ranks).wait(&mut **far)?;
         times.wait = clock.lap();
         for (halo, came) in [(&self.near.halo, near.incoming()), (&self.halo, far.incoming())] {
-            let rows = halo.sends().iter().flat_map(|(_, rows)| rows).map(|&row| row as usize);
-            scatter_add(bytemuck::cast_slice(came), rows, &mut y);
+            scatter_add(bytemuck::cast_slice(came), halo.rows_to_send(), &mut y);
         }
         times.outer += clock.lap();
         Ok(times)

@@ -14,6 +14,8 @@ pub struct OfRank {
     pub own_nnz: u64,
     /// Entries that multiply X of others.
     pub outer_nnz: u64,
+    /// Rows that have any of them: their Y is read and written once more.
+    pub outer_rows: u64,
     /// Rows of X that come from ranks of the same node.
     pub near_rows: u64,
     /// Rows of X that come from other nodes.
@@ -60,6 +62,8 @@ impl Counts {
         let mut asked = vec![u32::MAX; a.cols()];
         // Whether that member has heard of an owner before.
         let mut heard = vec![usize::MAX; count * teams.size()];
+        // The last row in which a rank had an entry of others.
+        let mut last_row = vec![usize::MAX; count];
         for team in 0..count / teams.size() {
             let first = team * teams.size();
             let block = teams.rows(first, rows);
@@ -73,6 +77,7 @@ impl Counts {
                     }
                     let of = &mut ranks[holder];
                     of.outer_nnz += 1;
+                    of.outer_rows += u64::from(std::mem::replace(&mut last_row[holder], row) != row);
                     if std::mem::replace(&mut asked[column], team as u32) == team as u32 {
                         continue;
                     }

@@ -45,7 +45,7 @@ impl Prediction {
                 own: multiply(of.own_nnz, of.rows, block as f64),
                 exchange: of.near_neighbours as f64 * cluster.near_latency
                     + travel((of.far_neighbours, of.far_rows)),
-                outer: multiply(of.outer_nnz, of.halo_rows(), 2.0 * (of.outer_nnz.min(block)) as f64),
+                outer: multiply(of.outer_nnz, of.halo_rows(), 2.0 * of.outer_rows as f64),
                 ..Prediction::default()
             };
             if team > 1 {
@@ -95,6 +95,8 @@ mod tests {
         assert_eq!((counts.most(), counts.total()), (64, 6 * 64));
         let nnz: u64 = counts.ranks.iter().map(|of| of.own_nnz + of.outer_nnz).sum();
         assert_eq!(nnz, 22_u64.pow(3));
+        // A slab of one plane: every row has neighbours in the next.
+        assert_eq!((counts.ranks[3].outer_rows, counts.ranks[3].rows), (64, 64));
     }
 
     #[test]

@@ -90,11 +90,7 @@ pub(super) fn check(ranks: &dyn Ranks, name: &str, rows: u64, given: &Partition)
         _ => Ok(()),
     };
     agreed(ranks, fits)?;
-    let fingerprint = given
-        .starts()
-        .iter()
-        .fold(0u64, |hash, &start| (hash ^ start).wrapping_mul(0x100_0000_01b3).rotate_left(23));
-    Ok(ranks.same("the partition (its fingerprint)", &fingerprint.to_string())?)
+    Ok(ranks.same("the partition (its fingerprint)", &given.fingerprint().to_string())?)
 }
 
 /// Finds owners of rows. Files are nearly always sorted, so that the next row often has the owner of the last one.

@@ -4,6 +4,7 @@
 mod bars;
 mod by_tile;
 mod comparison;
+mod launches;
 mod layout;
 mod matrices;
 mod peers;
@@ -16,6 +17,7 @@ pub use crate::report::table::bars::bars;
 pub use crate::report::table::by_tile::by_tile;
 pub use crate::report::table::comparison::comparison;
 pub(crate) use crate::report::table::comparison::overall_text;
+pub use crate::report::table::launches::launches;
 pub use crate::report::table::layout::{Printed, laid_out};
 pub use crate::report::table::matrices::matrices;
 pub use crate::report::table::peers::peers;
@@ -178,7 +180,7 @@ pub fn bench(records: &[Record], width: u16) -> String {
 
 /// What `ordito bench --statistics` prints: for each input a second table, of means and standard deviations.
 pub fn statistics(records: &[Record], width: u16) -> String {
-    let settings = [&VARIANT, &PLACE, &K, &DTYPE, &THREADS, &GEOMETRY];
+    let settings = [&VARIANT, &PLACE, &K, &DTYPE, &RANKS, &THREADS, &GEOMETRY];
     let timed: Vec<Record> = records.iter().filter(|record| record.mean_ns.is_some()).cloned().collect();
     tables(&settings.into_iter().chain(STATISTICS).collect::<Vec<_>>(), &timed, width)
 }
@@ -204,20 +206,6 @@ pub fn summary(records: &[Record]) -> String {
     let always = [Outcome::Passed, Outcome::Incorrect];
     let shown = counted.filter(|(outcome, count)| *count > 0 || always.contains(outcome));
     shown.map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
-}
-
-/// What `--verbose` adds: the launches of every record that has some, a line each; nothing where there are none.
-pub fn launches(records: &[Record]) -> String {
-    let launched = records.iter().filter(|record| !record.launches.is_empty());
-    let line = |record: &Record| {
-        let k = shown(record.k, |k| format!(" k = {k}"));
-        record
-            .launches
-            .iter()
-            .map(|launch| format!("{}{k} {}: {launch}", record.name(), record.dtype))
-            .collect()
-    };
-    launched.map(line).map(|lines: Vec<String>| lines.join("\n")).collect::<Vec<_>>().join("\n")
 }
 
 fn tables(columns: &[&Column], records: &[Record], width: u16) -> String {

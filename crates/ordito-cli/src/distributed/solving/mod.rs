@@ -69,6 +69,7 @@ impl<S: Scalar> Ready<S> {
             by: all.name(),
             imbalance: if nnz == 0 { 1.0 } else { most * all.count() as f64 / nnz as f64 },
             bytes_per_product: plan.volume().total() * size_of::<S>() as u64,
+            bytes_read_in_place: plan.volume().near_rows.iter().sum::<u64>() * size_of::<S>() as u64,
         };
         Ok(Ready { plan, size: [rows as usize, cols as usize, nnz as usize], ranks })
     }
