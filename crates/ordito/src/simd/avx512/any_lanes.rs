@@ -50,6 +50,9 @@ pub trait AnyLanes<S>: Gather<S> {
     /// The lanes whose length is above `step`; there is a length for every lane.
     unsafe fn lanes_above(lengths: *const u16, step: u16) -> u16;
 
+    /// Is some number of either not a number?
+    unsafe fn is_unordered(self, other: Self) -> bool;
+
     /// Places below the number of lanes.
     unsafe fn places(place_of: impl Fn(usize) -> usize) -> Self::Places;
     /// One for every lane, below the number of lanes.
@@ -104,6 +107,10 @@ impl AnyLanes<f64> for F64x8 {
         unsafe {
             u16::from(_mm_cmpgt_epu16_mask(_mm_loadu_si128(lengths.cast()), _mm_set1_epi16(step as i16)))
         }
+    }
+    #[inline(always)]
+    unsafe fn is_unordered(self, other: Self) -> bool {
+        unsafe { _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(self.0, other.0) != 0 }
     }
     #[inline(always)]
     unsafe fn places(place_of: impl Fn(usize) -> usize) -> __m512i {
@@ -172,6 +179,10 @@ impl AnyLanes<f32> for F32x16 {
     #[inline(always)]
     unsafe fn lanes_above(lengths: *const u16, step: u16) -> u16 {
         unsafe { _mm256_cmpgt_epu16_mask(_mm256_loadu_si256(lengths.cast()), _mm256_set1_epi16(step as i16)) }
+    }
+    #[inline(always)]
+    unsafe fn is_unordered(self, other: Self) -> bool {
+        unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(self.0, other.0) != 0 }
     }
     #[inline(always)]
     unsafe fn places(place_of: impl Fn(usize) -> usize) -> __m512i {

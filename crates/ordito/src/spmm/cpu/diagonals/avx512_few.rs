@@ -7,11 +7,11 @@ use crate::Scalar;
 use crate::simd::avx512::{AnyLanes, Vector};
 use crate::simd::{Lanes, prefetch};
 use crate::spmm::cpu::diagonals::Part;
-use crate::spmm::cpu::diagonals::rows_avx512::{add_rows, gather_row};
-use crate::spmm::cpu::formats::Chunk;
+use crate::spmm::cpu::diagonals::rows_avx512::{add_rows, gather_row, has_nan};
+use crate::spmm::cpu::formats::Run;
 use crate::spmm::cpu::kernels::target::Target;
 
-/// Bytes of A that are asked for before they are needed: a page, at whose end the processor's own prefetching stops.
+/// Bytes of A that are asked for before they are needed, at least: a page, at whose end the processor's own prefetching stops.
 /// Over MKL on stencil27:58 in f64, one run each: K = 2 1.70 without, 1.82, 2.27, 2.96 with 1, 2, 4 KiB; K = 3 1.51 without,
 /// 1.19, 2.09, 2.88. No gain to be seen on stencil5:447 and band:20000x50.
 const AHEAD: usize = 4096;
@@ -24,55 +24,42 @@ const AHEAD: usize = 4096;
 pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *const S, y: Target<'_, S>) {
     let lanes = Vector::<S>::COUNT;
     // SAFETY: AVX-512 is there. Diagonals lie inside the matrix at the lanes that they have, so X is read only where it
-    // is; values are as many as the diagonals have lanes. Targets are rows of the part.
+    // is; there is a value for every lane. Targets are rows of the part.
     unsafe {
         let mut places = [Vector::<S>::places(|_| 0); K];
         for (j, places) in places.iter_mut().enumerate() {
             *places = Vector::<S>::places(|lane| (j * lanes + lane) / K);
         }
-        let spread = |values: Vector<S>, j: usize| if K == 1 { values } else { values.permute(places[j]) };
         let mut row = part.first_row;
-        for chunk in part.chunks {
-            match chunk {
-                Chunk::Diagonals { full, full_values, partial, masks, partial_values } => {
-                    let (mut sums, mut more) = ([Vector::<S>::zero(); K], [Vector::<S>::zero(); K]);
-                    let (mut value, mut other) = (full_values.as_ptr(), partial_values.as_ptr());
-                    let add = |sums: &mut [Vector<S>; K], diagonal: u32, value: *const S| {
-                        let x = x.offset(diagonal as i32 as isize * K as isize);
-                        prefetch(value.wrapping_byte_add(AHEAD));
-                        let values = Vector::<S>::load(value);
-                        for j in 0..K {
-                            sums[j] = spread(values, j).mul_add(Vector::<S>::load(x.add(j * lanes)), sums[j]);
-                        }
-                    };
-                    let (pairs, last) = full.as_chunks::<2>();
-                    for &[one, other] in pairs {
-                        add(&mut sums, one, value);
-                        add(&mut more, other, value.add(lanes));
-                        value = value.add(2 * lanes);
-                    }
-                    for &diagonal in last {
-                        add(&mut sums, diagonal, value);
-                        value = value.add(lanes);
-                    }
-                    for (&diagonal, &mask) in partial.iter().zip(masks) {
-                        let x = x.wrapping_offset(diagonal as i32 as isize * K as isize);
-                        let values = Vector::<S>::expand(other, mask);
-                        other = other.add(mask.count_ones() as usize);
-                        for j in 0..K {
-                            let x = Vector::<S>::load_lanes(
-                                x.wrapping_add(j * lanes),
-                                spread_mask::<S, K>(mask, j),
-                            );
-                            more[j] = spread(values, j).mul_add(x, more[j]);
+        for run in part.runs {
+            match run {
+                Run::Diagonals { chunks, diagonals, masks, values } => {
+                    let mut chunk =
+                        Chunk { diagonals, x, values: values.as_ptr(), masks: masks.as_ptr(), places };
+                    let exact = !masks.is_empty();
+                    let mut left = chunks;
+                    if exact && !run.is_inside(part.cols) {
+                        while left > 0 {
+                            y.write_rows(row, chunk.masked(0));
+                            chunk.go_on(1);
+                            (row, left) = (row + lanes, left - 1);
                         }
                     }
-                    for j in 0..K {
-                        sums[j] = sums[j].add(more[j]);
+                    // Several sums side by side: one alone would wait for every addition.
+                    while K == 1 && left >= 4 {
+                        chunk.whole::<4>(exact, &mut row, y);
+                        left -= 4;
                     }
-                    y.write_rows(row, sums);
+                    while K <= 2 && left >= 2 {
+                        chunk.whole::<2>(exact, &mut row, y);
+                        left -= 2;
+                    }
+                    while left > 0 {
+                        chunk.whole::<1>(exact, &mut row, y);
+                        left -= 1;
+                    }
                 }
-                Chunk::Rows { lengths, columns, values } => {
+                Run::Rows { lengths, columns, values } => {
                     let mask = [Vector::<S>::first_lanes(K)];
                     let (mut columns, mut values) = (columns.as_ptr(), values.as_ptr());
                     for (lane, &length) in lengths.iter().enumerate() {
@@ -84,9 +71,102 @@ pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
                         }
                         (columns, values) = (columns.add(length), values.add(length));
                     }
+                    row += lanes;
                 }
             }
-            row += lanes;
+        }
+    }
+}
+
+/// A chunk of a run, and those that follow it.
+struct Chunk<'a, S: Scalar, const K: usize> {
+    diagonals: &'a [u32],
+    /// The row of X that stands under lane 0 of diagonal 0.
+    x: *const S,
+    values: *const S,
+    masks: *const u16,
+    /// Where every lane takes its value of A from, in each of K vectors.
+    places: [<Vector<S> as AnyLanes<S>>::Places; K],
+}
+
+/// # Safety
+/// As for [`multiply`].
+impl<S: Scalar, const K: usize> Chunk<'_, S, K> {
+    #[inline(always)]
+    fn go_on(&mut self, chunks: usize) {
+        let lanes = Vector::<S>::COUNT;
+        self.x = self.x.wrapping_add(chunks * lanes * K);
+        self.values = self.values.wrapping_add(chunks * self.diagonals.len() * lanes);
+        self.masks = self.masks.wrapping_add(chunks * self.diagonals.len());
+    }
+
+    #[inline(always)]
+    fn x_of(&self, diagonal: u32) -> *const S {
+        self.x.wrapping_offset(diagonal as i32 as isize * K as isize)
+    }
+
+    /// The values of A under one of K vectors.
+    #[inline(always)]
+    unsafe fn spread(&self, values: Vector<S>, j: usize) -> Vector<S> {
+        // SAFETY: AVX-512 is there.
+        if K == 1 { values } else { unsafe { values.permute(self.places[j]) } }
+    }
+
+    /// Multiplies so many chunks, all lanes of which lie in the matrix, and goes on behind them. `exact`: some hold no nonzero.
+    /// Their zeros are added too. That makes a difference where X is not finite, and then the sum is not a number.
+    #[inline(always)]
+    unsafe fn whole<const CHUNKS: usize>(&mut self, exact: bool, row: &mut usize, y: Target<'_, S>) {
+        let lanes = Vector::<S>::COUNT;
+        // SAFETY: the caller's promise; there is a value for every lane.
+        unsafe {
+            let mut sums = [[Vector::<S>::zero(); K]; CHUNKS];
+            let mut values = self.values;
+            // Not what is read a moment later, as the next of these chunks.
+            let ahead = AHEAD.max(CHUNKS * self.diagonals.len() * 64);
+            for &diagonal in self.diagonals {
+                let x = self.x_of(diagonal);
+                for chunk in 0..CHUNKS {
+                    let value = values.wrapping_add(chunk * self.diagonals.len() * lanes);
+                    prefetch(value.wrapping_byte_add(ahead));
+                    let value = Vector::<S>::load(value);
+                    for j in 0..K {
+                        let x = Vector::<S>::load(x.add((chunk * K + j) * lanes));
+                        sums[chunk][j] = self.spread(value, j).mul_add(x, sums[chunk][j]);
+                    }
+                }
+                values = values.add(lanes);
+            }
+            if exact && has_nan::<S, K, CHUNKS>(&sums) {
+                for chunk in 0..CHUNKS {
+                    y.write_rows(*row + chunk * lanes, self.masked(chunk));
+                }
+            } else {
+                y.write_chunks(*row, sums);
+            }
+            *row += CHUNKS * lanes;
+            self.go_on(CHUNKS);
+        }
+    }
+
+    /// The sums of the chunk so many behind this one, of lanes that hold a nonzero.
+    #[inline(always)]
+    unsafe fn masked(&self, behind: usize) -> [Vector<S>; K] {
+        let lanes = Vector::<S>::COUNT;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut sums = [Vector::<S>::zero(); K];
+            let places = behind * self.diagonals.len();
+            let (mut values, mut masks) = (self.values.add(places * lanes), self.masks.add(places));
+            for &diagonal in self.diagonals {
+                let x = self.x_of(diagonal).wrapping_add(behind * lanes * K);
+                let (value, mask) = (Vector::<S>::load(values), *masks);
+                for j in 0..K {
+                    let x = Vector::<S>::load_lanes(x.wrapping_add(j * lanes), spread_mask::<S, K>(mask, j));
+                    sums[j] = self.spread(value, j).mul_add(x, sums[j]);
+                }
+                (values, masks) = (values.add(lanes), masks.add(1));
+            }
+            sums
         }
     }
 }

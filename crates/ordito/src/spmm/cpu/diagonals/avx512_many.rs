@@ -7,8 +7,8 @@ use crate::Scalar;
 use crate::simd::Lanes;
 use crate::simd::avx512::{AnyLanes, Vector};
 use crate::spmm::cpu::diagonals::Part;
-use crate::spmm::cpu::diagonals::rows_avx512::add_rows;
-use crate::spmm::cpu::formats::Chunk;
+use crate::spmm::cpu::diagonals::rows_avx512::{add_rows, has_nan};
+use crate::spmm::cpu::formats::Run;
 use crate::spmm::cpu::kernels::target::Target;
 
 /// The most vectors of a tile.
@@ -28,23 +28,27 @@ pub(crate) unsafe fn multiply<S: Scalar>(
 ) {
     let lanes = Vector::<S>::COUNT;
     let mut row = part.first_row;
-    for chunk in part.chunks {
-        let mut first = 0;
-        while first < k {
-            let vectors = (k - first).div_ceil(lanes).min(MOST_VECTORS);
-            let tile = Tile { row, rows: part.end_row.min(row + lanes) - row, x, distance, first, k, y };
-            // SAFETY: as the caller promises. 24 sums at most, and what is loaded, fit 32 registers.
-            unsafe {
-                match vectors {
-                    1 => tile.multiply::<1, 8>(chunk),
-                    2 => tile.multiply::<2, 8>(chunk),
-                    3 => tile.multiply::<3, 8>(chunk),
-                    _ => tile.multiply::<4, 4>(chunk),
+    for run in part.runs {
+        let chunks = if let Run::Diagonals { chunks, .. } = run { chunks } else { 1 };
+        for chunk in 0..chunks {
+            let mut first = 0;
+            while first < k {
+                let vectors = (k - first).div_ceil(lanes).min(MOST_VECTORS);
+                let rows = part.end_row.min(row + lanes) - row;
+                let tile = Tile { row, rows, cols: part.cols, x, distance, first, k, y };
+                // SAFETY: as the caller promises. 24 sums at most, and what is loaded, fit 32 registers.
+                unsafe {
+                    match vectors {
+                        1 => tile.multiply::<1, 8>(run, chunk),
+                        2 => tile.multiply::<2, 8>(run, chunk),
+                        3 => tile.multiply::<3, 8>(run, chunk),
+                        _ => tile.multiply::<4, 4>(run, chunk),
+                    }
                 }
+                first += vectors * lanes;
             }
-            first += vectors * lanes;
+            row += lanes;
         }
-        row += lanes;
     }
 }
 
@@ -52,6 +56,8 @@ pub(crate) unsafe fn multiply<S: Scalar>(
 struct Tile<'a, S> {
     row: usize,
     rows: usize,
+    /// Columns of the matrix.
+    cols: usize,
     x: *const S,
     distance: usize,
     first: usize,
@@ -60,17 +66,17 @@ struct Tile<'a, S> {
 }
 
 impl<S: Scalar> Tile<'_, S> {
-    /// NV vectors of columns, H rows at a time.
+    /// A chunk of the run: NV vectors of columns, H rows at a time.
     #[inline(always)]
-    unsafe fn multiply<const NV: usize, const H: usize>(&self, chunk: Chunk<'_, S>) {
+    unsafe fn multiply<const NV: usize, const H: usize>(&self, run: Run<'_, S>, chunk: usize) {
         let lanes = Vector::<S>::COUNT;
         let mut masks = [Vector::<S>::ALL; NV];
         masks[NV - 1] = Vector::<S>::first_lanes(self.k - self.first - (NV - 1) * lanes);
         let x = self.x.wrapping_add(self.first);
         // SAFETY: rows of X that the chunk names are there, with the lanes of the masks from `first` on.
         unsafe {
-            match chunk {
-                Chunk::Rows { lengths, columns, values } => {
+            match run {
+                Run::Rows { lengths, columns, values } => {
                     let (mut columns, mut values) = (columns.as_ptr(), values.as_ptr());
                     for (lane, &length) in lengths.iter().enumerate() {
                         let length = length as usize;
@@ -79,16 +85,29 @@ impl<S: Scalar> Tile<'_, S> {
                         (columns, values) = (columns.add(length), values.add(length));
                     }
                 }
-                Chunk::Diagonals { full, full_values, partial, masks: lanes_of, partial_values } => {
+                Run::Diagonals { diagonals, masks: lanes_of, values, .. } => {
+                    let places = chunk * diagonals.len();
+                    let values = values.as_ptr().add(places * lanes);
+                    let lanes_of = lanes_of.get(places..places + diagonals.len());
+                    let is_inside = run.is_inside(self.cols);
                     for lane in (0..self.rows).step_by(H) {
-                        let mut sums = Sums::<S, NV, H> {
+                        let empty = Sums::<S, NV, H> {
                             sums: [[Vector::<S>::zero(); NV]; H],
-                            x: x.wrapping_add(lane * self.distance),
+                            x: x.wrapping_add((chunk * lanes + lane) * self.distance),
                             distance: self.distance,
                             masks,
                         };
-                        sums.add_full(full, full_values.as_ptr().wrapping_add(lane));
-                        sums.add_partial(partial, lanes_of, partial_values.as_ptr(), lane);
+                        let (mut sums, values) = (empty, values.wrapping_add(lane));
+                        if is_inside {
+                            sums.add_full(diagonals, values);
+                        }
+                        // Zeros that stand for no nonzero make a difference where X is not finite, and then the sum is not a number.
+                        if let Some(lanes_of) = lanes_of
+                            && (!is_inside || has_nan::<S, NV, H>(&sums.sums))
+                        {
+                            sums = empty;
+                            sums.add_masked(diagonals, lanes_of, values, lane);
+                        }
                         for row in 0..H.min(self.rows - lane) {
                             self.y.write(self.row + lane + row, self.first, sums.sums[row], masks);
                         }
@@ -100,6 +119,7 @@ impl<S: Scalar> Tile<'_, S> {
 }
 
 /// The sums of H rows, and where the row of X lies that stands under lane 0 of diagonal 0.
+#[derive(Clone, Copy)]
 struct Sums<S: Scalar, const NV: usize, const H: usize> {
     sums: [[Vector<S>; NV]; H],
     x: *const S,
@@ -223,28 +243,26 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
         }
     }
 
-    /// Diagonals that lack lanes: those load nothing of X and add nothing. `values` are the lanes that each has.
+    /// Lanes that hold a nonzero: others load nothing of X and add nothing.
     #[inline(always)]
-    unsafe fn add_partial(
+    unsafe fn add_masked(
         &mut self,
-        partial: &[u32],
+        diagonals: &[u32],
         lanes_of: &[u16],
-        mut values: *const S,
+        values: *const S,
         first_lane: usize,
     ) {
-        let mut spread = [S::ZERO; 16];
-        for (&diagonal, &mask) in partial.iter().zip(lanes_of) {
-            // SAFETY: the diagonal lies inside the matrix at the lanes that it has, and has a value for each.
-            unsafe {
-                Vector::<S>::expand(values, mask).store(spread.as_mut_ptr());
-                values = values.add(mask.count_ones() as usize);
-                let x = self.row_of_x(diagonal);
-                for row in 0..H {
-                    let there = mask >> (first_lane + row) & 1 == 1;
+        let lanes = Vector::<S>::COUNT;
+        for (at, (&diagonal, &mask)) in diagonals.iter().zip(lanes_of).enumerate() {
+            let x = self.row_of_x(diagonal);
+            for row in 0..H {
+                let there = mask >> (first_lane + row) & 1 == 1;
+                // SAFETY: the diagonal lies inside the matrix at the lanes that it has; there is a value for every lane.
+                unsafe {
+                    let value = Vector::<S>::splat(*values.add(at * lanes + row));
                     for j in 0..NV {
                         let mask = if there { self.masks[j] } else { 0 };
-                        let x = x.wrapping_add(row * self.distance + j * Vector::<S>::COUNT);
-                        let value = Vector::<S>::splat(spread[first_lane + row]);
+                        let x = x.wrapping_add(row * self.distance + j * lanes);
                         self.sums[row][j] =
                             value.mul_add(Vector::<S>::load_lanes(x, mask), self.sums[row][j]);
                     }

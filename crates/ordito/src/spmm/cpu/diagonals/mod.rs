@@ -1,6 +1,6 @@
-//! Diagonal chunks: threads take stretches of rows; in a chunk of rows the lanes of a vector are neighbouring rows, whose
-//! entries on one diagonal meet neighbouring rows of X: A and X are read by whole vectors, with one index for up to 16
-//! nonzeros. Loses where rows share no diagonals, and gains little where K is large and X, not A, is what takes the time.
+//! Diagonal runs: threads take stretches of rows; in a chunk of rows the lanes of a vector are neighbouring rows, whose
+//! entries on one diagonal meet neighbouring rows of X: A and X are read by whole vectors, with one index for a diagonal of
+//! a run of chunks. Loses where rows share no diagonals, and gains little where K is large and X, not A, is what takes the time.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512_few;
@@ -18,7 +18,7 @@ use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
-use crate::spmm::cpu::formats::{Chunks, DiagonalChunks};
+use crate::spmm::cpu::formats::{DiagonalRuns, Runs};
 use crate::spmm::cpu::host::{HostKernel, OnHost, refill};
 use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::target::Target;
@@ -29,16 +29,16 @@ use std::sync::Arc;
 pub(crate) struct DiagonalsThreadsChunks;
 
 struct Kernel<S> {
-    a: Arc<DiagonalChunks<S>>,
+    a: Arc<DiagonalRuns<S>>,
     machine: Arc<Machine>,
     /// Stretches at which what a thread takes at a time begins and ends.
     borders: Vec<usize>,
 }
 
 impl<S: Scalar> Kernel<S> {
-    fn new(machine: &Arc<Machine>, a: Arc<DiagonalChunks<S>>, k: usize) -> Self {
-        // A row counts as two nonzeros: writing its part of Y is work too.
-        let before = |stretch: usize| a.nonzeros_before(stretch) + 2 * a.first_row(stretch);
+    fn new(machine: &Arc<Machine>, a: Arc<DiagonalRuns<S>>, k: usize) -> Self {
+        // A row counts as two values: writing its part of Y is work too.
+        let before = |stretch: usize| a.values_before(stretch) + 2 * a.first_row(stretch);
         // X is read in order: a nonzero costs as much as one column beside its columns, no more. (`band:3000x3`, one column, f32,
         // two cores: 1.3 µs on one thread, 2.2 on two.)
         let chunks = chunk_count(machine.threads(), before(a.stretches()).saturating_mul(k + 1));
@@ -60,10 +60,12 @@ fn is_few<S>(k: usize) -> bool {
 
 /// Some stretches of the matrix.
 struct Part<'a, S> {
-    chunks: Chunks<'a, S>,
+    runs: Runs<'a, S>,
     first_row: usize,
     /// One more than the last.
     end_row: usize,
+    /// Columns of the matrix.
+    cols: usize,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
@@ -81,9 +83,9 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         self.machine.run_chunks(self.borders.len() - 1, |share| {
             let stretches = self.borders[share]..self.borders[share + 1];
             let (first_row, end_row) = (a.first_row(stretches.start), a.first_row(stretches.end));
-            let part = Part { chunks: a.chunks(stretches), first_row, end_row };
+            let part = Part { runs: a.runs(stretches), first_row, end_row, cols: a.cols() };
             // Shares are disjoint ranges of rows: nobody else writes to those of this one.
-            multiply_part(simd, a.cols(), part, x, y);
+            multiply_part(simd, part, x, y);
         });
     }
 
@@ -96,26 +98,19 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 
     fn bytes(&self) -> u64 {
-        // Never more than CSR.
-        Csr::<S>::bytes_for(self.a.rows(), self.a.nonzeros_before(self.a.stretches())).unwrap_or(u64::MAX)
+        self.a.bytes()
     }
 }
 
 /// The kernel for the processor and the number of columns.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-fn multiply_part<S: Scalar>(
-    simd: SimdLevel,
-    rows_of_x: usize,
-    part: Part<'_, S>,
-    x: DenseView<'_, S>,
-    y: Target<'_, S>,
-) {
+fn multiply_part<S: Scalar>(simd: SimdLevel, part: Part<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
     let (k, distance, data) = (x.cols(), x.leading_dimension(), x.data().as_ptr());
     match simd {
         // SAFETY: a machine's level never exceeds what the processor has; shapes have been checked: X has a row for every
         // column of the matrix. Columns are below 2³¹, which gathers rely on.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 if rows_of_x <= NARROW_COLUMNS => unsafe {
+        SimdLevel::Avx512 if part.cols <= NARROW_COLUMNS => unsafe {
             match if is_few::<S>(k) && distance == k { k } else { 0 } {
                 1 => avx512_few::multiply::<S, 1>(part, data, y),
                 2 => avx512_few::multiply::<S, 2>(part, data, y),
@@ -136,7 +131,7 @@ fn multiply_part<S: Scalar>(
 
 pub(crate) const DESCRIPTION: Description = Description::new(
     "diagonals-threads-chunks",
-    "diagonal chunks: neighbouring rows in the lanes of a vector, one index per diagonal; for stencils and bands",
+    "diagonal runs: neighbouring rows in the lanes of a vector, one index per diagonal; for stencils and bands",
     Place::Threads,
     source_file!("spmm/cpu/diagonals/mod.rs"),
 ).converted();
@@ -149,8 +144,8 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
         let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
-        machine.check_memory("diagonal chunks", needed)?;
-        let a = machine.pool().install(|| DiagonalChunks::from_csr(&subject.a))?;
+        machine.check_memory("diagonal runs", needed)?;
+        let a = machine.pool().install(|| DiagonalRuns::from_csr(&subject.a))?;
         let shape = (a.rows(), a.cols());
         Ok(OnHost::boxed(machine, Kernel::new(machine, Arc::new(a), subject.k), shape, subject.k))
     }

@@ -3,7 +3,7 @@
 use crate::Scalar;
 use crate::matrix::DenseView;
 use crate::spmm::cpu::diagonals::Part;
-use crate::spmm::cpu::formats::Chunk;
+use crate::spmm::cpu::formats::Run;
 use crate::spmm::cpu::kernels::target::Target;
 
 /// Rows of Y, compiled for AVX2.
@@ -31,20 +31,22 @@ const MOST_LANES: usize = 16;
 fn multiply<S: Scalar, const FUSED: bool>(part: Part<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
     let lanes = 64 / size_of::<S>();
     let mut row = part.first_row;
-    for chunk in part.chunks {
-        let rows = part.end_row.min(row + lanes) - row;
-        if let (1, Chunk::Diagonals { .. }) = (x.cols(), chunk)
-            && x.leading_dimension() == 1
-        {
-            let sums = one_column::<S, FUSED>(chunk, x.data());
-            for (lane, &sum) in sums[..rows].iter().enumerate() {
-                // SAFETY: a row of this part, which no other thread writes.
-                unsafe { y.write_element(row + lane, 0, sum) };
+    for run in part.runs {
+        let chunks = if let Run::Diagonals { chunks, .. } = run { chunks } else { 1 };
+        for chunk in 0..chunks {
+            let rows = part.end_row.min(row + lanes) - row;
+            if let (1, 1, Run::Diagonals { .. }) = (x.cols(), x.leading_dimension(), run) {
+                let sums = one_column::<S, FUSED>(run, chunk, part.cols, x.data());
+                for (lane, &sum) in sums[..rows].iter().enumerate() {
+                    // SAFETY: a row of this part, which no other thread writes.
+                    unsafe { y.write_element(row + lane, 0, sum) };
+                }
+            } else {
+                let of_run = chunk * lanes;
+                (0..rows).for_each(|lane| one_row::<S, FUSED>(run, of_run + lane, x, y, row + lane));
             }
-        } else {
-            (0..rows).for_each(|lane| one_row::<S, FUSED>(chunk, lane, x, y, row + lane));
+            row += lanes;
         }
-        row += lanes;
     }
 }
 
@@ -53,28 +55,40 @@ fn mul_add<S: Scalar, const FUSED: bool>(sum: &mut S, value: S, x: S) {
     *sum = if FUSED { value.mul_add(x, *sum) } else { *sum + value * x };
 }
 
-/// One column of X: the lanes of a diagonal side by side.
+/// One column of X, a chunk of the run: the lanes of a diagonal side by side.
 #[inline(always)]
-fn one_column<S: Scalar, const FUSED: bool>(chunk: Chunk<'_, S>, x: &[S]) -> [S; MOST_LANES] {
+fn one_column<S: Scalar, const FUSED: bool>(
+    run: Run<'_, S>,
+    chunk: usize,
+    cols: usize,
+    x: &[S],
+) -> [S; MOST_LANES] {
     let lanes = 64 / size_of::<S>();
     let mut sums = [S::ZERO; MOST_LANES];
-    let Chunk::Diagonals { full, full_values, partial, masks, partial_values: mut values } = chunk else {
+    let Run::Diagonals { diagonals, masks, values, .. } = run else {
         return sums;
     };
-    for (&diagonal, values) in full.iter().zip(full_values.chunks_exact(lanes)) {
-        let x = &x[diagonal as usize..][..lanes];
-        for ((sum, &value), &x) in sums[..lanes].iter_mut().zip(values).zip(x) {
-            mul_add::<S, FUSED>(sum, value, x);
+    let places = chunk * diagonals.len();
+    let values = values[places * lanes..].chunks_exact(lanes);
+    let column = |diagonal: u32| diagonal.wrapping_add((chunk * lanes) as u32);
+    let is_inside = run.is_inside(cols);
+    if is_inside {
+        for (&diagonal, values) in diagonals.iter().zip(values.clone()) {
+            let x = &x[column(diagonal) as usize..][..lanes];
+            for ((sum, &value), &x) in sums[..lanes].iter_mut().zip(values).zip(x) {
+                mul_add::<S, FUSED>(sum, value, x);
+            }
         }
     }
-    for (&diagonal, &mask) in partial.iter().zip(masks) {
-        let mut left = mask;
-        let (mine, rest) = values.split_at(mask.count_ones() as usize);
-        values = rest;
-        for &value in mine {
-            let lane = left.trailing_zeros();
-            left &= left - 1;
-            mul_add::<S, FUSED>(&mut sums[lane as usize], value, x[diagonal.wrapping_add(lane) as usize]);
+    // Zeros that stand for no nonzero make a difference where X is not finite, and then the sum is not a number.
+    if masks.is_empty() || is_inside && sums.iter().all(|sum| sum.is_finite()) {
+        return sums;
+    }
+    sums = [S::ZERO; MOST_LANES];
+    for ((&diagonal, &mask), values) in diagonals.iter().zip(&masks[places..]).zip(values) {
+        for lane in (0..lanes).filter(|lane| mask >> lane & 1 == 1) {
+            let x = x[column(diagonal).wrapping_add(lane as u32) as usize];
+            mul_add::<S, FUSED>(&mut sums[lane], values[lane], x);
         }
     }
     sums
@@ -83,8 +97,8 @@ fn one_column<S: Scalar, const FUSED: bool>(chunk: Chunk<'_, S>, x: &[S]) -> [S;
 /// Any number of columns, in blocks whose sums stay in registers.
 #[inline(always)]
 fn one_row<S: Scalar, const FUSED: bool>(
-    chunk: Chunk<'_, S>,
-    lane: usize,
+    run: Run<'_, S>,
+    of_run: usize,
     x: DenseView<'_, S>,
     y: Target<'_, S>,
     row: usize,
@@ -92,17 +106,17 @@ fn one_row<S: Scalar, const FUSED: bool>(
     let mut first = 0;
     while first < x.cols() {
         match x.cols() - first {
-            16.. => block::<S, FUSED, 16>(chunk, lane, x, y, row, &mut first),
-            4.. => block::<S, FUSED, 4>(chunk, lane, x, y, row, &mut first),
-            _ => block::<S, FUSED, 1>(chunk, lane, x, y, row, &mut first),
+            16.. => block::<S, FUSED, 16>(run, of_run, x, y, row, &mut first),
+            4.. => block::<S, FUSED, 4>(run, of_run, x, y, row, &mut first),
+            _ => block::<S, FUSED, 1>(run, of_run, x, y, row, &mut first),
         }
     }
 }
 
 #[inline(always)]
 fn block<S: Scalar, const FUSED: bool, const WIDTH: usize>(
-    chunk: Chunk<'_, S>,
-    lane: usize,
+    run: Run<'_, S>,
+    of_run: usize,
     x: DenseView<'_, S>,
     y: Target<'_, S>,
     row: usize,
@@ -113,23 +127,19 @@ fn block<S: Scalar, const FUSED: bool, const WIDTH: usize>(
         let x = &x.row(column as usize)[*first..][..WIDTH];
         sums.iter_mut().zip(x).for_each(|(sum, &x)| mul_add::<S, FUSED>(sum, value, x));
     };
-    match chunk {
-        Chunk::Rows { lengths, columns, values } => {
-            let start = lengths[..lane].iter().map(|&length| length as usize).sum();
-            let entries = start..start + lengths[lane] as usize;
+    match run {
+        Run::Rows { lengths, columns, values } => {
+            let start = lengths[..of_run].iter().map(|&length| length as usize).sum();
+            let entries = start..start + lengths[of_run] as usize;
             columns[entries.clone()].iter().zip(&values[entries]).for_each(|(&col, &value)| add(col, value));
         }
-        Chunk::Diagonals { full, full_values, partial, masks, partial_values: mut values } => {
+        Run::Diagonals { diagonals, masks, values, .. } => {
             let lanes = 64 / size_of::<S>();
-            for (&diagonal, values) in full.iter().zip(full_values.chunks_exact(lanes)) {
-                add(diagonal.wrapping_add(lane as u32), values[lane]);
-            }
-            for (&diagonal, &mask) in partial.iter().zip(masks) {
-                if mask >> lane & 1 == 1 {
-                    let before = mask & ((1 << lane) - 1);
-                    add(diagonal.wrapping_add(lane as u32), values[before.count_ones() as usize]);
+            let (places, lane) = (of_run / lanes * diagonals.len(), of_run % lanes);
+            for (at, &diagonal) in diagonals.iter().enumerate() {
+                if masks.get(places + at).is_none_or(|mask| mask >> lane & 1 == 1) {
+                    add(diagonal.wrapping_add(of_run as u32), values[(places + at) * lanes + lane]);
                 }
-                values = &values[mask.count_ones() as usize..];
             }
         }
     }

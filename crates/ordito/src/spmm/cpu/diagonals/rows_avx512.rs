@@ -1,4 +1,4 @@
-//! A row's entries, one after the other: for chunks that are stored as rows.
+//! What the kernels of few and of many columns share: a row's entries, one after the other, for chunks that are stored as rows.
 
 #![allow(clippy::needless_range_loop)] // several arrays of registers are walked side by side
 
@@ -82,4 +82,23 @@ pub(crate) unsafe fn gather_row<S: Scalar>(
         }
         sums.sum()
     }
+}
+
+/// Is one of the sums not a number?
+///
+/// # Safety
+/// The processor has AVX-512.
+#[inline(always)]
+pub(crate) unsafe fn has_nan<S: Scalar, const NV: usize, const MANY: usize>(
+    sums: &[[Vector<S>; NV]; MANY],
+) -> bool {
+    let mut found = false;
+    for j in 0..NV {
+        for pair in 0..MANY.div_ceil(2) {
+            let (one, other) = (sums[2 * pair][j], sums[(2 * pair + 1).min(MANY - 1)][j]);
+            // SAFETY: the caller's promise.
+            found |= unsafe { one.is_unordered(other) };
+        }
+    }
+    found
 }

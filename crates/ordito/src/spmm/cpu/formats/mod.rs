@@ -1,6 +1,6 @@
 //! A as kernels of the CPU want it: made of CSR when a plan is prepared.
 
-mod diagonal_chunks;
+mod diagonal_runs;
 mod ordered_csr;
 mod row_clusters;
 mod row_groups;
@@ -10,7 +10,7 @@ mod sorted_csr;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use diagonal_chunks::{Chunk, Chunks, DiagonalChunks};
+pub(crate) use diagonal_runs::{DiagonalRuns, Run, Runs};
 pub(crate) use ordered_csr::OrderedCsr;
 pub(crate) use row_clusters::RowClusters;
 pub(crate) use row_groups::{Group, Order, RowGroups};

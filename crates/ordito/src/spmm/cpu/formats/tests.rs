@@ -1,6 +1,6 @@
 //! COO → format → COO is the identity, for matrices nobody thought of; and new values come to where the old ones were.
 
-use super::{DiagonalChunks, Order, OrderedCsr, RowClusters, RowGroups, Sell, SortedCsr};
+use super::{DiagonalRuns, Order, OrderedCsr, RowClusters, RowGroups, Sell, SortedCsr};
 use crate::Scalar;
 use crate::matrix::{Coo, Csr, Duplicates, EllPadded, EllRagged};
 use arbtest::arbitrary::{Result, Unstructured};
@@ -35,7 +35,7 @@ fn coo(u: &mut Unstructured<'_>) -> Result<Coo<f64>> {
     Ok(Coo::new(rows as usize, cols as usize, rows_of, cols_of, values).unwrap())
 }
 
-/// A few diagonals with holes: what chunks of diagonals are made of.
+/// A few diagonals with holes: what diagonal runs are made of.
 fn near_diagonals(u: &mut Unstructured<'_>) -> Result<Coo<f64>> {
     let (rows, cols) = (u.int_in_range(1..=79)?, u.int_in_range(1..=79)?);
     let hole = u.int_in_range(1..=29)?;
@@ -111,12 +111,12 @@ fn what_kernels_of_the_cpu_read_keeps_every_entry() {
 }
 
 #[test]
-fn diagonal_chunks_keep_every_entry() {
+fn diagonal_runs_keep_every_entry() {
     check(|u| {
         for coo in [coo(u)?, near_diagonals(u)?] {
             for duplicates in [Duplicates::Keep, Duplicates::Sum] {
                 let csr = Csr::from_coo(&coo, duplicates);
-                assert_eq!(DiagonalChunks::from_csr(&csr).unwrap().to_csr(), csr);
+                assert_eq!(DiagonalRuns::from_csr(&csr).unwrap().to_csr(), csr);
             }
         }
         Ok(())
@@ -246,10 +246,10 @@ fn new_numbers_come_to_their_places<S: Scalar>(pattern: &Csr<f64>, name: &str) {
         assert!(by_row(&groups.to_coo()) == expected, "{name}, {order:?}");
     }
 
-    let mut chunks = DiagonalChunks::from_csr(&old).unwrap();
-    chunks.set_values(new.view());
-    assert!(chunks == DiagonalChunks::from_csr(&new).unwrap(), "{name}");
-    assert!(chunks.to_csr() == new, "{name}");
+    let mut runs = DiagonalRuns::from_csr(&old).unwrap();
+    runs.set_values(new.view());
+    assert!(runs == DiagonalRuns::from_csr(&new).unwrap(), "{name}");
+    assert!(runs.to_csr() == new, "{name}");
 
     let mut sell = Sell::from_csr(&old);
     sell.set_values(new.view());

@@ -82,6 +82,12 @@ impl<S: Scalar> Epilogue<S> {
         self.way == Way::Stream
     }
 
+    /// Sums go to Y as they are.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.way == Way::Plain
+    }
+
     /// # Safety
     /// As for [`Slot`].
     #[inline(always)]

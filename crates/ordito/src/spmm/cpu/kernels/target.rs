@@ -104,6 +104,30 @@ mod vectors {
             }
         }
 
+        /// The rows of several chunks, as [`write_rows`](Self::write_rows) has them. What is decided there for every chunk takes as
+        /// long as two or three diagonals: here it is decided once.
+        #[inline(always)]
+        pub(crate) unsafe fn write_chunks<const K: usize, const CHUNKS: usize>(
+            self,
+            row: usize,
+            sums: [[Vector<S>; K]; CHUNKS],
+        ) {
+            let lanes = Vector::<S>::COUNT;
+            let is_whole = row + CHUNKS * lanes <= self.rows;
+            for chunk in 0..CHUNKS {
+                // SAFETY: the caller's promise; without gaps the rows of a chunk are K vectors.
+                unsafe {
+                    if is_whole && self.distance == K && self.epilogue.is_plain() {
+                        for j in 0..K {
+                            sums[chunk][j].store(self.y.add(row * K + (chunk * K + j) * lanes));
+                        }
+                    } else {
+                        self.write_rows(row + chunk * lanes, sums[chunk]);
+                    }
+                }
+            }
+        }
+
         /// All K columns of as many rows from `row` on as a vector has lanes, or as there are: row after row in the vectors.
         #[inline(always)]
         pub(crate) unsafe fn write_rows<const K: usize>(self, row: usize, sums: [Vector<S>; K]) {

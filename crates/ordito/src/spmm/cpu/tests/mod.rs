@@ -2,6 +2,7 @@
 
 mod checksums;
 mod leading_dimensions;
+mod not_finite;
 
 use crate::Scalar;
 use crate::cpu::{CpuInfo, SimdLevel};

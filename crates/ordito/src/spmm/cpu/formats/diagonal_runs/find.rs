@@ -10,46 +10,32 @@ pub(crate) use crate::matrix::lanes;
 /// Lanes of f32, the most there are.
 pub(crate) const MOST_LANES: usize = 16;
 
-/// Diagonals are worth it up to so many lanes, filled or not, for every nonzero. Nothing is padded, so that this is about steps
-/// of kernels, not about bytes.
-const LANES_PER_NONZERO: usize = 2;
 /// Above any diagonal: a row that has no entries left.
 const NONE_LEFT: i32 = i32::MAX;
-/// Counts of diagonals are stored in 16 bits, and one value means something else.
-const MOST_DIAGONALS: usize = 0xfffe;
-
 /// The diagonals of one chunk; the memory is used again for the next.
 #[derive(Default)]
 pub(crate) struct ChunkDiagonals {
-    /// Column of lane 0, of diagonals with every lane; two's complement where negative.
-    pub(crate) full: Vec<u32>,
-    /// Of those that lack lanes.
-    pub(crate) partial: Vec<u32>,
-    /// Which lanes each of those has.
-    pub(crate) masks: Vec<u16>,
+    /// Column of lane 0, which may be negative, and the lanes that hold a nonzero. Rising.
+    pub(crate) found: Vec<(i32, u16)>,
 }
 
 impl ChunkDiagonals {
-    /// Merges the rows by `column − lane`. `false` where diagonals do not pay, where a row's columns do not rise, or where
-    /// 31 bits do not hold them: what was found is then of no use.
-    pub(crate) fn find<S: Scalar>(&mut self, a: CsrSlices<'_, S>, rows: Range<usize>) -> bool {
-        self.clear();
-        let entries = a.offsets()[rows.end] - a.offsets()[rows.start];
-        let most = (entries * LANES_PER_NONZERO / lanes::<S>()).min(MOST_DIAGONALS);
+    /// Merges the rows by `column − lane`. `false` where there are more diagonals than `most`, where a row's columns do not rise, or
+    /// where 31 bits do not hold them: what was found is then of no use.
+    pub(crate) fn find<S: Scalar>(&mut self, a: CsrSlices<'_, S>, rows: Range<usize>, most: usize) -> bool {
+        self.found.clear();
         if a.cols() > i32::MAX as usize {
             return false;
         }
         let mut heads = Heads::new(a, rows);
         while let Some((diagonal, mask)) = heads.least::<S>() {
-            if self.full.len() + self.partial.len() == most {
+            if self.found.len() == most {
                 return false;
             }
+            self.found.push((diagonal, mask));
             let rising = if mask == every_lane::<S>() {
-                self.full.push(diagonal as u32);
                 (0..lanes::<S>()).fold(true, |rising, lane| rising & heads.take(lane))
             } else {
-                self.partial.push(diagonal as u32);
-                self.masks.push(mask);
                 let with_it = (0..lanes::<S>()).filter(|lane| mask >> lane & 1 == 1);
                 with_it.fold(true, |rising, lane| rising & heads.take(lane))
             };
@@ -58,12 +44,6 @@ impl ChunkDiagonals {
             }
         }
         true
-    }
-
-    fn clear(&mut self) {
-        self.full.clear();
-        self.partial.clear();
-        self.masks.clear();
     }
 }
 
