@@ -32,9 +32,9 @@ pub struct DistributedCsr<S> {
     pub(crate) rows: Partition,
     pub(crate) cols: Partition,
     pub(crate) teams: Teams,
-    /// Rows of the team × columns of this rank.
+    /// Rows of the team × columns of this rank; where it shows all its rows, × all rows that are shown here.
     pub(crate) own: Csr<S>,
-    /// Rows of the team × rows of X that others of this computer show.
+    /// Rows of the team × rows of X that others of this computer show, unless `own` has them.
     pub(crate) near_part: Outer<S>,
     pub(crate) near: Near,
     /// Rows of the team × rows of X that come from other computers.
@@ -77,11 +77,17 @@ impl<S: Scalar> DistributedCsr<S> {
         };
         let block = team_rows::gather(all, teams, &rows, &cols, local)?;
         let view = View::new(all.rank(), all.count(), &members);
-        let near = Near::agree(all, members, view.distinct(block.columns(), &cols, Whose::Near), &cols)?;
+        let near_columns = view.distinct(block.columns(), &cols, Whose::Near);
+        let twice = view.rows_of_both(&block, &cols);
+        let near = Near::agree(all, members, near_columns, &cols, twice)?;
         let halo = Halo::agree(all, view.distinct(block.columns(), &cols, Whose::Far), &cols)?;
         let parts = (|| {
-            let own = split::own(&block, cols.range(all.rank()))?;
-            let near_part = split::outer(&block, near.halo.columns(), |at| near.places[at], near.total)?;
+            let mine = cols.range(all.rank());
+            let (own, apart) = match near.is_whole {
+                false => (split::own(&block, mine)?, near.halo.columns()),
+                true => (split::whole(&block, mine, &near)?, &[][..]),
+            };
+            let near_part = split::outer(&block, apart, |at| near.places[at], near.total)?;
             let far_part = split::outer(&block, halo.columns(), |at| at as u32, halo.rows())?;
             Ok::<_, Error>((own, near_part, far_part))
         })();
