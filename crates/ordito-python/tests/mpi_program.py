@@ -139,6 +139,7 @@ def check_errors() -> None:
     # One rank has an X that does not fit, or of another type: the others hear of it, and do not wait.
     for x, kind, words in ((np.ones(2), "ValueError", "X is 2×1"), (np.ones(30, complex), "TypeError", "X is complex128")):
         A = ordito.mpi.csr(a[mine], comm)
+        comm.Barrier()  # or some hear of it here
         found = raised(lambda: A @ (x if is_last else np.ones(len(A.columns))))
         if is_last:
             assert found[0] == kind and words in found[1], found
