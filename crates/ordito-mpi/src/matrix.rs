@@ -180,3 +180,37 @@ fn check<S: Scalar>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::{Patience, on_hosts};
+
+    /// Of four ranks, so many on a computer: who shows all of its X, and entries that are multiplied in a second pass.
+    fn cut(name: &str, per_host: usize) -> Vec<(bool, usize)> {
+        let a: Csr<f64> = ordito::io::read_csr(name).unwrap();
+        let rows = Partition::balanced(a.rows() as u64, 4, |row| a.row_offsets()[row as usize] as u64);
+        on_hosts(4, per_host, Patience::default(), |ranks| {
+            let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+            let local = LocalRows::of_csr(&a, rows.range(ranks.rank()));
+            let teams = Some(Teams::ALONE);
+            let cut = DistributedCsr::with_teams(&ranks, rows.clone(), rows.clone(), local, teams).unwrap();
+            if cut.near.is_whole {
+                assert_eq!(cut.near.published.len(), rows.rows_of(ranks.rank()));
+                assert_eq!(cut.own.cols(), cut.near.total);
+            }
+            (cut.near.is_whole, cut.near_part.a.nnz())
+        })
+    }
+
+    #[test]
+    fn one_pass_where_a_second_one_would_write_most_rows_again() {
+        assert_eq!(cut("powerlaw:400x9", 4), [(true, 0); 4]);
+        // Two on each computer: what is not here comes by messages.
+        assert_eq!(cut("powerlaw:400x9", 2), [(true, 0); 4]);
+        // A stencil's neighbours need the rows at the borders.
+        let stencil = cut("stencil5:40", 4);
+        assert!(stencil.iter().all(|(is_whole, apart)| !is_whole && *apart > 0), "{stencil:?}");
+        assert!(cut("powerlaw:400x9", 1).iter().all(|found| *found == (false, 0)));
+    }
+}
