@@ -91,7 +91,8 @@ def check_arrays() -> None:
     moved = ordito.mpi.csr(a[mine], comm, team=1).volume
     needed = set(local.indices.tolist()) - set(range(mine.start, mine.stop))
     assert moved.travel[rank] + moved.in_place[rank] == len(needed), (moved, len(needed))
-    assert f"nonzeros on {count} ranks, rows {mine.start} to {mine.stop} here" in repr(ordito.mpi.csr(local, comm))
+    ranks = "1 rank" if count == 1 else f"{count} ranks"
+    assert f"nonzeros on {ranks}, rows {mine.start} to {mine.stop} here" in repr(ordito.mpi.csr(local, comm))
 
 
 def check_names() -> None:

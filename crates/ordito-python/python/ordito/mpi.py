@@ -161,7 +161,8 @@ class Matrix:
 
     def __repr__(self) -> str:
         (rows, columns), mine, moved = self.shape, self.rows, self.volume
-        text = f"<ordito.mpi.Matrix {rows}×{columns}, {self.dtype}, {self.nnz} nonzeros on {self.comm.Get_size()} ranks"
+        count = self.comm.Get_size()
+        text = f"<ordito.mpi.Matrix {rows}×{columns}, {self.dtype}, {self.nnz} nonzeros on {count} rank{'s' if count > 1 else ''}"
         text += f", rows {mine.start} to {mine.stop} here" + (", transposed" if self._is_transposed else "")
         return f"{text}; {sum(moved.travel)} rows of X travel, {sum(moved.in_place)} are read in place>"
 
@@ -202,7 +203,7 @@ def csr(
     >>> from mpi4py import MPI
     >>> A = ordito.mpi.csr("stencil5:30", MPI.COMM_SELF)
     >>> A
-    <ordito.mpi.Matrix 900×900, float64, 4380 nonzeros on 1 ranks, rows 0 to 900 here; 0 rows of X travel, 0 are read in place>
+    <ordito.mpi.Matrix 900×900, float64, 4380 nonzeros on 1 rank, rows 0 to 900 here; 0 rows of X travel, 0 are read in place>
     """
     if not hasattr(comm, "py2f"):
         raise TypeError(f"comm is a {type(comm).__name__}; a communicator of mpi4py expected")
