@@ -15,7 +15,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ordito-eeg", &["ordito", "ordito-chart"]),
     ("ordito-mpi", &["ordito"]),
     ("ordito-cli", &["ordito", "ordito-chart", "ordito-bench", "ordito-eeg", "ordito-mpi"]),
-    ("ordito-python", &["ordito"]),
+    ("ordito-python", &["ordito", "ordito-mpi"]),
 ];
 
 /// A folder, and its rooms: each uses only those before it.

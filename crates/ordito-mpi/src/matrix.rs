@@ -32,9 +32,9 @@ pub struct DistributedCsr<S> {
     pub(crate) rows: Partition,
     pub(crate) cols: Partition,
     pub(crate) teams: Teams,
-    /// Rows of the team × columns of this rank.
+    /// Rows of the team × columns of this rank; where it shows all its rows, × all rows that are shown here.
     pub(crate) own: Csr<S>,
-    /// Rows of the team × rows of X that others of this computer show.
+    /// Rows of the team × rows of X that others of this computer show, unless `own` has them.
     pub(crate) near_part: Outer<S>,
     pub(crate) near: Near,
     /// Rows of the team × rows of X that come from other computers.
@@ -77,11 +77,17 @@ impl<S: Scalar> DistributedCsr<S> {
         };
         let block = team_rows::gather(all, teams, &rows, &cols, local)?;
         let view = View::new(all.rank(), all.count(), &members);
-        let near = Near::agree(all, members, view.distinct(block.columns(), &cols, Whose::Near), &cols)?;
+        let near_columns = view.distinct(block.columns(), &cols, Whose::Near);
+        let twice = view.rows_of_both(&block, &cols);
+        let near = Near::agree(all, members, near_columns, &cols, twice)?;
         let halo = Halo::agree(all, view.distinct(block.columns(), &cols, Whose::Far), &cols)?;
         let parts = (|| {
-            let own = split::own(&block, cols.range(all.rank()))?;
-            let near_part = split::outer(&block, near.halo.columns(), |at| near.places[at], near.total)?;
+            let mine = cols.range(all.rank());
+            let (own, apart) = match near.is_whole {
+                false => (split::own(&block, mine)?, near.halo.columns()),
+                true => (split::whole(&block, mine, &near)?, &[][..]),
+            };
+            let near_part = split::outer(&block, apart, |at| near.places[at], near.total)?;
             let far_part = split::outer(&block, halo.columns(), |at| at as u32, halo.rows())?;
             Ok::<_, Error>((own, near_part, far_part))
         })();
@@ -173,4 +179,40 @@ fn check<S: Scalar>(
         return asked(format!("{count} ranks cannot be cut into teams of {}", teams.size()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::{Patience, on_hosts};
+
+    /// Of four ranks, so many on a computer: who shows all of its X, and entries that are multiplied in a second pass.
+    fn cut(name: &str, per_host: usize) -> Vec<(bool, usize)> {
+        let a: Csr<f64> = ordito::io::read_csr(name).unwrap();
+        let rows = Partition::balanced(a.rows() as u64, 4, |row| a.row_offsets()[row as usize] as u64);
+        on_hosts(4, per_host, Patience::default(), |ranks| {
+            let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+            let local = LocalRows::of_csr(&a, rows.range(ranks.rank()));
+            let teams = Some(Teams::ALONE);
+            let cut = DistributedCsr::with_teams(&ranks, rows.clone(), rows.clone(), local, teams).unwrap();
+            if cut.near.is_whole {
+                assert_eq!(cut.near.published.len(), rows.rows_of(ranks.rank()));
+                assert_eq!(cut.own.cols(), cut.near.total);
+            }
+            (cut.near.is_whole, cut.near_part.a.nnz())
+        })
+    }
+
+    #[test]
+    fn one_pass_where_a_second_one_would_write_most_rows_again() {
+        assert_eq!(cut("powerlaw:400x9", 4), [(true, 0); 4]);
+        // Two on each computer: what is not here comes by messages. Half of the entries are in the first columns; those who have the last ones show few.
+        let on_two = cut("powerlaw:400x9", 2);
+        assert_eq!(on_two[..2], [(true, 0); 2]);
+        assert!(on_two[2..].iter().all(|(is_whole, _)| !is_whole));
+        // A stencil's neighbours need the rows at the borders.
+        let stencil = cut("stencil5:40", 4);
+        assert!(stencil.iter().all(|(is_whole, apart)| !is_whole && *apart > 0), "{stencil:?}");
+        assert!(cut("powerlaw:400x9", 1).iter().all(|found| *found == (false, 0)));
+    }
 }

@@ -10,8 +10,10 @@ use crate::shared_memory::SharedMemory;
 pub(crate) struct Near {
     /// Ranks of this computer, ascending.
     pub(crate) members: Vec<usize>,
-    /// Rows of this rank that any of them reads, ascending.
+    /// Rows of this rank that any of them reads, ascending; or all of its rows.
     pub(crate) published: Vec<u32>,
+    /// This rank shows all of its rows, and reads them there itself: one pass over rows of Y serves its X and that of the others.
+    pub(crate) is_whole: bool,
     /// Where they begin among those of all members.
     pub(crate) first: usize,
     /// How many all members publish.
@@ -25,18 +27,26 @@ pub(crate) struct Near {
 }
 
 impl Near {
-    /// Asks the owners, all of them members, for these columns, ascending. Every rank calls it.
+    /// Asks the owners, all of them members, for these columns, ascending. Every rank calls it. `twice` are rows of Y that would be written a second time if own columns and these were multiplied apart.
     pub(crate) fn agree(
         ranks: &dyn Ranks,
         members: Vec<usize>,
         columns: Vec<u64>,
         of: &Partition,
+        twice: usize,
     ) -> Result<Self, RanksError> {
         let halo = Halo::agree(ranks, columns, of)?;
         let mut published: Vec<u32> =
             halo.sends().iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
         published.sort_unstable();
         published.dedup();
+        // A row of Y that is read and written again costs what a row of X does that is copied, as many numbers: the fewer of both.
+        let mine = of.rows_of(ranks.rank());
+        let can_be_numbered = members.iter().map(|&rank| of.rows_of(rank) as u64).sum::<u64>() < 1 << 32;
+        let is_whole = can_be_numbered && twice > mine - published.len();
+        if is_whole {
+            published = (0..mine as u32).collect();
+        }
         let counts = ranks.all_gather(&(published.len() as u64).to_le_bytes())?;
         let mut base = vec![0; ranks.count()];
         let mut total = 0;
@@ -58,7 +68,7 @@ impl Near {
         partners.sort_unstable();
         partners.dedup();
         let first = base[ranks.rank()];
-        Ok(Near { members, published, first, total, partners, halo, places })
+        Ok(Near { members, published, is_whole, first, total, partners, halo, places })
     }
 }
 

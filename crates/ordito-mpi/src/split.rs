@@ -2,8 +2,10 @@
 
 use crate::error::Error;
 use crate::local_rows::LocalRows;
+use crate::near::Near;
 use crate::partition::Partition;
 use ordito::{Csr, Scalar};
+use std::ops::Range;
 
 /// What multiplies X of others.
 pub(crate) struct Outer<S> {
@@ -45,6 +47,18 @@ impl View {
         found.shrink_to_fit();
         found
     }
+
+    /// Rows that multiply own X and that of others here.
+    pub(crate) fn rows_of_both<S: Scalar>(&self, block: &LocalRows<S>, of: &Partition) -> usize {
+        if !self.whose.contains(&Whose::Near) {
+            return 0;
+        }
+        let has_both = |&row: &usize| {
+            let has = |wanted| block.row(row).any(|(column, _)| self.whose[of.owner(column)] == wanted);
+            has(Whose::Own) && has(Whose::Near)
+        };
+        (0..block.rows()).filter(has_both).count()
+    }
 }
 
 /// The part of rows that has these columns, ascending, numbered as `places` says.
@@ -82,16 +96,33 @@ pub(crate) fn outer<S: Scalar>(
 }
 
 /// The part of rows that has columns of this range, numbered from its start.
-pub(crate) fn own<S: Scalar>(block: &LocalRows<S>, mine: std::ops::Range<u64>) -> Result<Csr<S>, Error> {
+pub(crate) fn own<S: Scalar>(block: &LocalRows<S>, mine: Range<u64>) -> Result<Csr<S>, Error> {
+    let width = (mine.end - mine.start) as usize;
+    some_columns(block, width, |column| mine.contains(&column).then(|| (column - mine.start) as u32))
+}
+
+/// The part that has columns of this range or such that others show, numbered as all of them are shown.
+pub(crate) fn whole<S: Scalar>(block: &LocalRows<S>, mine: Range<u64>, near: &Near) -> Result<Csr<S>, Error> {
+    some_columns(block, near.total, |column| match mine.contains(&column) {
+        true => Some((near.first as u64 + column - mine.start) as u32),
+        false => near.halo.columns().binary_search(&column).ok().map(|at| near.places[at]),
+    })
+}
+
+fn some_columns<S: Scalar>(
+    block: &LocalRows<S>,
+    width: usize,
+    place: impl Fn(u64) -> Option<u32>,
+) -> Result<Csr<S>, Error> {
     let mut rows = Rows::new(block.rows());
     let mut entries = Vec::new();
     for row in 0..block.rows() {
         entries.clear();
-        let inside = block.row(row).filter(|(column, _)| mine.contains(column));
-        entries.extend(inside.map(|(column, value)| ((column - mine.start) as u32, value)));
+        // Whoever has earlier columns shows earlier: places ascend as columns do.
+        entries.extend(block.row(row).filter_map(|(column, value)| Some((place(column)?, value))));
         rows.push(&entries);
     }
-    rows.build((mine.end - mine.start) as usize)
+    rows.build(width)
 }
 
 /// A matrix row after row.

@@ -46,14 +46,13 @@ fn assert_near<S: Scalar>(found: &[S], (right, sizes): &(Vec<f64>, Vec<f64>), lo
 fn products<S: Scalar>(
     a: &Csr<S>,
     (count, per_host): (usize, usize),
-    is_shared: bool,
+    shared_times: usize,
     k: usize,
     teams: Option<Teams>,
 ) -> [Vec<S>; 3] {
     let (rows, cols) = (balanced(a, count), Partition::even(a.cols() as u64, count));
     let parts = on_hosts(count, per_host, Patience::default(), |ranks| {
-        let ranks = if is_shared { ranks } else { ranks.without_shared_memory() };
-        let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+        let ranks: Arc<dyn Ranks> = Arc::new(ranks.sharing_memory_only(shared_times));
         let rank = ranks.rank();
         let local = LocalRows::of_csr(a, rows.range(rank));
         let matrix = DistributedCsr::with_teams(&ranks, rows.clone(), cols.clone(), local, teams).unwrap();
@@ -111,16 +110,18 @@ fn check<S: Scalar>(name: &str, a: &Csr<S>, counts: &[usize], ks: &[usize]) {
         for &count in counts {
             let sizes = (2..=count).filter_map(|size| Teams::of(size, count)).map(Some);
             for teams in [None, Some(Teams::ALONE)].into_iter().chain(sizes) {
-                // Each on a computer of its own, all on one, some together.
-                for (per_host, is_shared) in [(1, true), (2, true), (count, true), (count, false)] {
+                // Each on a computer of its own, some together, all on one; where memory cannot be shared at all, and where it can at first, when it is tried, and not for X.
+                for (per_host, shared_times) in
+                    [(1, usize::MAX), (2, usize::MAX), (count, usize::MAX), (count, 0), (count, 1)]
+                {
                     let what = format!(
-                        "{name}, {count} ranks, {per_host} a host, memory shared: {is_shared}, K = {k}, {teams:?}"
+                        "{name}, {count} ranks, {per_host} a host, memory shared {shared_times} times, K = {k}, {teams:?}"
                     );
-                    let found = products(a, (count, per_host), is_shared, k, teams);
+                    let found = products(a, (count, per_host), shared_times, k, teams);
                     for (found, right) in found.iter().zip(&right) {
                         assert_near(found, right, longest + count, &what);
                     }
-                    let again = products(a, (count, per_host), is_shared, k, teams);
+                    let again = products(a, (count, per_host), shared_times, k, teams);
                     assert!(found == again, "{what}: the same bits");
                 }
             }

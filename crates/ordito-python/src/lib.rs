@@ -3,12 +3,14 @@
 //!
 //! `aside` (without the interpreter's lock) · `errors` (one exception for each error) · `machines` (threads and GPUs) · `arrays` (how an
 //! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of CuPy and torch) · `multipliers` (what solvers
-//! multiply with) · `solvers` · `dense` · `files` · `doctor`.
+//! multiply with) · `solvers` · `communicator` and `distributed` (ranks of MPI) · `dense` · `files` · `doctor`.
 
 mod arrays;
 mod aside;
+mod communicator;
 mod dense;
 mod device;
+mod distributed;
 mod doctor;
 mod errors;
 mod files;
@@ -32,6 +34,8 @@ fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rows::rows_of_columns, module)?)?;
     module.add_function(wrap_pyfunction!(device::product_on_device, module)?)?;
     solvers::add_to(module)?;
+    communicator::add_to(module)?;
+    module.add_class::<distributed::DistributedMatrix>()?;
     module.add_function(wrap_pyfunction!(dense::gemm, module)?)?;
     module.add_function(wrap_pyfunction!(dense::column_stats, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_csr, module)?)?;

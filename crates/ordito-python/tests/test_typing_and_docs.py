@@ -57,6 +57,15 @@ assert_type(erp.t, NDArray[np.float64])
 assert_type(erp.target.count, int)
 assert_type([usable for _, usable, _ in ordito.doctor()], list[bool])
 assert_type(ordito.__version__, str)
+
+
+def on_ranks(comm: Any) -> None:
+    b = ordito.mpi.csr(a.to_scipy(), comm, dtype=np.float32, team=1)
+    assert_type(b, ordito.mpi.Matrix)
+    assert_type(b.T, ordito.mpi.Matrix)
+    assert_type(b.volume.travel, list[int])
+    assert_type((b.shape, b.rows, b.nnz), tuple[tuple[int, int], range, int])
+    b.matmul(np.ones(2, np.float32), out=np.ones(2, np.float32), alpha=2.0, beta=1.0)
 """
 
 #: What mypy must find in a program that is wrong.
@@ -108,6 +117,8 @@ def test_the_package_says_that_it_is_typed() -> None:
 def test_examples_of_the_documentation_run(name: str) -> None:
     if name == "ordito.torch":
         pytest.importorskip("torch")
+    if name == "ordito.mpi":
+        pytest.skip("with an MPI: mpi_program.py runs them")
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0
 
@@ -123,7 +134,7 @@ def test_everything_public_is_there_and_documented() -> None:
     for name in ordito.__all__:
         thing = getattr(ordito, name)
         assert name == "__version__" or thing.__doc__, f"ordito.{name} has no documentation"
-    for module in (ordito.io, ordito.sparse):
+    for module in (ordito.io, ordito.mpi, ordito.sparse):
         for name in module.__all__:
             assert getattr(module, name).__doc__, f"{module.__name__}.{name} has no documentation"
 

@@ -4,6 +4,7 @@ use crate::rank_options::RankOptions;
 use ordito::Scalar;
 use ordito::io::ReadOptions;
 use ordito::io::npy::Conversion;
+use ordito::matrix::{Dense, random_rows};
 use ordito_bench::report::Record;
 use ordito_mpi::ranks::{Collective, Ranks};
 use ordito_mpi::reading::DistributedRows;
@@ -98,9 +99,24 @@ impl<S: Scalar> Input<S> {
     /// X of a file.
     pub(super) fn read_x(&self, ranks: &dyn Ranks, path: &Path) -> Result<DistributedDense<S>, Error> {
         let read = reading::read_npy_rows(ranks, path, &self.order.cols, Conversion::Allow)?;
+        self.to_owners(ranks, read)
+    }
+
+    /// A random X, the same for the same matrix whoever has which rows.
+    pub(super) fn random_x(
+        &self,
+        ranks: &dyn Ranks,
+        k: usize,
+        seed: u64,
+    ) -> Result<DistributedDense<S>, Error> {
+        self.to_owners(ranks, random_rows(self.order.cols.range(ranks.rank()), k, seed)?)
+    }
+
+    /// Rows of X in the order of the matrix, to those who have them.
+    fn to_owners(&self, ranks: &dyn Ranks, x: Dense<S>) -> Result<DistributedDense<S>, Error> {
         let local = match &self.order.renumbering {
-            Some(renumbering) => renumbering.to_new(ranks, read.view())?,
-            None => read,
+            Some(renumbering) => renumbering.to_new(ranks, x.view())?,
+            None => x,
         };
         DistributedDense::from_local(ranks, &self.cols, local)
     }

@@ -73,7 +73,7 @@ fn on_ranks<S: Scalar>(session: &mut Session<'_>, input: &str, ranks: &Arc<dyn R
     };
     let selected = select::<Spmm<S>>(&wanted, Side::Cpu)?;
     for &k in &request.ks {
-        let x = DistributedDense::random(all, &input.cols, k, request.read.seed)?;
+        let x = input.random_x(all, k, request.read.seed)?;
         let checked = Checked::new(all, &input, &x, request.oracle_limits())?;
         let trial = Trial { ranks, input: &input, x: &x, checked: &checked, request };
         let mut records = Vec::new();

@@ -35,7 +35,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Consol
     let input = Input::<S>::read(all, &args.matrix, &args.read.options(), &args.ranks)?;
     let x = match &args.x {
         Some(path) => input.read_x(all, path)?,
-        None => DistributedDense::random(all, &input.cols, args.columns(), args.read.seed)?,
+        None => input.random_x(all, args.columns(), args.read.seed)?,
     };
     busy.say("cutting");
     let checked = match args.product.check {

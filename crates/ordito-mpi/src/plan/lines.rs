@@ -6,8 +6,44 @@ use crate::plan::Plan;
 use crate::plan::shown::Shown;
 use crate::ranks::{Exchange, Message, Tag};
 use ordito::{Dense, Scalar};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+
+/// Numbers of columns whose lines are kept: a solver alternates between a few, one that goes through many would fill the memory.
+const KEPT: usize = 4;
+
+/// Lines for the numbers of columns that were used last, the latest at the end. All ranks make the same calls, and so keep the same.
+pub(super) struct LastUsed<S>(Vec<(usize, Lines<S>)>);
+
+impl<S> Default for LastUsed<S> {
+    fn default() -> Self {
+        LastUsed(Vec::new())
+    }
+}
+
+impl<S> LastUsed<S> {
+    pub(super) fn forget(&mut self, k: usize) {
+        self.0.retain(|(columns, _)| *columns != k);
+    }
+
+    /// Those for so many columns, which become the latest.
+    fn of(
+        &mut self,
+        k: usize,
+        make: impl FnOnce() -> Result<Lines<S>, Error>,
+    ) -> Result<&mut Lines<S>, Error> {
+        match self.0.iter().position(|(columns, _)| *columns == k) {
+            Some(at) => self.0[at..].rotate_left(1),
+            None => {
+                // Before, so that both never are there at once.
+                if self.0.len() >= KEPT {
+                    self.0.remove(0);
+                }
+                self.0.push((k, make()?));
+            }
+        }
+        let last = self.0.len() - 1;
+        Ok(&mut self.0[last].1)
+    }
+}
 
 pub(super) struct Lines<S> {
     /// Rows of X on this computer.
@@ -76,16 +112,13 @@ impl<S: Scalar> Back<S> {
 }
 
 impl<S: Scalar> Plan<S> {
-    /// Those for so many columns, made when they are first wanted: then every rank makes them.
+    /// Those for so many columns, made when they are wanted: then every rank makes them.
     pub(super) fn lines_for<'a>(
         &self,
-        all: &'a mut HashMap<usize, Lines<S>>,
+        all: &'a mut LastUsed<S>,
         k: usize,
     ) -> Result<&'a mut Lines<S>, Error> {
-        Ok(match all.entry(k) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Lines::new(self, k)?),
-        })
+        all.of(k, || Lines::new(self, k))
     }
 
     /// Rows of all of the team.
@@ -110,5 +143,33 @@ impl<S: Scalar> Plan<S> {
         }
         let (outgoing, incoming) = if other_way { (mine, theirs) } else { (theirs, mine) };
         Ok(self.ranks.exchange(Tag::PARTIAL, &outgoing, &incoming)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::{One, Ranks};
+    use crate::{DistributedCsr, LocalRows, Partition};
+    use ordito::Machine;
+    use std::sync::Arc;
+
+    #[test]
+    fn only_the_last_are_kept() {
+        let ranks: Arc<dyn Ranks> = Arc::new(One::default());
+        let rows = LocalRows::new(1, vec![0, 1], vec![0], vec![2.0]).unwrap();
+        let even = Partition::even(1, 1);
+        let a = DistributedCsr::from_local_rows(&ranks, even.clone(), even, rows).unwrap();
+        let plan = Plan::new(a, &Machine::with_threads(1).unwrap()).unwrap();
+        let product = |k: usize| {
+            let (x, mut y) = (Dense::filled(1, k, 3.0).unwrap(), Dense::zeros(1, k).unwrap());
+            plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
+            assert!(y.data().iter().all(|y| *y == 6.0));
+            crate::plan::unpoisoned(&plan.lines).0.iter().map(|(k, _)| *k).collect::<Vec<_>>()
+        };
+        assert_eq!([1, 2, 3, 4].map(product)[3], [1, 2, 3, 4]);
+        assert_eq!(product(2), [1, 3, 4, 2]);
+        assert_eq!(product(9), [3, 4, 2, 9]);
+        assert_eq!(product(1), [4, 2, 9, 1]);
     }
 }

@@ -1,7 +1,8 @@
 //! The distributed product, made ready once.
 //!
 //! `Y = αAX + βY` in this order: rows of X that others need are shown to those of the same computer, and packed and sent to other computers; what multiplies this rank's own X is computed piece by piece, and between
-//! pieces messages are moved on; then the rest of X is there, and what multiplies it is added. All parts are ordinary [plans](ordito::spmm::Plan): every kernel, `auto`, any
+//! pieces messages are moved on; then the rest of X is there, and what multiplies it is added. Where that would write most rows of Y a second time, as in graphs, a rank shows all of its X, and one pass multiplies what all
+//! ranks of the computer show. All parts are ordinary [plans](ordito::spmm::Plan): every kernel, `auto`, any
 //! device. In [teams](crate::Teams) parts of Y are added up at last, in the order of ranks. So the bits depend on the number of ranks, and on nothing that happens
 //! on the way.
 
@@ -21,14 +22,13 @@ use crate::error::Error;
 use crate::matrix::DistributedCsr;
 use crate::near::Near;
 use crate::partition::Partition;
-use crate::plan::lines::Lines;
+use crate::plan::lines::LastUsed;
 use crate::plan::outer::Outer;
 use crate::plan::pieces::Piece;
 use crate::ranks::{Collective, Ranks, RanksError};
 use crate::sums::Sums;
 use crate::{Halo, Teams, Volume};
 use ordito::{Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ pub struct Plan<S: Scalar> {
     rows: Partition,
     cols: Partition,
     teams: Teams,
-    /// What multiplies X of this rank.
+    /// What multiplies X of this rank; where it shows all its rows, X of all here.
     own: Vec<Piece<S>>,
     /// What multiplies X that others of this computer show.
     near_part: Outer<S>,
@@ -78,8 +78,8 @@ pub struct Plan<S: Scalar> {
     halo: Halo,
     volume: Volume,
     nnz: u64,
-    /// Messages and memory, for every number of columns that was used.
-    lines: Mutex<HashMap<usize, Lines<S>>>,
+    /// Messages and memory, for the numbers of columns that were used last.
+    lines: Mutex<LastUsed<S>>,
     times: Mutex<Times>,
     /// For solvers.
     pub(crate) sums: Arc<Sums>,
@@ -170,7 +170,7 @@ impl<S: Scalar> Plan<S> {
 
     /// Messages of a product that failed may be under way: the next one with as many columns has others.
     fn forget(&self, k: usize) {
-        unpoisoned(&self.lines).remove(&k);
+        unpoisoned(&self.lines).forget(k);
     }
 
     /// Whoever cannot go on says so, and nobody waits for it.

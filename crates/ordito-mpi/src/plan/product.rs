@@ -31,14 +31,22 @@ impl<S: Scalar> Plan<S> {
             None => (beta, y.reborrow()),
             Some(Partial { y: of_team, .. }) => (S::ZERO, of_team.view_mut()),
         };
-        self.multiply_own((alpha, own_beta), x, target.reborrow(), || Ok(shown.poll()? & halo.poll()?))?;
-        times.own = clock.lap();
-        shown.wait(&*self.ranks, &self.near)?;
-        times.wait = clock.lap();
-        if let Some(rows) = shown.rows(&self.near, k)? {
-            self.near_part.add(alpha, rows, near_scratch, target.reborrow())?;
+        if self.near.is_whole {
+            shown.wait(&*self.ranks, &self.near)?;
+            times.wait = clock.lap();
+            let x = shown.rows(&self.near, k)?;
+            self.multiply_own((alpha, own_beta), x, target.reborrow(), || Ok(halo.poll()?))?;
+            times.own = clock.lap();
+        } else {
+            let move_on = || Ok(shown.poll()? & halo.poll()?);
+            self.multiply_own((alpha, own_beta), x, target.reborrow(), move_on)?;
+            times.own = clock.lap();
+            shown.wait(&*self.ranks, &self.near)?;
+            times.wait = clock.lap();
+            let x = shown.rows(&self.near, k)?;
+            self.near_part.add(alpha, x, near_scratch, target.reborrow())?;
+            times.outer = clock.lap();
         }
-        times.outer = clock.lap();
         (*self.ranks).wait(&mut **halo)?;
         times.wait += clock.lap();
         let came = DenseView::new(bytemuck::cast_slice(halo.incoming()), self.halo.rows(), k, k)?;
@@ -72,7 +80,7 @@ impl<S: Scalar> Plan<S> {
         Ok(lines.halo.start()?)
     }
 
-    /// What multiplies X of this rank, moving messages on between pieces.
+    /// What multiplies X of this rank, or of all here, moving messages on between pieces.
     fn multiply_own(
         &self,
         (alpha, beta): (S, S),

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::near::Near;
-use crate::plan::rows::gather;
+use crate::plan::rows::{copy, gather};
 use crate::ranks::{Exchange, Message, Ranks, Tag};
 use crate::shared_memory::SharedMemory;
 use ordito::{Dense, DenseView, Scalar};
@@ -62,11 +62,18 @@ impl<S: Scalar> Shown<S> {
                     let start = memory.start().cast::<S>().add(first * k);
                     std::slice::from_raw_parts_mut(start, near.published.len() * k)
                 };
-                gather(x, near.published.iter().map(|&row| row as usize), mine);
+                match near.is_whole {
+                    true => copy(x, mine),
+                    false => gather(x, near.published.iter().map(|&row| row as usize), mine),
+                }
                 fence(Ordering::Release); // before anyone is told
                 Ok(told.start()?)
             }
-            Shown::AsMessages { exchange, .. } => {
+            Shown::AsMessages { exchange, rows } => {
+                if near.is_whole {
+                    let (first, k) = (near.first, x.cols());
+                    copy(x, &mut rows.data_mut()[first * k..(first + x.rows()) * k]);
+                }
                 gather(x, near.halo.rows_to_send(), bytemuck::cast_slice_mut(exchange.outgoing()));
                 Ok(exchange.start()?)
             }
@@ -102,18 +109,18 @@ impl<S: Scalar> Shown<S> {
     }
 
     /// The rows of all members, after `wait`.
-    pub(super) fn rows<'a>(&'a self, near: &Near, k: usize) -> Result<Option<DenseView<'a, S>>, Error> {
+    pub(super) fn rows<'a>(&'a self, near: &Near, k: usize) -> Result<DenseView<'a, S>, Error> {
         Ok(match self {
-            Shown::Nothing => None,
+            Shown::Nothing => DenseView::new(&[], 0, k, k)?,
             Shown::InMemory { memory, second, .. } => {
                 let first = if *second { near.total } else { 0 };
-                // SAFETY: inside the memory, aligned; numbers of any kind. The rows that this rank's part multiplies are those of partners, who do not write them before this rank has shown its next rows, which needs `self` anew. Members that are no partners may write theirs: no result depends on them.
+                // SAFETY: inside the memory, aligned; numbers of any kind. The rows that this rank's part multiplies are its own, and those of partners, who do not write them before this rank has shown its next rows, which needs `self` anew. Members that are no partners may write theirs: no result depends on them.
                 let all = unsafe {
                     std::slice::from_raw_parts(memory.start().cast::<S>().add(first * k), near.total * k)
                 };
-                Some(DenseView::new(all, near.total, k, k)?)
+                DenseView::new(all, near.total, k, k)?
             }
-            Shown::AsMessages { rows, .. } => Some(rows.view()),
+            Shown::AsMessages { rows, .. } => rows.view(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::plan::lines::Back;
 use crate::plan::outer::some_rows;
-use crate::plan::rows::{gather, scatter_add};
+use crate::plan::rows::{add_rows, gather, scatter_add};
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
 use ordito::{DenseView, DenseViewMut, Scalar};
@@ -40,18 +40,20 @@ impl<S: Scalar> Plan<S> {
         let parts = DenseViewMut::new(bytemuck::cast_slice_mut(far.outgoing()), self.halo.rows(), k, k)?;
         self.far_part.transposed(alpha, x, &mut lines.far_scratch, parts)?;
         far.start()?;
-        self.near_part.transposed(alpha, x, &mut lines.near_scratch, shown.view_mut())?;
+        if self.near.is_whole {
+            self.own_transposed(alpha, x, S::ZERO, shown.view_mut(), || Ok(far.poll()?))?;
+        } else {
+            self.near_part.transposed(alpha, x, &mut lines.near_scratch, shown.view_mut())?;
+        }
         let places = self.near.places.iter().map(|&place| place as usize);
         gather(shown.view(), places, bytemuck::cast_slice_mut(near.outgoing()));
         near.start()?;
         times.outer = clock.lap();
-        let mut beta = beta;
-        for piece in &self.own {
-            let rows = some_rows(x, piece.rows.clone())?;
-            piece.plan.transposed()?.apply(alpha, rows, beta, y.reborrow())?;
-            beta = S::ONE;
-            far.poll()?;
-            near.poll()?;
+        if self.near.is_whole {
+            let mine = some_rows(shown.view(), self.near.first..self.near.first + y.rows())?;
+            add_rows(mine, beta, &mut y);
+        } else {
+            self.own_transposed(alpha, x, beta, y.reborrow(), || Ok(far.poll()? & near.poll()?))?;
         }
         times.own = clock.lap();
         (*self.ranks).wait(&mut **near)?;
@@ -62,6 +64,24 @@ impl<S: Scalar> Plan<S> {
         }
         times.outer += clock.lap();
         Ok(times)
+    }
+
+    /// Y = α · ownᵀ · X + βY, moving messages on between pieces.
+    fn own_transposed(
+        &self,
+        alpha: S,
+        x: DenseView<'_, S>,
+        mut beta: S,
+        mut y: DenseViewMut<'_, S>,
+        mut move_on: impl FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        for piece in &self.own {
+            let rows = some_rows(x, piece.rows.clone())?;
+            piece.plan.transposed()?.apply(alpha, rows, beta, y.reborrow())?;
+            beta = S::ONE;
+            move_on()?;
+        }
+        Ok(())
     }
 
     /// X of every member, in their order.

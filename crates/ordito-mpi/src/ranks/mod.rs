@@ -76,7 +76,7 @@ pub trait Ranks: Send + Sync {
     fn patience(&self) -> &Patience;
     /// The computer that this rank runs on: ranks of the same name share its memory and devices.
     fn host(&self) -> String;
-    /// May ranks of the same computer read each other's rows in place? Else all of them travel.
+    /// May ranks of the same computer read each other's rows in place? Else all of them travel. Asked whenever memory is to be shared.
     fn shares_memory(&self) -> bool {
         true
     }

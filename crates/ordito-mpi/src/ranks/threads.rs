@@ -3,6 +3,7 @@
 use crate::ranks::buffer::Buffer;
 use crate::ranks::{Exchange, Message, Patience, Ranks, RanksError, Tag};
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// From whom, to whom, in which exchange.
@@ -26,7 +27,8 @@ pub struct Threads {
     rank: usize,
     count: usize,
     host: usize,
-    shares_memory: bool,
+    /// How often memory can be shared from now on.
+    shared_times: AtomicUsize,
     post: Arc<Post>,
     patience: Patience,
 }
@@ -34,7 +36,12 @@ pub struct Threads {
 impl Threads {
     /// The same, sending everything as messages.
     pub fn without_shared_memory(self) -> Self {
-        Threads { shares_memory: false, ..self }
+        self.sharing_memory_only(0)
+    }
+
+    /// The same on a computer that has memory to share so many times, and then no more.
+    pub fn sharing_memory_only(self, times: usize) -> Self {
+        Threads { shared_times: AtomicUsize::new(times), ..self }
     }
 }
 
@@ -68,7 +75,14 @@ pub fn on_hosts<R: Send>(
                 scope.spawn(move || {
                     let panicked = TellIfPanicking { rank, post: post.clone() };
                     let host = rank / ranks_per_host.max(1);
-                    let result = work(Threads { rank, count, host, shares_memory: true, post, patience });
+                    let result = work(Threads {
+                        rank,
+                        count,
+                        host,
+                        shared_times: AtomicUsize::new(usize::MAX),
+                        post,
+                        patience,
+                    });
                     drop(panicked);
                     result
                 })
@@ -133,7 +147,9 @@ impl Ranks for Threads {
         self.host.to_string()
     }
     fn shares_memory(&self) -> bool {
-        self.shares_memory
+        self.shared_times
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+            .is_ok()
     }
     fn name(&self) -> String {
         format!("{} threads as ranks", self.count)

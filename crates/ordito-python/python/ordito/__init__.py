@@ -10,10 +10,10 @@ array([[ 4., 40.],
 ``scipy.sparse.linalg.LinearOperator``. ``ordito.linalg`` has ``lobpcg``, ``eigsh``, ``svds``, ``cg`` and others as SciPy has them, faster.
 Beside them there are ``gemm`` (dense
 products), ``column_stats`` and ``erp`` (averages of EEG epochs), ``ordito.io`` (files), ``ordito.sparse`` (a matrix for
-scikit-learn) and ``ordito.torch`` (an operator with gradients).
+scikit-learn), ``ordito.torch`` (an operator with gradients) and ``ordito.mpi`` (rows on ranks of mpi4py).
 """
 
-from ordito import io, linalg, sparse
+from ordito import io, linalg, mpi, sparse
 from ordito._dense import ColumnStats, column_stats, gemm
 from ordito._doctor import doctor
 from ordito._matrix import Choice, Matrix
@@ -34,6 +34,7 @@ __all__ = [
     "gemm",
     "io",
     "linalg",
+    "mpi",
     "read",
     "sparse",
 ]

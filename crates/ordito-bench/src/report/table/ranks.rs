@@ -22,7 +22,9 @@ pub(crate) fn of_one(record: &Record) -> Option<String> {
     let ranks = record.ranks?;
     let mut parts = vec![units::ranks(ranks) + &shown(record.team, |team| format!(" in teams of {team}"))];
     if let Some(bytes) = record.halo_bytes.filter(|&bytes| bytes > 0) {
-        let from = shown(record.neighbours, |count| format!(" from {count} neighbours at most"));
+        let from = shown(record.neighbours.filter(|&count| count > 0), |count| {
+            format!(" from {count} neighbours at most")
+        });
         parts.push(format!("{} travel{from}", units::bytes(bytes)));
     }
     let near = record.near_bytes.filter(|&bytes| bytes > 0);
@@ -60,8 +62,11 @@ mod tests {
         (record.pack_ns, record.own_ns, record.wait_ns) = (Some(3000.0), Some(5e5), Some(1e4));
         record.exchange_ns = Some(1e5);
         assert_eq!(
-            ranks(&[record]),
+            ranks(&[record.clone()]),
             "  4 ranks in teams of 2; 1.20 MB travel from 3 neighbours at most; pack 3.00 µs, own 500 µs, wait 10.0 µs; an exchange alone 100 µs, 90 % of it hidden"
         );
+        // On one computer only parts of sums travel.
+        record.neighbours = Some(0);
+        assert!(ranks(&[record]).starts_with("  4 ranks in teams of 2; 1.20 MB travel; pack"));
     }
 }

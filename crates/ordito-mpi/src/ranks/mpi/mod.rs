@@ -129,6 +129,17 @@ impl Mpi {
         self.world.library.is_cuda_aware()
     }
 
+    /// Has this rank failed, or another that has said so? Then these ranks do nothing together any more; others of the same communicator can be made.
+    pub fn has_failed(&self) -> bool {
+        self.world.has_failed()
+    }
+
+    /// For a process that exits while this is still there, before MPI is ended by whoever began it: ranks wait for each other for a few seconds; those that do not come, and wait for this one, are told why it left.
+    /// Nothing is sent or received hereafter.
+    pub fn leave(&self, why: Option<&str>) {
+        self.world.leave(why);
+    }
+
     /// Ends all ranks at once, this one too.
     pub fn abort(&self, code: i32) -> ! {
         // SAFETY: our own communicator.

@@ -147,6 +147,11 @@ impl World {
         }
     }
 
+    /// Has this rank failed, or another that has said so?
+    pub(super) fn has_failed(&self) -> bool {
+        locked(&self.failures).as_mut().is_none_or(Failures::any)
+    }
+
     /// The process exits: tells the others, and lets them hear it before the launcher ends them.
     pub(super) fn leave_in_the_middle(&self) {
         if self.library.functions.is_idle() && is_running(self.library).unwrap_or(false) {
@@ -155,6 +160,21 @@ impl World {
                 end(self.library, true);
             }
         }
+    }
+
+    /// The process comes to its end, and whoever began MPI will end it: nothing may be under way then. Others may still wait for this rank, for a reason
+    /// that is given or not: they are told.
+    pub(super) fn leave(&self, why: Option<&str>) {
+        if !is_running(self.library).unwrap_or(false) {
+            return;
+        }
+        if let Some(why) = why {
+            self.fail(why);
+        }
+        if !self.has_failed() && self.part(true, PARTING).is_none() {
+            self.fail("has exited while others were waiting for it");
+        }
+        let _ = locked(&self.failures).take().is_none_or(Failures::stop);
     }
 
     /// A round was given up.
