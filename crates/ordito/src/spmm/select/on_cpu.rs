@@ -34,13 +34,18 @@ const SHARED: f64 = 4.0;
 const SHARED_FOR_ONE: f64 = 8.0;
 /// Of few columns of X groups save little, and this part of a row has to be shared besides: anything from 0.35 to 0.45 does as well.
 const SHARED_PART_FOR_FEW: f64 = 0.4;
-/// Places on diagonals that hold a nonzero, from which on rows are taken by diagonals: up to four columns (f32, f64), and of f32 at
-/// eight and sixteen. In f32 half full loses and 0.6 gains up to twice; in f64 0.67 loses and 0.8 gains. At eight and sixteen 0.9
-/// loses and 0.98 gains.
+/// Places on diagonals that hold a nonzero, from which on rows are taken by diagonals (f32, f64): where vectors hold several rows of X,
+/// that is up to four columns, and eight of f32. In f32 half full loses and 0.6 gains up to twice; in f64 0.67 loses and 0.8 gains.
 const DIAGONAL: [f64; 2] = [0.55, 0.75];
-const DIAGONAL_WIDE: f64 = 0.94;
-/// Rows shorter than this in the mean are not taken by diagonals: for one column, and for three and four. (For two they gain.)
-const LEAST_ON_DIAGONALS: [f64; 2] = [2.0, 2.5];
+const DIAGONAL_OF_EIGHT: f64 = 0.7;
+/// Rows of f64 shorter than this in the mean are not taken by diagonals: at 0.8 they lose half, at 1.9 they gain 1.4 times.
+const LEAST_ON_DIAGONALS: f64 = 1.5;
+/// The same for more columns, from so many bytes of a row of X up to so many: each row of X then is loaded once for all rows that share
+/// it, which takes long rows. 27 generated matrices on one thread, diagonals over the fastest other: rows of 12 to 100 nonzeros and at
+/// least 0.93 full 1.0 to 1.9, 0.87 full 0.7 to 1.0; rows of 5 to 9 nonzeros 0.6 to 1.1.
+const DIAGONAL_WIDE: f64 = 0.93;
+const LEAST_ON_DIAGONALS_WIDE: f64 = 11.0;
+const WIDE_X_ON_DIAGONALS: std::ops::RangeInclusive<usize> = 32..=256;
 /// Rows shorter than this in the mean, whose lengths change, are sorted rather than put into lanes for one column: 1.1 to 1.55 times
 /// as fast. With rows of one length lanes are faster: 1.3 times.
 const NEXT_TO_EMPTY: f64 = 1.75;
@@ -179,11 +184,13 @@ fn by_neighbours(
         );
         return (Rows::InGroups, why);
     }
-    let enough = match k {
-        1 if mean_length < LEAST_ON_DIAGONALS[0] => f64::INFINITY,
-        3 | 4 if mean_length < LEAST_ON_DIAGONALS[1] => f64::INFINITY,
-        1..=4 => DIAGONAL[usize::from(is_f64)],
-        8 | 16 if !is_f64 => DIAGONAL_WIDE,
+    let enough = match (k, is_f64) {
+        (1..=4, true) if mean_length < LEAST_ON_DIAGONALS => f64::INFINITY,
+        (1..=4, _) => DIAGONAL[usize::from(is_f64)],
+        (8, false) => DIAGONAL_OF_EIGHT,
+        _ if WIDE_X_ON_DIAGONALS.contains(&x_bytes) && mean_length >= LEAST_ON_DIAGONALS_WIDE => {
+            DIAGONAL_WIDE
+        }
         _ => f64::INFINITY,
     };
     if on_diagonals >= enough && simd == SimdLevel::Avx512 {
@@ -261,6 +268,10 @@ mod tests {
         );
         assert_eq!(
             [8, 16, 64].map(|k| chosen::<f32>("stencil5:60", k)),
+            ["diagonals-threads-chunks", "csr-threads-sorted", "csr-threads-nnz"]
+        );
+        assert_eq!(
+            [8, 32, 64].map(|k| chosen::<f64>("band:3000x20", k)),
             ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-nnz"]
         );
         assert_eq!(

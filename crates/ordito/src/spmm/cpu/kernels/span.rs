@@ -289,6 +289,10 @@ pub(crate) unsafe fn in_spans<S: Copy, V: Vectors<S>, const MOST: usize>(
             } else if const { MOST >= 4 && V::REGISTERS >= 8 } && most >= 4 && left >= 4 * wide {
                 apart::<S, V, _, _, 2>(work, Whole::<V::Wide, 4>::NEW, first);
                 first += 4 * wide;
+            } else if const { MOST >= 4 && V::REGISTERS >= 8 } && most >= 4 && left >= 3 * wide {
+                // K = 24 in f64: two and one would walk the rows of A twice.
+                apart::<S, V, _, _, 4>(work, Whole::<V::Wide, 3>::NEW, first);
+                first += 3 * wide;
             } else if const { V::REGISTERS >= 8 } && left >= 2 * wide {
                 apart::<S, V, _, _, 4>(work, Whole::<V::Wide, 2>::NEW, first);
                 first += 2 * wide;
