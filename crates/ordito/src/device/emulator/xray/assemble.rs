@@ -63,6 +63,8 @@ pub(crate) fn assemble(
         caches: CacheCounts {
             l2_read_sectors: second.read_sectors,
             l2_written_sectors: second.written_sectors,
+            l2_far_read_sectors: second.far_read_sectors,
+            l2_far_written_sectors: second.far_written_sectors,
             dram_read_bytes: second.dram_read_sectors * SECTOR_BYTES,
             dram_written_bytes: second.dram_written_sectors() * SECTOR_BYTES,
         },

@@ -1,6 +1,6 @@
 //! Counts what warps do while a launch runs, on one core.
 
-use crate::device::emulator::xray::banks::{least_wavefronts, wavefronts};
+use crate::device::emulator::xray::banks::wavefronts;
 use crate::device::emulator::xray::coalesce::Sectors;
 use crate::device::emulator::xray::converge::{Observer, bits, converge};
 use crate::device::emulator::xray::counts::{AccessCounts, BlockCounts};
@@ -179,8 +179,9 @@ impl Collector {
             Where::Shared => {
                 self.addresses.clear();
                 self.addresses.extend(events.iter().map(|event| event.address));
-                counts.wavefronts += wavefronts(lanes, bytes.into(), &self.addresses);
-                counts.least_wavefronts += least_wavefronts(bytes.into(), &self.addresses);
+                let wavefronts = wavefronts(lanes, bytes.into(), &self.addresses);
+                counts.wavefronts += wavefronts.taken;
+                counts.least_wavefronts += wavefronts.least;
             }
             _ => {}
         }
