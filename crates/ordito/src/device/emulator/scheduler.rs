@@ -17,12 +17,7 @@ use std::sync::{Mutex, PoisonError};
 /// Of a thread: enough for the local arrays of any sensible kernel. Pages that are not touched cost nothing.
 pub(crate) const KERNEL_STACK_BYTES: usize = 128 << 10;
 /// Below it lies a page that nobody may touch.
-const STACK_BYTES: usize = KERNEL_STACK_BYTES + STACK_RESERVE + DEPTHS * DEPTH_BYTES;
-/// Fibers begin at so many depths of their stacks, in turn. Stacks lie whole pages apart: if all began at the same depth, the lanes of a warp, which
-/// take turns, would push each other out of the same few lines of the first-level cache.
-const DEPTHS: usize = 8;
-/// About what a kernel that waits has on its stack.
-const DEPTH_BYTES: usize = 512;
+const STACK_BYTES: usize = KERNEL_STACK_BYTES + STACK_RESERVE;
 
 /// Why a fiber was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,10 +174,9 @@ impl<'a> Scheduler<'a> {
             self.stacks.take().map_err(|error| Fault::new(format!("no memory for a stack: {error}")))?;
         let range = stack.base().get() - STACK_BYTES..stack.base().get();
         let (state, call, arguments) = (self.state, self.call, self.arguments.as_mut_ptr());
-        let depth = self.workers.len() % DEPTHS;
         let fiber = Coroutine::with_stack(stack, move |fiber: &Fiber, ()| {
             // Nothing in here may need to be dropped: fibers are abandoned.
-            at_depth(depth, &mut || {
+            loop {
                 // SAFETY: while a fiber runs, the scheduler holds no reference to the state; each one here ends
                 // with its statement. The arguments are those of the kernel.
                 unsafe {
@@ -193,23 +187,11 @@ impl<'a> Scheduler<'a> {
                     }
                 }
                 fiber.suspend(Pause::Idle);
-            })
+            }
         });
         self.workers.push(Worker { fiber, stack: range });
         Ok(self.workers.len() - 1)
     }
-}
-
-/// Does it again and again, so many times [`DEPTH_BYTES`] down the stack.
-#[inline(never)]
-fn at_depth(depth: usize, run: &mut dyn FnMut()) -> Infallible {
-    let room = std::hint::black_box([0_u8; DEPTH_BYTES - 64]); // and what a call takes
-    while depth == 0 {
-        run();
-    }
-    let never = at_depth(depth - 1, run);
-    std::hint::black_box(&room);
-    never
 }
 
 impl Drop for Scheduler<'_> {

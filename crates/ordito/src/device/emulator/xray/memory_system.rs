@@ -185,9 +185,14 @@ impl SecondLevel {
             Doing::Store | Doing::Atomic => {
                 self.written_sectors += 1;
                 self.far_written_sectors += u64::from(near != home);
-                // Copies in other parts are old now.
-                let others = self.parts.iter_mut().enumerate().filter(|&(part, _)| part != home);
-                others.for_each(|(_, part)| part.forget(sector));
+                // It passes the near part and stays there; copies in others are old now.
+                for (number, part) in self.parts.iter_mut().enumerate().filter(|&(part, _)| part != home) {
+                    if number == near {
+                        part.read(sector);
+                    } else {
+                        part.forget(sector);
+                    }
+                }
                 if doing == Doing::Store {
                     self.parts[home].write(sector)
                 } else {
@@ -265,7 +270,13 @@ mod tests {
         assert_eq!((level.read_sectors, level.dram_read_sectors), (2 * sectors, sectors));
         assert_eq!(level.far_read_sectors, sectors / 2, "once each");
         level.run(&[all(Doing::Store), vec![]]);
-        assert_eq!(level.far_written_sectors, sectors / 2);
+        level.run(&[all(Doing::Load), vec![]]);
+        assert_eq!(
+            (level.far_written_sectors, level.far_read_sectors),
+            (sectors / 2, sectors / 2),
+            "they stay"
+        );
+        level.run(&[vec![], all(Doing::Store)]);
         level.run(&[all(Doing::Load), vec![]]);
         assert_eq!(level.far_read_sectors, sectors, "the copies were old");
         assert_eq!(level.dram_written_sectors(), sectors);
