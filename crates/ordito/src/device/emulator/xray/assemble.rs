@@ -5,14 +5,13 @@ use crate::device::emulator::memory::Allocation;
 use crate::device::emulator::source_lines::SourceLine;
 use crate::device::emulator::xray::coalesce::SECTOR_BYTES;
 use crate::device::emulator::xray::collector::{AccessSite, BlockSite, Counted, Sample};
-use crate::device::emulator::xray::converge::bits;
 use crate::device::emulator::xray::counts::{Access, Arithmetic, Space};
 use crate::device::emulator::xray::described::Described;
 use crate::device::emulator::xray::gpus::GpuModel;
 use crate::device::emulator::xray::instructions::{Mix, basic_blocks};
 use crate::device::emulator::xray::memory_system::{FoundAt, SecondLevel};
 use crate::device::emulator::xray::report::{CacheCounts, LaunchXray, LineAccess, LineBlocks, Picture};
-use crate::device::emulator::xray::trace::{Doing, Where};
+use crate::device::emulator::xray::trace::{Doing, Where, bits};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What one warp instruction asks of shared memory: 32 banks of 4 bytes each serve one word at a time.
 
-use crate::device::emulator::xray::converge::bits;
+use crate::device::emulator::xray::trace::bits;
 
 /// Banks of shared memory, each 4 bytes wide.
 pub(crate) const BANKS: usize = 32;

@@ -2,9 +2,9 @@
 
 use crate::device::emulator::xray::banks::wavefronts;
 use crate::device::emulator::xray::coalesce::Sectors;
-use crate::device::emulator::xray::converge::{Observer, bits, converge};
+use crate::device::emulator::xray::converge::{Observer, converge};
 use crate::device::emulator::xray::counts::{AccessCounts, BlockCounts};
-use crate::device::emulator::xray::trace::{Doing, Event, NOWHERE, WarpTrace, Where};
+use crate::device::emulator::xray::trace::{Doing, Event, NOWHERE, WarpTrace, Where, bits};
 
 /// What a warp asks of global memory, one sector of one instruction; or a barrier that it comes to.
 #[derive(Debug, Clone, Copy)]
