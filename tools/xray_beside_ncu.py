@@ -3,12 +3,17 @@
 
     python3 tools/xray_beside_ncu.py target/release/ordito --out measurements/xray.csv
         [--matrix NAME]… [--k 8] [--dtype f64] [--variant GLOB]… [--gemm 256] [--columns 358x5248] [--ncu ncu] [--quick]
+    python3 tools/xray_beside_ncu.py target/release/ordito --kept measurements/2026-11-18-h200/xray/beside-ncu.csv --out again.csv
 
 Every CUDA variant that the emulator runs is counted (`ordito xray --json`) and run once under `ncu` (`ordito verify --on cuda`,
 whose first launch of each kernel is looked at). One line of the table is one launch: each count beside ncu's, their ratio, the
 predicted and the measured time. At the end: how many exact counts are within 1 %, how many modelled ones within 25 %, predictions
 within 2 ×, and the rank correlation of predicted and measured times. ncu needs the right to read counters (root, or the driver's
-NVreg_RestrictProfilingToAdminUsers=0)."""
+NVreg_RestrictProfilingToAdminUsers=0). With `--kept` ncu's figures and the inputs are those of a table made before, and no GPU is needed; where NVRTC is
+not installed either, occupancy and so hits in L1 may differ from those of that table.
+
+What ncu's counters count: sectors of loads are also those of asynchronous copies; a sector that crosses between the two parts of L2 counts in
+both; an instruction counts although no lane takes part in it; passes and conflicts count what other traffic delays, about 1 % of the passes."""
 
 import argparse
 import csv
@@ -27,6 +32,10 @@ def total(name, field):
     return lambda launch: launch["totals"][name][field] * launch["factor"]
 
 
+def cached(field):
+    return lambda launch: launch["caches"][field] * launch["factor"]
+
+
 def add(*parts):
     return lambda launch: sum(part(launch) for part in parts)
 
@@ -35,7 +44,7 @@ EXACT = [
     ("ld_instructions", "smsp__inst_executed_op_global_ld.sum", total(LD, "instructions")),
     ("st_instructions", "smsp__inst_executed_op_global_st.sum", total(ST, "instructions")),
     ("ldgsts_instructions", "smsp__inst_executed_op_ldgsts.sum", total("global_copies", "instructions")),
-    ("ld_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", total(LD, "sectors")),
+    ("ld_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", add(total(LD, "sectors"), total("global_copies", "sectors"))),
     ("st_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", total(ST, "sectors")),
     ("shared_ld_instructions", "smsp__inst_executed_op_shared_ld.sum", total("shared_loads", "instructions")),
     ("shared_st_instructions", "smsp__inst_executed_op_shared_st.sum", total("shared_stores", "instructions")),
@@ -45,10 +54,10 @@ EXACT = [
      lambda launch: (launch["totals"]["shared_loads"]["wavefronts"] - launch["totals"]["shared_loads"]["least_wavefronts"]) * launch["factor"]),
 ]
 MODELLED = [
-    ("l2_read_sectors", "lts__t_sectors_op_read.sum", lambda launch: launch["caches"]["l2_read_sectors"] * launch["factor"]),
-    ("l2_write_sectors", "lts__t_sectors_op_write.sum", lambda launch: launch["caches"]["l2_written_sectors"] * launch["factor"]),
+    ("l2_read_sectors", "lts__t_sectors_op_read.sum", add(cached("l2_read_sectors"), cached("l2_far_read_sectors"))),
+    ("l2_write_sectors", "lts__t_sectors_op_write.sum", add(cached("l2_written_sectors"), cached("l2_far_written_sectors"))),
     ("l1_hit_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", total(LD, "l1_hits")),
-    ("dram_read_bytes", "dram__bytes_read.sum", lambda launch: launch["caches"]["dram_read_bytes"] * launch["factor"]),
+    ("dram_read_bytes", "dram__bytes_read.sum", cached("dram_read_bytes")),
     ("instructions", "smsp__inst_executed.sum", lambda launch: launch["totals"]["instructions"] * launch["factor"]),
     ("active_lanes", "smsp__thread_inst_executed_per_inst_executed.ratio", lambda launch: launch["totals"]["active_lanes"]),
 ]
@@ -100,6 +109,20 @@ def profiled(ncu, command, timeout):
     return found
 
 
+def kept(path):
+    """Launches of a table made before, by input, type of numbers and variant, in their order; as `profiled` gives them."""
+    found = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            values = {metric: number(row.get(f"{name}_ncu", "")) for name, metric, _ in EXACT + MODELLED}
+            values |= {metric: None for metric in OTHER}
+            values["seconds"] = number(row["measured_s"])
+            values["launch__registers_per_thread"] = number(row["registers"])
+            values["smsp__inst_executed_op_local_ld.sum"] = number(row["local_ld"])
+            found.setdefault((row["op"], row["input"], row["dtype"], row["variant"]), []).append((row["kernel"], values))
+    return found
+
+
 def ratio(ours, theirs):
     if ours is None or theirs is None:
         return None
@@ -142,8 +165,11 @@ def rows_of(arguments, operation, operand, options):
         one = json.loads(line)
         if not one["launches"]:
             continue
-        command = [ordito, "verify", operation, operand, *options, *dtype, "--variant", one["variant"], "--on", "cuda"]
-        seen = profiled(arguments.ncu, command, arguments.timeout)
+        if arguments.kept:
+            seen = arguments.table.get((operation, operand, one["dtype"], one["variant"]), [])
+        else:
+            command = [ordito, "verify", operation, operand, *options, *dtype, "--variant", one["variant"], "--on", "cuda"]
+            seen = profiled(arguments.ncu, command, arguments.timeout)
         for launch in one["launches"]:
             index = next((index for index, (name, _) in enumerate(seen) if name == launch["entry"]), None)
             if index is None:
@@ -173,6 +199,9 @@ def summary(rows):
     print(f"exact counts within 1 %: {within(EXACT, 0.01)}")
     for name in EXACT:
         print(f"    {name[0]}: {within([name], 0.01)}")
+    delayed = [abs(row["shared_ld_conflicts_xray"] - row["shared_ld_conflicts_ncu"]) <= 0.01 * row["shared_ld_wavefronts_ncu"]
+               for row in rows if row.get("shared_ld_wavefronts_ncu") is not None and row.get("shared_ld_conflicts_ncu") is not None]
+    print(f"    shared_ld_conflicts, of the passes: {sum(delayed)} of {len(delayed)}")
     print(f"modelled counts within 25 %: {within(MODELLED, 0.25)}")
     for name in MODELLED:
         print(f"    {name[0]}: {within([name], 0.25)}")
@@ -197,12 +226,18 @@ def main():
     parser.add_argument("--dtype", default="f64")
     parser.add_argument("--variant", action="append")
     parser.add_argument("--ncu", default="ncu")
+    parser.add_argument("--kept", type=pathlib.Path, help="a table made before: its inputs, and ncu's figures from it")
     parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--quick", action="store_true", help="one small matrix, nothing else")
     arguments = parser.parse_args()
     arguments.matrix = arguments.matrix or (["stencil27:20"] if arguments.quick else ["stencil27:48", "powerlaw:60000x16"])
     arguments.gemm = arguments.gemm or ([] if arguments.quick or arguments.variant else ["256"])
     arguments.columns = arguments.columns or ([] if arguments.quick or arguments.variant else ["358x5248"])
+    if arguments.kept:
+        arguments.table = kept(arguments.kept)
+        operands = {operation: list(dict.fromkeys(operand for op, operand, _, _ in arguments.table if op == operation)) for operation in ("spmm", "gemm", "columns")}
+        arguments.matrix, arguments.gemm, arguments.columns = operands.values()
+        arguments.dtype = next(iter(arguments.table))[2]
     rows, fields = [], {}
     for operation, operand, options in cases(arguments):
         for row in rows_of(arguments, operation, operand, options):

@@ -14,7 +14,8 @@ use std::path::PathBuf;
   ordito check my.cu --launch 'saxpy<<<(4),(128)>>>(n=512, a=2.0f, x=f32[512], y=f32[512])'
 
 Found are: accesses out of bounds and misaligned, races on global and shared memory, shared memory that
-nobody wrote, barriers that not all threads come to, results that depend on the order of threads.
+nobody wrote, barriers that not all threads of a block come to (some have ended, or came to another one),
+results that depend on the order of threads.
 
 An argument is a number as in C, or an array: f32[1000] (also f64, i8 … u64), filled with numbers between 0 and 1
 (whole numbers with 0), f32[1000]=2.5 with this number, u32[1000]=index with 0, 1, 2 …

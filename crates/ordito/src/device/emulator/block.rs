@@ -14,6 +14,11 @@ pub(crate) struct Block {
     arrived: [usize; 4],
     /// How many of them brought a predicate that holds.
     holding: usize,
+    /// Where the first of them called it, and whether others came to another call.
+    site: usize,
+    sites_differ: bool,
+    /// The last barrier that opened was not one call that all threads of the block came to.
+    pub(crate) diverged: bool,
     result: u32,
     /// Where each thread waits.
     waits: Vec<Wait>,
@@ -58,6 +63,9 @@ impl Block {
             live: threads,
             arrived: [0; 4],
             holding: 0,
+            site: 0,
+            sites_differ: false,
+            diverged: false,
             result: 0,
             waits: vec![nowhere; threads],
         }
@@ -69,6 +77,7 @@ impl Block {
             warp.start_block(self.threads - first);
         }
         (self.live, self.arrived, self.holding) = (self.threads, [0; 4], 0);
+        (self.sites_differ, self.diverged) = (false, false);
     }
 
     pub(crate) fn all_ended(&self) -> bool {
@@ -90,6 +99,10 @@ impl Block {
         let kind = kind as usize % BARRIERS.len();
         self.waits[thread] = Wait { what: BARRIERS[kind], mask: None, from };
         self.warps[thread / 32].at_barrier |= 1 << (thread % 32);
+        if self.arrived == [0; 4] {
+            self.site = from;
+        }
+        self.sites_differ |= self.site != from;
         self.arrived[kind] += 1;
         self.holding += usize::from(predicate);
         self.open_barrier(clock) && self.go_on(thread)
@@ -109,7 +122,8 @@ impl Block {
             3 => u32::from(self.holding > 0),
             _ => self.holding as u32,
         };
-        (self.arrived, self.holding) = ([0; 4], 0);
+        self.diverged = self.sites_differ || self.live < self.threads;
+        (self.arrived, self.holding, self.sites_differ) = ([0; 4], 0, false);
         for warp in &mut self.warps {
             warp.ready |= warp.at_barrier;
             warp.at_barrier = 0;
@@ -175,11 +189,19 @@ impl Block {
         true
     }
 
-    /// Who waits for what, when nobody can go on.
+    fn is_live(&self, thread: usize) -> bool {
+        self.warps[thread / 32].live >> (thread % 32) & 1 == 1
+    }
+
+    /// The first thread that has ended.
+    pub(crate) fn first_ended(&self) -> Option<usize> {
+        (0..self.threads).find(|&thread| !self.is_live(thread))
+    }
+
+    /// Who waits for what, when nobody can go on; or who waited for what, when a barrier has just opened.
     pub(crate) fn waiting(&self) -> Vec<Waiting> {
         let mut found: BTreeMap<Wait, (usize, usize)> = BTreeMap::new();
-        let live = |thread: usize| self.warps[thread / 32].live >> (thread % 32) & 1 == 1;
-        for thread in (0..self.threads).filter(|&thread| live(thread)) {
+        for thread in (0..self.threads).filter(|&thread| self.is_live(thread)) {
             found.entry(self.waits[thread]).or_insert((thread, 0)).1 += 1;
         }
         let mut found: Vec<_> =
@@ -205,8 +227,21 @@ mod tests {
         for thread in 0..39 {
             assert!(!block.barrier(thread, 2, true, 0, &mut clock));
         }
+        assert!(!block.diverged);
         block.exit(39, &mut clock).unwrap();
         assert_eq!(block.barrier_result(), 1, "all that live");
+        assert!(block.diverged, "one never came");
+        assert_eq!((block.first_ended(), block.ended()), (Some(39), 1));
+    }
+
+    #[test]
+    fn two_calls_are_not_one_barrier() {
+        let (mut block, mut clock) = (Block::new(2), Clock::new(2));
+        for (sites, diverged) in [([10, 10], false), ([10, 20], true), ([20, 20], false)] {
+            assert!(!block.barrier(0, 0, false, sites[0], &mut clock));
+            assert!(block.barrier(1, 0, false, sites[1], &mut clock));
+            assert_eq!(block.diverged, diverged, "{sites:?}");
+        }
     }
 
     #[test]

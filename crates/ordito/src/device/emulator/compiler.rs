@@ -28,6 +28,8 @@ const FLAGS: &[&str] = &[
     "-U_FORTIFY_SOURCE",
     "-ffp-contract=off",
     "-fstack-usage",
+    // A barrier in the source stays one call: by that it is seen that threads came to different ones.
+    "-fno-thread-jumps",
     "-w",
 ];
 /// Local variables of one function: more than that is refused. Recursion is another matter, and found when it happens.
@@ -40,7 +42,7 @@ const CHECKS: &str =
 /// program would end. -O2 unrolls what the source asks for, as a compiler for GPUs does. What is copied whole stays whole (no sra, fre
 /// and pre): on a GPU it is one access. Blocks stay as they are in the source, and in its order: by that, lanes of a warp find
 /// together again. One operation on numbers is one instruction.
-const COUNTED: [&str; 17] = [
+const COUNTED: [&str; 16] = [
     "-fsanitize=thread,integer-divide-by-zero",
     "-fsanitize-coverage=trace-pc",
     "-O2",
@@ -48,7 +50,6 @@ const COUNTED: [&str; 17] = [
     "-fno-reorder-blocks-and-partition",
     // Else what tells of a function's last block would be told to come from who called the function.
     "-fno-optimize-sibling-calls",
-    "-fno-thread-jumps",
     "-fno-crossjumping",
     "-fno-tree-tail-merge",
     "-fno-split-paths",

@@ -33,7 +33,13 @@
 #define __constant__ static const
 // Shared memory is what is not initialised: the part of the library from __bss_start to _end. (A section of its
 // own would be clearer, but compilers ignore that attribute in templates.)
+// What nobody writes is a constant to a compiler, and a read of it gone before anybody could check it; not where it is `used`. Counting
+// leaves out what a compiler for GPUs leaves out.
+#ifdef EMULATOR_XRAY
 #define __shared__ static
+#else
+#define __shared__ static __attribute__((used))
+#endif
 #define __grid_constant__
 #define DYNAMIC_SHARED(type, name) type* const name = reinterpret_cast<type*>(emulator_dynamic_shared())
 

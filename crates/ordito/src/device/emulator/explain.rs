@@ -120,7 +120,19 @@ impl State {
     /// Nobody can go on.
     #[cold]
     pub(crate) fn deadlock(&self) -> Fault {
-        let mut fault = Fault::new(format!("deadlock in {}: ", self.shape.name_block(self.block_number)));
+        self.who_waits("deadlock")
+    }
+
+    /// A barrier opened that not all threads came to. GPUs from Volta on go on as well, where the others have ended or came to another
+    /// barrier; CUDA allows it in conditional code only where the condition is the same for the whole block.
+    #[cold]
+    pub(crate) fn divergent_barrier(&self) -> Fault {
+        self.who_waits("divergent barrier")
+            .text(": all threads of a block must come to the same __syncthreads")
+    }
+
+    fn who_waits(&self, what: &str) -> Fault {
+        let mut fault = Fault::new(format!("{what} in {}: ", self.shape.name_block(self.block_number)));
         for (number, waiting) in self.block.waiting().iter().enumerate() {
             let (count, verb) =
                 (waiting.count, if waiting.count == 1 { "thread waits" } else { "threads wait" });
@@ -130,11 +142,12 @@ impl State {
                 .at(waiting.wait.from)
                 .text(format!(" (first: {})", self.shape.name_thread(waiting.first)));
         }
-        match self.block.ended() {
-            0 => fault,
-            1 => fault.text(", 1 has ended"),
-            ended => fault.text(format!(", {ended} have ended")),
-        }
+        let Some(first) = self.block.first_ended() else { return fault };
+        let ended = match self.block.ended() {
+            1 => "1 has".into(),
+            ended => format!("{ended} have"),
+        };
+        fault.text(format!(", {ended} ended (first: {})", self.shape.name_thread(first)))
     }
 }
 

@@ -173,8 +173,10 @@ unsafe extern "C" fn collective(
 unsafe extern "C" fn barrier(state: *mut State, kind: u32, value: u32, from: usize) -> u32 {
     // SAFETY: as in `collective`.
     unsafe {
-        if !(*state).barrier(kind, value != 0, from) {
-            suspend(state, Pause::Waiting);
+        match (*state).barrier(kind, value != 0, from) {
+            Ok(true) => {}
+            Ok(false) => suspend(state, Pause::Waiting),
+            Err(fault) => stop(state, fault),
         }
         (*state).barrier_result()
     }

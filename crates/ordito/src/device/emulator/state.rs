@@ -215,8 +215,10 @@ impl State {
     /// The present thread has returned from the kernel.
     pub(crate) fn exit(&mut self) {
         self.steps = 0;
-        if let Err(missing) = self.block.exit(self.thread, &mut self.clock) {
-            self.fault = Some(self.missing(&missing, 0));
+        match self.block.exit(self.thread, &mut self.clock) {
+            Err(missing) => self.fault = Some(self.missing(&missing, 0)),
+            Ok(()) if self.diverged() => self.fault = Some(self.divergent_barrier()),
+            Ok(()) => {}
         }
     }
 
@@ -376,13 +378,23 @@ impl State {
         self.block.collective_result(self.thread)
     }
 
+    /// The barrier that just opened was not one call that all threads came to. Where launches are counted that is no fault: the compiler
+    /// may have made several calls of one there.
+    fn diverged(&self) -> bool {
+        self.block.diverged && self.tracer.is_none()
+    }
+
     /// A barrier of the block; `true` when the thread need not wait.
-    pub(crate) fn barrier(&mut self, kind: u32, predicate: bool, from: usize) -> bool {
+    pub(crate) fn barrier(&mut self, kind: u32, predicate: bool, from: usize) -> Result<bool, Fault> {
         self.steps = 0;
         if let Some(tracer) = &mut self.tracer {
             tracer.barrier(self.thread, from);
         }
-        self.block.barrier(self.thread, kind, predicate, from, &mut self.clock)
+        let opened = self.block.barrier(self.thread, kind, predicate, from, &mut self.clock);
+        if opened && self.diverged() {
+            return Err(self.divergent_barrier());
+        }
+        Ok(opened)
     }
 
     pub(crate) fn barrier_result(&self) -> u32 {

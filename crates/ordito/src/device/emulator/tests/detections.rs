@@ -208,30 +208,6 @@ fn shared_memory_out_of_bounds() {
 }
 
 #[test]
-fn a_barrier_that_not_all_threads_come_to() {
-    if no_compiler() {
-        return;
-    }
-    let body = r#"
-extern "C" __global__ void k(int* y) {
-    if (threadIdx.x == 40) return;
-    if (threadIdx.x < 3)
-        __syncwarp();
-    __syncthreads();
-}"#;
-    assert_says(
-        &fault_of(body, 64, &[0]),
-        &[
-            "deadlock in block (0,0,0): 3 threads wait at __syncwarp(mask 0xffffffff) at k.cu:6 (first: thread (0,0,0))",
-            "60 threads wait at __syncthreads at k.cu:7 (first: thread (3,0,0)), 1 has ended",
-        ],
-    );
-    let kinds = "extern \"C\" __global__ void k(int* y) { if (threadIdx.x) __syncthreads(); else __syncthreads_or(1); }";
-    assert_says(&fault_of(kinds, 2, &[0]), &["deadlock", "at __syncthreads at", "at __syncthreads_or at"]);
-    still_works();
-}
-
-#[test]
 fn lanes_of_a_mask_that_never_come_and_masks_without_the_caller() {
     if no_compiler() {
         return;
@@ -269,6 +245,20 @@ fn shared_memory_that_nobody_wrote() {
             "k.cu:6",
         ],
     );
+    // What nobody ever writes is no constant either.
+    for declared in ["__shared__ int part[64];", "__shared__ __align__(16) int part[64];"] {
+        let body = format!(
+            "extern \"C\" __global__ void k(int* y) {{\n    {declared}\n    y[threadIdx.x] = part[threadIdx.x];\n}}"
+        );
+        assert_says(&fault_of(&body, 64, &[0; 64]), &["uninitialised", "thread (0,0,0)", "k.cu:4"]);
+    }
+    let body = "template <int N> __device__ int first() { __shared__ int part[N]; return part[0]; }\n__shared__ int one;\nextern \"C\" __global__ void k(int* y) {\n    y[0] = WHAT;\n}";
+    for what in ["first<3>()", "one", "(threadIdx.x ? one = 1 : 0) + one"] {
+        assert_says(
+            &fault_of(&body.replace("WHAT", what), 1, &[0]),
+            &["uninitialised shared memory: 4 bytes"],
+        );
+    }
     // What a block leaves behind is nothing to the next.
     let body = "extern \"C\" __global__ void k(int* y) { __shared__ int v; if (blockIdx.x == 0) v = 1; y[blockIdx.x] = v; }";
     assert_says(

@@ -1,5 +1,6 @@
 //! Small kernels: what must work, and what must be found.
 
+mod barriers;
 mod detections;
 mod features;
 mod orders;

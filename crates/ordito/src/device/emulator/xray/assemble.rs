@@ -5,14 +5,13 @@ use crate::device::emulator::memory::Allocation;
 use crate::device::emulator::source_lines::SourceLine;
 use crate::device::emulator::xray::coalesce::SECTOR_BYTES;
 use crate::device::emulator::xray::collector::{AccessSite, BlockSite, Counted, Sample};
-use crate::device::emulator::xray::converge::bits;
 use crate::device::emulator::xray::counts::{Access, Arithmetic, Space};
 use crate::device::emulator::xray::described::Described;
 use crate::device::emulator::xray::gpus::GpuModel;
 use crate::device::emulator::xray::instructions::{Mix, basic_blocks};
 use crate::device::emulator::xray::memory_system::{FoundAt, SecondLevel};
 use crate::device::emulator::xray::report::{CacheCounts, LaunchXray, LineAccess, LineBlocks, Picture};
-use crate::device::emulator::xray::trace::{Doing, Where};
+use crate::device::emulator::xray::trace::{Doing, Where, bits};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -63,6 +62,8 @@ pub(crate) fn assemble(
         caches: CacheCounts {
             l2_read_sectors: second.read_sectors,
             l2_written_sectors: second.written_sectors,
+            l2_far_read_sectors: second.far_read_sectors,
+            l2_far_written_sectors: second.far_written_sectors,
             dram_read_bytes: second.dram_read_sectors * SECTOR_BYTES,
             dram_written_bytes: second.dram_written_sectors() * SECTOR_BYTES,
         },

@@ -1,27 +1,60 @@
 //! What one warp instruction asks of shared memory: 32 banks of 4 bytes each serve one word at a time.
 
+use crate::device::emulator::xray::trace::bits;
+
 /// Banks of shared memory, each 4 bytes wide.
 pub(crate) const BANKS: usize = 32;
 const WORD_BYTES: u64 = 4;
 
-/// Passes over shared memory that an instruction takes, whose lanes touch so many bytes at these places of it. In one pass every
-/// bank serves one word, to all lanes that want it. Of wider accesses lanes take turns: halves of a warp for 8 bytes, quarters for
-/// 16; but where the whole warp wants no two words of a bank, one pass serves it.
-pub(crate) fn wavefronts(lanes: u32, bytes: u64, addresses: &[u64]) -> u64 {
+/// Passes over shared memory that one instruction takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Wavefronts {
+    pub(crate) taken: u64,
+    /// Without conflicts; what is taken beyond it are conflicts.
+    pub(crate) least: u64,
+}
+
+/// Of an instruction whose lanes touch so many bytes at these places. In one pass every bank serves one word, to all lanes that want
+/// it, and 128 bytes go back. So wider accesses are served in turns: halves of a warp for 8 bytes, quarters for 16. Two turns are one where
+/// in every pair of lanes (i and i ^ 1, or else in every pair i and i ^ 2) both want the same or one wants nothing: then lanes share
+/// what goes back. (NVIDIA's forum, "Unexpected shared memory bank conflict", 2019; counts of an H200 agree.)
+pub(crate) fn wavefronts(lanes: u32, bytes: u64, addresses: &[u64]) -> Wavefronts {
     let words = bytes.div_ceil(WORD_BYTES).max(1);
-    let whole = passes(addresses, bytes);
-    if words == 1 || whole == 1 {
-        return whole;
+    if words == 1 {
+        return Wavefronts { taken: passes(addresses, bytes), least: u64::from(!addresses.is_empty()) };
     }
-    let lanes_at_once = (BANKS as u64 / words).max(1) as u32;
-    let (mut sum, mut next) = (0, 0);
-    for first in (0..32).step_by(lanes_at_once as usize) {
-        let turn = if lanes_at_once == 32 { u32::MAX } else { ((1 << lanes_at_once) - 1) << first };
-        let count = (lanes & turn).count_ones() as usize;
-        sum += passes(&addresses[next..next + count], bytes);
-        next += count;
+    let turn = (BANKS as u64 / words.next_power_of_two()).max(1) as u32;
+    let mut found = Wavefronts::default();
+    let mut rest = addresses;
+    for first in (0..32).step_by(2 * turn as usize) {
+        let pair = lanes & (mask(2 * turn) << first);
+        let (both, behind) = rest.split_at(pair.count_ones() as usize);
+        let early = (pair & mask(turn) << first).count_ones() as usize;
+        let turns = if shared_by_pairs(pair, both) { [both, &[]] } else { both.split_at(early).into() };
+        for turn in turns.into_iter().filter(|turn| !turn.is_empty()) {
+            found.taken += passes(turn, bytes);
+            found.least += 1;
+        }
+        rest = behind;
     }
-    sum
+    found
+}
+
+/// The lowest so many lanes.
+fn mask(lanes: u32) -> u32 {
+    if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 }
+}
+
+/// Lanes share what they want with their neighbours, or else with those two farther; one address for each bit of `lanes`.
+fn shared_by_pairs(lanes: u32, addresses: &[u64]) -> bool {
+    let mut wanted = [0; 32];
+    bits(lanes).zip(addresses).for_each(|(lane, &address)| wanted[lane] = address);
+    [1, 2].into_iter().any(|distance| {
+        bits(lanes).all(|lane| {
+            let other = lane ^ distance;
+            lanes >> other & 1 == 0 || wanted[other] == wanted[lane]
+        })
+    })
 }
 
 /// The most words that any bank has to serve.
@@ -60,21 +93,17 @@ fn passes_in_conflict(addresses: &[u64], bytes: u64) -> u64 {
     counts.into_iter().max().unwrap_or(0) as u64
 }
 
-/// Passes without conflicts: as many bytes at a time as all banks have.
-pub(crate) fn least_wavefronts(bytes: u64, addresses: &[u64]) -> u64 {
-    let rising = addresses.windows(2).all(|pair| pair[0] < pair[1]);
-    let is_new = |index: &usize| rising || !addresses[..*index].contains(&addresses[*index]);
-    let distinct = (0..addresses.len()).filter(is_new).count() as u64;
-    (distinct * bytes).div_ceil(BANKS as u64 * WORD_BYTES)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(bytes: u64, address: impl Fn(u64) -> u64) -> u64 {
-        let addresses: Vec<u64> = (0..32).map(address).collect();
-        wavefronts(u32::MAX, bytes, &addresses)
+        among(u32::MAX, bytes, address).taken
+    }
+
+    fn among(lanes: u32, bytes: u64, address: impl Fn(u64) -> u64) -> Wavefronts {
+        let addresses: Vec<u64> = bits(lanes).map(|lane| address(lane as u64)).collect();
+        wavefronts(lanes, bytes, &addresses)
     }
 
     #[test]
@@ -86,25 +115,33 @@ mod tests {
             assert_eq!(of(4, |lane| 4 * stride * lane), passes, "stride {stride}");
         }
         assert_eq!(of(1, |lane| lane), 1, "bytes of the same words");
+        assert_eq!(among(u32::MAX, 4, |lane| 128 * lane), Wavefronts { taken: 32, least: 1 });
+        assert_eq!(wavefronts(0, 4, &[]), Wavefronts::default());
     }
 
     #[test]
     fn wide_accesses_take_turns() {
-        assert_eq!(of(8, |lane| 8 * lane), 2);
-        assert_eq!(of(16, |lane| 16 * lane), 4);
-        assert_eq!(of(8, |_| 8), 1, "broadcast");
+        for (bytes, turns) in [(8, 2), (16, 4)] {
+            assert_eq!(
+                among(u32::MAX, bytes, |lane| bytes * lane),
+                Wavefronts { taken: turns, least: turns }
+            );
+        }
         assert_eq!(of(8, |lane| 16 * lane), 4);
-        assert_eq!(
-            wavefronts(0xffff, 8, &(0..16).map(|lane| 8 * lane).collect::<Vec<_>>()),
-            1,
-            "half a warp"
-        );
+        assert_eq!(among(0xffff, 8, |lane| 8 * lane), Wavefronts { taken: 1, least: 1 }, "half a warp");
     }
 
     #[test]
-    fn conflicts_are_what_is_beyond_the_least() {
-        let row: Vec<u64> = (0..32).map(|lane| 8 * lane).collect();
-        assert_eq!(least_wavefronts(8, &row), 2);
-        assert_eq!(least_wavefronts(4, &[0; 32]), 1);
+    fn turns_become_one_where_pairs_of_lanes_share() {
+        assert_eq!((of(8, |_| 8), of(16, |_| 16)), (1, 2), "broadcast");
+        assert_eq!((of(8, |lane| 8 * (lane / 2)), of(16, |lane| 16 * (lane / 2))), (1, 2), "neighbours");
+        assert_eq!(of(8, |lane| 8 * (lane / 4 * 2 + lane % 2)), 1, "every other");
+        assert_eq!(of(8, |lane| 8 * (lane % 16)), 2, "the same, but in the other half");
+        // The lanes of a tree: what halves want lies in the same banks, and is a conflict where it was one turn.
+        let conflict = Wavefronts { taken: 2, least: 1 };
+        assert_eq!(among(0x0303_0303, 8, |lane| 8 * lane), conflict);
+        assert_eq!(among(0x5555_5555, 8, |lane| 8 * lane), conflict);
+        assert_eq!(among(0x0f0f_0f0f, 8, |lane| 8 * lane), Wavefronts { taken: 2, least: 2 });
+        assert_eq!(among(0x0000_ffff, 8, |lane| 256 * lane), Wavefronts { taken: 16, least: 1 });
     }
 }

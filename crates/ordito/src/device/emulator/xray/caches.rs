@@ -64,6 +64,14 @@ impl Cache {
         hit
     }
 
+    /// The sector is there no more, if it was; it was not written here.
+    pub(crate) fn forget(&mut self, sector: u64) {
+        let number = sector / SECTORS_PER_LINE;
+        let start = self.set(number);
+        let line = self.lines[start..start + self.ways].iter_mut().find(|line| line.tag == number + 1);
+        line.into_iter().for_each(|line| line.present &= !bit_of(sector));
+    }
+
     /// Sectors that memory does not have yet.
     pub(crate) fn dirty(&self) -> u64 {
         self.lines.iter().map(|line| u64::from(line.dirty.count_ones())).sum()
@@ -130,6 +138,8 @@ mod tests {
         assert!(!cache.read(0) && cache.read(0));
         assert!(!cache.read(1), "the same line, another sector");
         assert!(cache.has(1) && !cache.has(2));
+        cache.forget(1);
+        assert!(!cache.has(1) && cache.has(0));
     }
 
     #[test]

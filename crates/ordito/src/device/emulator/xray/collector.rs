@@ -1,10 +1,10 @@
 //! Counts what warps do while a launch runs, on one core.
 
-use crate::device::emulator::xray::banks::{least_wavefronts, wavefronts};
+use crate::device::emulator::xray::banks::wavefronts;
 use crate::device::emulator::xray::coalesce::Sectors;
-use crate::device::emulator::xray::converge::{Observer, bits, converge};
+use crate::device::emulator::xray::converge::{Observer, converge};
 use crate::device::emulator::xray::counts::{AccessCounts, BlockCounts};
-use crate::device::emulator::xray::trace::{Doing, Event, NOWHERE, WarpTrace, Where};
+use crate::device::emulator::xray::trace::{Doing, Event, NOWHERE, WarpTrace, Where, bits};
 
 /// What a warp asks of global memory, one sector of one instruction; or a barrier that it comes to.
 #[derive(Debug, Clone, Copy)]
@@ -179,8 +179,9 @@ impl Collector {
             Where::Shared => {
                 self.addresses.clear();
                 self.addresses.extend(events.iter().map(|event| event.address));
-                counts.wavefronts += wavefronts(lanes, bytes.into(), &self.addresses);
-                counts.least_wavefronts += least_wavefronts(bytes.into(), &self.addresses);
+                let wavefronts = wavefronts(lanes, bytes.into(), &self.addresses);
+                counts.wavefronts += wavefronts.taken;
+                counts.least_wavefronts += wavefronts.least;
             }
             _ => {}
         }

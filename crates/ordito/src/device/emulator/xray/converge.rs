@@ -6,7 +6,7 @@
 //! of a branch meet behind it: as on a GPU, whose compiler puts the points where lanes wait for each other there. In a block
 //! all lanes do the same things in the same order, so that the first access of each is one instruction, and the second, and so on.
 
-use crate::device::emulator::xray::trace::{Event, LANES, NOWHERE, WarpTrace, Where};
+use crate::device::emulator::xray::trace::{Event, LANES, NOWHERE, WarpTrace, Where, bits};
 
 /// Who is told what the warp does.
 pub(crate) trait Observer {
@@ -97,17 +97,6 @@ pub(crate) fn converge(trace: &mut WarpTrace, observer: &mut impl Observer) {
         }
     }
     trace.lanes.iter_mut().for_each(Vec::clear);
-}
-
-/// The lanes of a mask, lowest first.
-pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (mask != 0).then(|| {
-            let lane = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
-            lane
-        })
-    })
 }
 
 #[cfg(test)]

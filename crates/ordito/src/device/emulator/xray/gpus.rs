@@ -26,8 +26,10 @@ pub struct GpuModel {
     pub shared_bytes: u64,
     /// Lines of a set of the first-level cache.
     pub l1_ways: u32,
-    /// The second level.
+    /// The second level: all of its parts.
     pub l2: CacheShape,
+    /// Parts of it, each near some of the multiprocessors.
+    pub l2_parts: u32,
     /// Sectors that memory moves at a time.
     pub dram_sectors: u64,
     /// Bytes in a second: memory, second level.
@@ -68,6 +70,7 @@ pub const SM_90: GpuModel = GpuModel {
     shared_bytes: 228 << 10,
     l1_ways: 8,
     l2: CacheShape { bytes: 60 << 20, ways: 16 },
+    l2_parts: 2,
     dram_sectors: 2,
     dram_bytes_per_s: 3.5e12,
     l2_bytes_per_s: 3.6e12,
@@ -95,6 +98,7 @@ pub const SM_80: GpuModel = GpuModel {
     shared_bytes: 164 << 10,
     l1_ways: 8,
     l2: CacheShape { bytes: 40 << 20, ways: 16 },
+    l2_parts: 2,
     dram_sectors: 2,
     dram_bytes_per_s: 1.2e12,
     l2_bytes_per_s: 2.1e12,

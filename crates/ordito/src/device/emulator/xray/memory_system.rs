@@ -2,9 +2,15 @@
 //!
 //! Blocks are dealt out to multiprocessors in turn, as many to each as it holds at a time. The warps of a multiprocessor take turns,
 //! an instruction each, and wait for each other at the barriers of their block; multiprocessors take turns at the second level. Loads look
-//! into the first level, which stores pass by. Caches are empty at first. A GPU does not take such exact turns: hits are a model.
+//! into the first level. Stores pass it by, and what they wrote is gone from it: on an H200 as many loads hit in CSR_Scalar v1, which reads its
+//! sum again after each store, as in v2, which does not.
+//!
+//! The second level has parts. A multiprocessor asks the part that is near; what has its home in another part, which memory hangs on, comes
+//! from there, and stays in both. (NVIDIA's forum, "NCU L2 metric understanding", 2026.) A profiler counts what crosses in both parts.
+//! Caches are empty at first. A GPU does not take such exact turns: hits are a model.
 
 use crate::device::emulator::xray::caches::{Cache, CacheShape};
+use crate::device::emulator::xray::coalesce::{LINE_BYTES, SECTOR_BYTES};
 use crate::device::emulator::xray::collector::{BARRIER, Request};
 use crate::device::emulator::xray::gpus::GpuModel;
 use crate::device::emulator::xray::trace::Doing;
@@ -106,7 +112,11 @@ impl FirstLevel {
         let hit = match request.doing {
             Doing::Load => self.cache.read(request.sector),
             // Asynchronous copies and atomics go past the first level.
-            Doing::Copy | Doing::Store | Doing::Atomic => false,
+            Doing::Copy => false,
+            Doing::Store | Doing::Atomic => {
+                self.cache.forget(request.sector);
+                false
+            }
         };
         if hit {
             found.at(request.site).l1_hits += 1;
@@ -119,22 +129,29 @@ impl FirstLevel {
 /// The second level and the memory behind it.
 #[derive(Debug)]
 pub(crate) struct SecondLevel {
-    cache: Cache,
+    parts: Vec<Cache>,
     dram_sectors: u64,
     pub(crate) dram_read_sectors: u64,
     pub(crate) read_sectors: u64,
     pub(crate) written_sectors: u64,
+    /// Of them those that crossed from one part to another.
+    pub(crate) far_read_sectors: u64,
+    pub(crate) far_written_sectors: u64,
     pub(crate) found: FoundAt,
 }
 
 impl SecondLevel {
     pub(crate) fn new(gpu: &GpuModel) -> Self {
+        let parts = gpu.l2_parts.max(1);
+        let shape = CacheShape { bytes: gpu.l2.bytes / u64::from(parts), ..gpu.l2 };
         SecondLevel {
-            cache: Cache::new(gpu.l2),
+            parts: (0..parts).map(|_| Cache::new(shape)).collect(),
             dram_sectors: gpu.dram_sectors.max(1),
             dram_read_sectors: 0,
             read_sectors: 0,
             written_sectors: 0,
+            far_read_sectors: 0,
+            far_written_sectors: 0,
             found: FoundAt::default(),
         }
     }
@@ -145,36 +162,44 @@ impl SecondLevel {
         const TURN: usize = 8;
         let longest = multiprocessors.iter().map(Vec::len).max().unwrap_or(0);
         for first in (0..longest).step_by(TURN) {
-            for requests in multiprocessors {
+            for (multiprocessor, requests) in multiprocessors.iter().enumerate() {
                 let turn = requests.len().min(first)..requests.len().min(first + TURN);
-                requests[turn].iter().for_each(|request| self.take(request));
+                let near = multiprocessor * self.parts.len() / multiprocessors.len();
+                requests[turn].iter().for_each(|request| self.take(request, near));
             }
         }
     }
 
-    fn take(&mut self, request: &Request) {
+    /// A request of a multiprocessor that is near this part.
+    fn take(&mut self, request: &Request, near: usize) {
         let Request { sector, site, doing, .. } = *request;
+        let home = self.home(sector);
         let hit = match doing {
             Doing::Load | Doing::Copy => {
                 self.read_sectors += 1;
-                let hit = self.cache.read(sector);
-                if !hit {
-                    self.fetch(sector);
+                self.parts[near].read(sector) || {
+                    self.far_read_sectors += u64::from(near != home);
+                    (near != home && self.parts[home].read(sector)) || self.fetch(sector, home)
                 }
-                hit
             }
-            Doing::Store => {
+            Doing::Store | Doing::Atomic => {
                 self.written_sectors += 1;
-                self.cache.write(sector)
-            }
-            Doing::Atomic => {
-                self.written_sectors += 1;
-                let hit = self.cache.read(sector);
-                if !hit {
-                    self.fetch(sector);
+                self.far_written_sectors += u64::from(near != home);
+                // It passes the near part and stays there; copies in others are old now.
+                for (number, part) in self.parts.iter_mut().enumerate().filter(|&(part, _)| part != home) {
+                    if number == near {
+                        part.read(sector);
+                    } else {
+                        part.forget(sector);
+                    }
                 }
-                self.cache.write(sector);
-                hit
+                if doing == Doing::Store {
+                    self.parts[home].write(sector)
+                } else {
+                    let hit = self.parts[home].read(sector) || self.fetch(sector, home);
+                    self.parts[home].write(sector);
+                    hit
+                }
             }
         };
         let found = self.found.at(site);
@@ -182,18 +207,24 @@ impl SecondLevel {
         found.l2_hits += u64::from(hit);
     }
 
-    /// Memory moves several sectors at a time.
-    fn fetch(&mut self, sector: u64) {
+    /// The part that memory of this sector hangs on: lines take turns. So where a buffer begins makes no difference.
+    fn home(&self, sector: u64) -> usize {
+        (sector * SECTOR_BYTES / LINE_BYTES) as usize % self.parts.len()
+    }
+
+    /// Memory moves several sectors at a time. `false`: it was no hit.
+    fn fetch(&mut self, sector: u64, home: usize) -> bool {
         let first = sector / self.dram_sectors * self.dram_sectors;
         for other in first..first + self.dram_sectors {
-            self.cache.read(other);
+            self.parts[home].read(other);
         }
         self.dram_read_sectors += self.dram_sectors;
+        false
     }
 
     /// Sectors that were written to memory, or will be once others want their place.
     pub(crate) fn dram_written_sectors(&self) -> u64 {
-        self.cache.written_back + self.cache.dirty()
+        self.parts.iter().map(|part| part.written_back + part.dirty()).sum()
     }
 }
 
@@ -216,6 +247,39 @@ mod tests {
         let missed = level.run(&streams, 2, &mut found);
         assert_eq!(missed.iter().map(|request| request.sector).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(found.get(7).l1_hits, 1);
+    }
+
+    #[test]
+    fn what_was_written_is_gone_from_the_first_level() {
+        let mut level = FirstLevel::new(SM_90.l1(0));
+        let mut found = FoundAt::default();
+        let store = Request { doing: Doing::Store, ..load(1) };
+        let missed = level.run(&[vec![load(1), load(1), store, load(1), load(2)]], 1, &mut found);
+        assert_eq!(missed.len(), 4);
+        assert_eq!(found.get(7).l1_hits, 1);
+    }
+
+    #[test]
+    fn half_of_all_sectors_cross_and_stay_near() {
+        let mut level = SecondLevel::new(&SM_90);
+        let sectors = 4 * 10_000;
+        let all = |doing| (0..sectors).map(|sector| Request { doing, ..load(sector) }).collect::<Vec<_>>();
+        for _ in 0..2 {
+            level.run(&[all(Doing::Load), vec![]]);
+        }
+        assert_eq!((level.read_sectors, level.dram_read_sectors), (2 * sectors, sectors));
+        assert_eq!(level.far_read_sectors, sectors / 2, "once each");
+        level.run(&[all(Doing::Store), vec![]]);
+        level.run(&[all(Doing::Load), vec![]]);
+        assert_eq!(
+            (level.far_written_sectors, level.far_read_sectors),
+            (sectors / 2, sectors / 2),
+            "they stay"
+        );
+        level.run(&[vec![], all(Doing::Store)]);
+        level.run(&[all(Doing::Load), vec![]]);
+        assert_eq!(level.far_read_sectors, sectors, "the copies were old");
+        assert_eq!(level.dram_written_sectors(), sectors);
     }
 
     #[test]

@@ -60,6 +60,10 @@ pub struct CacheCounts {
     pub l2_read_sectors: u64,
     /// Sectors that were written to it, atomics included.
     pub l2_written_sectors: u64,
+    /// Of them those that came from the part of the second level that is far: a profiler counts them in both parts.
+    pub l2_far_read_sectors: u64,
+    /// Of them those that went there.
+    pub l2_far_written_sectors: u64,
     /// Bytes that came from memory.
     pub dram_read_bytes: u64,
     /// Bytes that went there, or will once others want their place in the second level.

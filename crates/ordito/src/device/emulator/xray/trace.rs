@@ -72,3 +72,14 @@ impl WarpTrace {
         self.inside = [NOWHERE; LANES];
     }
 }
+
+/// The lanes of a mask, lowest first.
+pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let lane = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            lane
+        })
+    })
+}

@@ -35,6 +35,7 @@ fn any_number_of_cores_counts_the_same() {
     assert_eq!(one, three);
     assert_eq!((loads(&one).instructions, loads(&one).sectors), (8000, 32_000));
     assert_eq!((one.caches.dram_read_bytes, one.caches.dram_written_bytes), (1_024_000, 512_000));
+    assert_eq!((one.caches.l2_far_read_sectors, one.caches.l2_far_written_sectors), (16_000, 8_000), "half");
     assert_eq!((one.blocks, one.factor), (1000, 1.0));
 }
 
