@@ -9,7 +9,7 @@ use crate::simd::{Gather, Lanes, Vectors, fence, gather_apart};
 use crate::spmm::cpu::formats::Group;
 use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
 use crate::spmm::cpu::kernels::row_kernel::Operands;
-use crate::spmm::cpu::kernels::span::{ForSpan, Span, in_spans};
+use crate::spmm::cpu::kernels::span::{ForSpan, Span, at_a_time, in_spans};
 
 /// A times X for the groups `first..end`: a kernel to be run by `Machine::vectorized`.
 ///
@@ -36,11 +36,22 @@ impl<S: Scalar> Vectorized<S> for Groups<S> {
         let Operands { k, x_distance, epilogue, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            match (self.by_row, V::REGISTERS) {
-                (true, _) if x_distance == 1 => self.dot_products::<V, true>(),
+            match (self.by_row, x_distance) {
+                (true, 1) => self.dot_products::<V, true>(),
                 (true, _) => self.dot_products::<V, false>(),
-                (false, _) if const { V::REGISTERS >= 32 } => in_spans::<S, V, 8>(k, self.widest, &self),
-                (false, _) => in_spans::<S, V, 2>(k, 2, &self),
+                (false, _) => {
+                    let mut first = self.first;
+                    while first < self.end {
+                        let end = self.end.min(first.saturating_add(at_a_time::<S, V>(k)));
+                        let groups = Groups { first, end, ..self };
+                        if const { V::REGISTERS >= 32 } {
+                            in_spans::<S, V, 8>(k, self.widest, &groups);
+                        } else {
+                            in_spans::<S, V, 2>(k, 2, &groups);
+                        }
+                        first = end;
+                    }
+                }
             }
         }
         if epilogue.is_streaming() {

@@ -8,7 +8,7 @@ use crate::machine::Vectorized;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::simd::{Gather, Lanes, Vectors, fence, gather_apart, prefetch};
 use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
-use crate::spmm::cpu::kernels::span::{ForSpan, Span, SpanOfY, in_spans};
+use crate::spmm::cpu::kernels::span::{ForSpan, Span, SpanOfY, at_a_time, in_spans};
 use crate::spmm::cpu::partition::PIECE;
 
 /// Rows below this have one sum: the rows that follow are already under way while its additions wait for each other, and
@@ -149,7 +149,12 @@ impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             if k != 1 {
-                in_spans::<S, V, 8>(k, 8, &self);
+                let mut first = self.first;
+                while first < self.end {
+                    let end = self.end.min(first.saturating_add(at_a_time::<S, V>(k)));
+                    in_spans::<S, V, 8>(k, 8, &Rows { first, end, ..self });
+                    first = end;
+                }
             } else {
                 // Asked once, not in every row.
                 match (x_distance == 1 && self.narrow_columns, self.list.has_few_in_rows()) {

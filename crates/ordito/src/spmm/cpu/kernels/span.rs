@@ -175,11 +175,11 @@ impl<S: Copy, L: Lanes<S>> Span<S> for Part<S, L> {
     }
 }
 
-/// One whole register `L`, then the columns of `B`.
+/// `N` whole registers `L`, then the columns of `B`.
 #[derive(Clone, Copy)]
-pub(crate) struct Then<L, B>(PhantomData<L>, B);
+pub(crate) struct Then<L, const N: usize, B>(PhantomData<L>, B);
 
-impl<L, B> Then<L, B> {
+impl<L, const N: usize, B> Then<L, N, B> {
     #[inline(always)]
     pub(crate) fn new(rest: B) -> Self {
         Then(PhantomData, rest)
@@ -187,23 +187,23 @@ impl<L, B> Then<L, B> {
 }
 
 #[allow(clippy::undocumented_unsafe_blocks)] // as above
-impl<S: Copy, L: Lanes<S>, B: Span<S>> Span<S> for Then<L, B> {
-    type Numbers = (L, B::Numbers);
-    const REGISTERS: usize = 1 + B::REGISTERS;
+impl<S: Copy, L: Lanes<S>, const N: usize, B: Span<S>> Span<S> for Then<L, N, B> {
+    type Numbers = ([L; N], B::Numbers);
+    const REGISTERS: usize = N + B::REGISTERS;
 
     #[inline(always)]
     unsafe fn zero() -> Self::Numbers {
-        unsafe { (L::zero(), B::zero()) }
+        unsafe { (Whole::<L, N>::zero(), B::zero()) }
     }
     #[inline(always)]
     unsafe fn load(self, from: *const S) -> Self::Numbers {
-        unsafe { (L::load(from), self.1.load(from.add(L::COUNT))) }
+        unsafe { (Whole::<L, N>::NEW.load(from), self.1.load(from.add(N * L::COUNT))) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut S, numbers: Self::Numbers) {
         unsafe {
-            numbers.0.store(to);
-            self.1.store(to.add(L::COUNT), numbers.1);
+            Whole::<L, N>::NEW.store(to, numbers.0);
+            self.1.store(to.add(N * L::COUNT), numbers.1);
         }
     }
     #[inline(always)]
@@ -212,15 +212,15 @@ impl<S: Copy, L: Lanes<S>, B: Span<S>> Span<S> for Then<L, B> {
     }
     #[inline(always)]
     unsafe fn mul_add(value: S, x: Self::Numbers, sums: Self::Numbers) -> Self::Numbers {
-        unsafe { (L::splat(value).mul_add(x.0, sums.0), B::mul_add(value, x.1, sums.1)) }
+        unsafe { (Whole::<L, N>::mul_add(value, x.0, sums.0), B::mul_add(value, x.1, sums.1)) }
     }
     #[inline(always)]
     unsafe fn add(a: Self::Numbers, b: Self::Numbers) -> Self::Numbers {
-        unsafe { (a.0.add(b.0), B::add(a.1, b.1)) }
+        unsafe { (Whole::<L, N>::add(a.0, b.0), B::add(a.1, b.1)) }
     }
     #[inline(always)]
     unsafe fn mul(value: S, numbers: Self::Numbers) -> Self::Numbers {
-        unsafe { (numbers.0.mul(L::splat(value)), B::mul(value, numbers.1)) }
+        unsafe { (Whole::<L, N>::mul(value, numbers.0), B::mul(value, numbers.1)) }
     }
 }
 
@@ -264,6 +264,17 @@ impl<S, W: ForSpan<S>, P: Span<S>, const CHAINS: usize> OnRegisters for OneSpan<
     }
 }
 
+/// Rows, or groups of them, that are walked at a time where columns take several spans: the next span then finds A, and the rows of X
+/// that near rows share, in a cache. One thread, `csr-threads-nnz` over MKL with all rows at a time and with 64, f64: `stencil5:60` K = 80
+/// 0.71 and 0.90, K = 128 0.64 and 0.86; `stencil27:24` K = 256 0.55 and 0.88; `uniform:5000x12` K = 96 1.30 and 1.14, K = 128 0.85 and 1.17.
+const AT_A_TIME: usize = 64;
+
+/// So many rows or groups at a time for `k` columns.
+#[inline(always)]
+pub(crate) fn at_a_time<S, V: Vectors<S>>(k: usize) -> usize {
+    if k <= 4 * V::Wide::COUNT { usize::MAX } else { AT_A_TIME }
+}
+
 /// Cuts `k` columns into spans, without touching a column beyond: whole registers where they fit, at most `most` of them; for
 /// the rest the narrowest register that holds it. (`most`: a kernel that does several rows at once has fewer to spare, `MOST` is
 /// what it never exceeds.) Conditions that are known when compiling stand in `const` blocks: what they rule out is not even
@@ -286,24 +297,42 @@ pub(crate) unsafe fn in_spans<S: Copy, V: Vectors<S>, const MOST: usize>(
             if const { MOST >= 8 && V::REGISTERS >= 16 } && most >= 8 && left >= 8 * wide {
                 apart::<S, V, _, _, 1>(work, Whole::<V::Wide, 8>::NEW, first);
                 first += 8 * wide;
+            } else if const { MOST >= 8 && V::REGISTERS >= 32 } && most >= 8 && left == 6 * wide {
+                apart::<S, V, _, _, 2>(work, Whole::<V::Wide, 6>::NEW, first);
+                first += left;
+            } else if const { MOST >= 8 && V::REGISTERS >= 32 } && most >= 8 && left == 5 * wide {
+                apart::<S, V, _, _, 2>(work, Whole::<V::Wide, 5>::NEW, first);
+                first += left;
             } else if const { MOST >= 4 && V::REGISTERS >= 8 } && most >= 4 && left >= 4 * wide {
                 apart::<S, V, _, _, 2>(work, Whole::<V::Wide, 4>::NEW, first);
                 first += 4 * wide;
-            } else if const { MOST >= 4 && V::REGISTERS >= 8 } && most >= 4 && left >= 3 * wide {
-                // K = 24 in f64: two and one would walk the rows of A twice.
+            } else if const { MOST >= 4 && V::REGISTERS >= 8 } && most >= 4 && left == 3 * wide {
+                // K = 24 in f64: two and one would walk the rows of A twice. So would two and a part.
                 apart::<S, V, _, _, 4>(work, Whole::<V::Wide, 3>::NEW, first);
-                first += 3 * wide;
+                first += left;
+            } else if const { MOST >= 4 && V::REGISTERS >= 32 } && most >= 4 && left > 3 * wide {
+                let part = Part::<S, V::Wide>::of(left - 3 * wide);
+                apart::<S, V, _, _, 4>(work, Then::<V::Wide, 3, _>::new(part), first);
+                first += left;
+            } else if const { MOST >= 4 && V::REGISTERS >= 8 }
+                && most >= 4
+                && left > 2 * wide
+                && left < 3 * wide
+            {
+                let part = Part::<S, V::Wide>::of(left - 2 * wide);
+                apart::<S, V, _, _, 4>(work, Then::<V::Wide, 2, _>::new(part), first);
+                first += left;
             } else if const { V::REGISTERS >= 8 } && left >= 2 * wide {
                 apart::<S, V, _, _, 4>(work, Whole::<V::Wide, 2>::NEW, first);
                 first += 2 * wide;
             } else if const { V::Half::COUNT < V::Wide::COUNT } && left == wide + half {
                 // K = 12 in f64: a masked register would reach into one cache line more.
-                apart::<S, V, _, _, 4>(work, Then::<V::Wide, _>::new(Whole::<V::Half, 1>::NEW), first);
+                apart::<S, V, _, _, 4>(work, Then::<V::Wide, 1, _>::new(Whole::<V::Half, 1>::NEW), first);
                 first += left;
             } else if const { V::REGISTERS >= 8 } && left > wide {
                 apart::<S, V, _, _, 4>(
                     work,
-                    Then::<V::Wide, _>::new(Part::<S, V::Wide>::of(left - wide)),
+                    Then::<V::Wide, 1, _>::new(Part::<S, V::Wide>::of(left - wide)),
                     first,
                 );
                 first += left;
@@ -312,7 +341,7 @@ pub(crate) unsafe fn in_spans<S: Copy, V: Vectors<S>, const MOST: usize>(
                 first += wide;
             } else if const { V::Half::COUNT < V::Wide::COUNT } && left == half + narrow {
                 // K = 12 in f32: the same, three of four times.
-                apart::<S, V, _, _, 4>(work, Then::<V::Half, _>::new(Whole::<V::Narrow, 1>::NEW), first);
+                apart::<S, V, _, _, 4>(work, Then::<V::Half, 1, _>::new(Whole::<V::Narrow, 1>::NEW), first);
                 first += left;
             } else if const { V::Half::COUNT < V::Wide::COUNT } && left > half {
                 apart::<S, V, _, _, 4>(work, Part::<S, V::Wide>::of(left), first);
