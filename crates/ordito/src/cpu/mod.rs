@@ -1,5 +1,6 @@
 //! The processor of this computer: its facts, and threads on it. The ground floor: asked here and nowhere else.
 
+mod aside;
 mod fork;
 mod hand_over;
 mod info;

@@ -1,0 +1,126 @@
+use super::*;
+
+/// How often each of `chunks` chunks was done in one call.
+fn counts(team: &Team, chunks: usize) -> Vec<usize> {
+    let counts: Vec<AtomicUsize> = (0..chunks).map(|_| AtomicUsize::new(0)).collect();
+    team.run(chunks, |chunk| {
+        counts[chunk].fetch_add(1, Relaxed);
+    });
+    counts.into_iter().map(AtomicUsize::into_inner).collect()
+}
+
+#[test]
+fn every_chunk_is_done_once() {
+    // Miri takes a second for what takes a microsecond.
+    let (most_threads, most_chunks) = if cfg!(miri) { (3, 20) } else { (8, 1000) };
+    for threads in 1..=most_threads {
+        let team = Team::new(threads, |_| ());
+        assert_eq!(team.threads(), threads);
+        for chunks in [0, 1, 2, 3, 7, 8, 9, 64, 1000].into_iter().filter(|&chunks| chunks <= most_chunks) {
+            assert!(counts(&team, chunks).iter().all(|&count| count == 1), "{threads} threads, {chunks}");
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
+fn more_chunks_than_are_counted_are_done_too() {
+    let team = Team::new(2, |_| ());
+    let (chunks, sum) = (3 * Taken::MOST + 5, AtomicUsize::new(0));
+    team.run(chunks, |chunk| {
+        sum.fetch_add(chunk % 7 + 1, Relaxed);
+    });
+    assert_eq!(sum.into_inner(), (0..chunks).map(|chunk| chunk % 7 + 1).sum::<usize>());
+}
+
+#[test]
+fn many_small_regions_lose_nothing() {
+    let regions = if cfg!(miri) { 30 } else { 2000 };
+    for threads in [2, 3, 5] {
+        let team = Team::new(threads, |_| ());
+        let done = AtomicUsize::new(0);
+        for _ in 0..regions {
+            team.run(4, |_| {
+                done.fetch_add(1, Relaxed);
+            });
+        }
+        assert_eq!(done.into_inner(), 4 * regions);
+    }
+}
+
+#[test]
+fn a_sleeping_team_wakes() {
+    let team = Team::new(2, |_| ());
+    for _ in 0..3 {
+        thread::sleep(4 * SPIN);
+        assert_eq!(counts(&team, 50), [1; 50]);
+    }
+}
+
+#[test]
+fn panics_reach_the_caller_and_the_team_goes_on() {
+    let team = Team::new(3, |_| ());
+    for culprit in [0, 5, 11] {
+        let call = || team.run(12, |chunk| assert_ne!(chunk, culprit, "this one fails"));
+        let payload = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
+        assert!(payload.downcast_ref::<String>().unwrap().contains("this one fails"));
+        assert_eq!(counts(&team, 12), [1; 12]);
+    }
+}
+
+/// What a panic says, and panics itself when nobody listens.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn a_panic_that_panics_when_it_is_dropped_lets_nobody_in_the_region_behind() {
+    let team = Team::new(2, |_| ());
+    for second in [0, 1] {
+        let met = (0..100).any(|_| {
+            let begun = AtomicUsize::new(0);
+            let both_work = || begun.load(SeqCst) == 2;
+            let work = |chunk: usize| {
+                begun.fetch_add(1, SeqCst);
+                let start = Instant::now();
+                while !both_work() && start.elapsed() < 100 * SPIN {
+                    thread::yield_now();
+                }
+                while chunk == second && both_work() && team.shared.panic.lock().unwrap().is_none() {
+                    thread::yield_now();
+                }
+                std::panic::panic_any(Bomb);
+            };
+            let first = catch_unwind(AssertUnwindSafe(|| team.run(2, work))).unwrap_err();
+            assert!(first.is::<Bomb>());
+            std::mem::forget(first);
+            assert!(!team.shared.busy.load(SeqCst), "the team is nobody's");
+            let is_inside = |Apart(seat): &Apart<Seat>| seat.inside.load(SeqCst);
+            assert!(!team.shared.seats.iter().any(is_inside), "nobody is inside");
+            assert_eq!(team.shared.region.0.load(SeqCst) % 2, 0, "no region is open");
+            assert_eq!(counts(&team, 12), [1; 12]);
+            both_work()
+        });
+        assert!(met, "the threads never worked at the same time");
+    }
+}
+
+#[test]
+fn callers_from_many_threads_and_from_inside_all_get_their_chunks_done() {
+    let team = Team::new(2, |_| ());
+    let calls = if cfg!(miri) { 10 } else { 200 };
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..calls).for_each(|_| assert_eq!(counts(&team, 9), [1; 9])));
+        }
+    });
+    let nested = AtomicUsize::new(0);
+    team.run(6, |_| {
+        nested.fetch_add(counts(&team, 5).len(), Relaxed);
+    });
+    assert_eq!(nested.into_inner(), 30);
+}
