@@ -18,7 +18,7 @@ use crate::spmm::cpu::formats::diagonal_runs::place::place;
 use crate::spmm::cpu::formats::diagonal_runs::run::{Header, Patterns};
 use std::ops::Range;
 
-/// A sparse matrix in chunks of as many consecutive rows as a vector of 64 bytes has lanes (8 of f64, 16 of f32). Up to eight chunks
+/// A sparse matrix in chunks of as many consecutive rows as a vector of 64 bytes has lanes (8 of f64, 16 of f32). Up to 32 chunks
 /// whose entries stand on the same diagonals are a run: a kernel reads A and X by whole vectors, without gathers, with one index for
 /// a diagonal of the run, in a loop whose length stays the same. Where a diagonal has no nonzero a zero is stored, and a mask says so:
 /// what X has there must not matter. A run takes no more memory than CSR. Chunks that would, whose rows have duplicates or unsorted
@@ -26,7 +26,7 @@ use std::ops::Range;
 ///
 /// Invariant: `on_diagonals` holds the diagonals of the runs one after the other, from a multiple of 64 bytes on; `in_rows` the values
 /// of chunks of rows. `words` describes the runs one after the other: a [`Header`], then diagonals and masks, two to a word; or lengths
-/// of rows and columns. `stretches` says where every eighth chunk starts, at which a run starts too, and where all end. Every nonzero
+/// of rows and columns. `stretches` says where every 32nd chunk starts, at which a run starts too, and where all end. Every nonzero
 /// lies inside the matrix: where a mask has a lane, the diagonal's column there is in `0..cols`. Only [`from_csr`](Self::from_csr)
 /// makes one.
 #[derive(Debug)]
@@ -57,8 +57,9 @@ struct Stretch {
     in_rows: usize,
 }
 
-/// Chunks between two places at which threads may start: 64 or 128 rows, enough places for any number of threads.
-const CHUNKS_PER_STRETCH: usize = 8;
+/// Chunks between two places at which threads may start: 256 or 512 rows, enough places for many threads. (Eight were 0.7 to 0.9 as
+/// fast for one column and rows of two or three nonzeros: what begins a run takes time.)
+const CHUNKS_PER_STRETCH: usize = 32;
 /// Stretches that a thread makes with one scratch.
 const STRETCHES_PER_TASK: usize = 16;
 
@@ -272,10 +273,10 @@ mod tests {
 
     #[test]
     fn a_tridiagonal_matrix_is_a_run_in_every_stretch() {
-        let a = beside(200, 200, &[-1, 0, 1]);
+        let a = beside(600, 600, &[-1, 0, 1]);
         let runs = DiagonalRuns::from_csr(&a).unwrap();
         // The first stretch lacks the entry left of the matrix, the last one that to the right.
-        assert_eq!(shapes(&runs), [(8, 3, 24), (8, 3, 0), (8, 3, 0), (1, 3, 3)]);
+        assert_eq!(shapes(&runs), [(32, 3, 96), (32, 3, 0), (11, 3, 33)]);
         assert_eq!(runs.to_csr(), a);
     }
 
@@ -292,8 +293,9 @@ mod tests {
     #[test]
     fn a_few_holes_do_not_end_a_run() {
         // As in a grid 23 wide: the ends of its lines have one neighbour less.
-        let near =
-            |row: u32| [(row % 23 != 0).then(|| row - 1), Some(row), (row % 23 != 22).then(|| row + 1)];
+        let near = |row: u32| {
+            [(!row.is_multiple_of(23)).then(|| row - 1), Some(row), (row % 23 != 22).then(|| row + 1)]
+        };
         let entries: Vec<_> =
             (0..64).flat_map(|row| near(row).into_iter().flatten().map(move |col| (row, col))).collect();
         let a = csr(64, 65, &entries);
