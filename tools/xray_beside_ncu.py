@@ -226,7 +226,7 @@ def main():
     parser.add_argument("--dtype", default="f64")
     parser.add_argument("--variant", action="append")
     parser.add_argument("--ncu", default="ncu")
-    parser.add_argument("--kept", type=pathlib.Path, help="a table made before: its inputs, and ncu's figures from it")
+    parser.add_argument("--kept", type=pathlib.Path, help="a table made before: its inputs, and ncu's figures from it; give the --k that it was made with")
     parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--quick", action="store_true", help="one small matrix, nothing else")
     arguments = parser.parse_args()

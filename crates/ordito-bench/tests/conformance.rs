@@ -97,7 +97,7 @@ fn spmm_every_width<S: Scalar>() {
     let (shapes, machines) = (shapes(), machines());
     let wanted = ["staircase", "unsorted with duplicates", "scattered 33x33", "diagonals with holes"];
     for shape in shapes.iter().filter(|shape| wanted.iter().any(|name| shape.name.starts_with(name))) {
-        for k in (1..=17).chain([31, 32, 33, 64, 65, 100, 129]) {
+        for k in (1..=17).chain([20, 24, 28, 31, 32, 33, 40, 48, 49, 64, 65, 80, 96, 100, 129]) {
             let (subject, _) = spmm_case::<S>(shape, Values::Integers, k);
             let mut inputs = with_gaps(shape, k, (1.0, 0.0));
             let x = Arc::make_mut(&mut inputs.x);

@@ -48,7 +48,7 @@ impl Communicator {
 fn leave_ranks(py: Python<'_>, why: Option<&str>) {
     aside(py, || {
         let kept = std::mem::take(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner));
-        kept.iter().for_each(|mpi| mpi.leave(why));
+        Mpi::leave_all(kept.iter().map(|mpi| &**mpi), why);
         // Others may still hold it, and MPI is ended by whoever began it.
         std::mem::forget(kept);
     });

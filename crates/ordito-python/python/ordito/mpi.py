@@ -207,12 +207,12 @@ def csr(
     """
     if not hasattr(comm, "py2f"):
         raise TypeError(f"comm is a {type(comm).__name__}; a communicator of mpi4py expected")
-    asked = _together(comm, lambda: (_count(threads, "threads"), _count(team, "team"), variant))
+    asked = _together(comm, lambda: (_count(threads, "threads"), _count(team, "team"), _name(variant)))
     mine = asked[comm.Get_rank()]
     if _same(comm, isinstance(a, (str, os.PathLike)), "a name on some ranks, rows on others: all of one kind expected"):
         wanted = _together(comm, lambda: asked_precision(np.float64 if dtype is None else dtype))[0]
+        name = _together(comm, lambda: _path(a))[comm.Get_rank()]
         ranks = _ranks(comm)
-        name = os.fspath(a)  # type: ignore[call-overload]
         native = _ordito.DistributedMatrix.read(ranks, name, wanted == np.float32, *mine)
         return Matrix(native, comm, ranks, wanted)
     parts = None
@@ -234,6 +234,19 @@ def csr(
 
 def _count(number: int | None, what: str) -> int | None:
     return None if number is None else whole_number(number, what)
+
+
+def _name(variant: Any) -> str | None:
+    if variant is not None and not isinstance(variant, str):
+        raise TypeError(f"variant is a {type(variant).__name__}; the name of a kernel expected")
+    return variant
+
+
+def _path(name: Any) -> str:
+    path = os.fspath(name)
+    if not isinstance(path, str):
+        raise TypeError(f"the name is {type(path).__name__}; str expected")
+    return path
 
 
 def _rows_of_x(columns: Any) -> int:

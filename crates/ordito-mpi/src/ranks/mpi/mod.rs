@@ -28,6 +28,7 @@ use exchange::{PIECE_BYTES, Rounds};
 use library::Library;
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::time::Instant;
 use world::World;
 
 /// Ranks of MPI. While it or one of its exchanges is there, MPI stays initialised; with the last one it is ended, if it was begun here.
@@ -137,7 +138,13 @@ impl Mpi {
     /// For a process that exits while this is still there, before MPI is ended by whoever began it: ranks wait for each other for a few seconds; those that do not come, and wait for this one, are told why it left.
     /// Nothing is sent or received hereafter.
     pub fn leave(&self, why: Option<&str>) {
-        self.world.leave(why);
+        Mpi::leave_all([self], why);
+    }
+
+    /// The same for several, which together wait no longer than one.
+    pub fn leave_all<'a>(all: impl IntoIterator<Item = &'a Mpi>, why: Option<&str>) {
+        let end = Instant::now() + world::PARTING;
+        all.into_iter().for_each(|mpi| mpi.world.leave(why, end.saturating_duration_since(Instant::now())));
     }
 
     /// Ends all ranks at once, this one too.

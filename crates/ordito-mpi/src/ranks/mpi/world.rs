@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// After a failure, so long others may take to come to their end too.
-const PARTING: Duration = Duration::from_secs(5);
+pub(super) const PARTING: Duration = Duration::from_secs(5);
 
 /// Groups of this process that use MPI, and whether MPI was initialised for them.
 static USERS: Mutex<Users> = Mutex::new(Users { count: 0, is_ours: false });
@@ -164,14 +164,14 @@ impl World {
 
     /// The process comes to its end, and whoever began MPI will end it: nothing may be under way then. Others may still wait for this rank, for a reason
     /// that is given or not: they are told.
-    pub(super) fn leave(&self, why: Option<&str>) {
+    pub(super) fn leave(&self, why: Option<&str>, limit: Duration) {
         if !is_running(self.library).unwrap_or(false) {
             return;
         }
         if let Some(why) = why {
             self.fail(why);
         }
-        if !self.has_failed() && self.part(true, PARTING).is_none() {
+        if !self.has_failed() && self.part(true, limit).is_none() {
             self.fail("has exited while others were waiting for it");
         }
         let _ = locked(&self.failures).take().is_none_or(Failures::stop);

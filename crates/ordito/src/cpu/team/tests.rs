@@ -58,6 +58,28 @@ fn a_sleeping_team_wakes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
+fn the_second_thread_comes_to_work_soon_after_it_slept() {
+    let team = Team::new(2, |_| ());
+    for _ in 0..3 {
+        thread::sleep(4 * SPIN);
+        let met = (0..1000).any(|_| {
+            let (begun, met) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            team.run(2, |_| {
+                begun.fetch_add(1, SeqCst);
+                let start = Instant::now();
+                while begun.load(SeqCst) < 2 && start.elapsed() < Duration::from_millis(1) {
+                    std::hint::spin_loop();
+                }
+                met.fetch_add(usize::from(start.elapsed() < Duration::from_millis(1)), SeqCst);
+            });
+            met.into_inner() == 2
+        });
+        assert!(met, "one thread has done all the work of 1000 calls");
+    }
+}
+
+#[test]
 fn panics_reach_the_caller_and_the_team_goes_on() {
     let team = Team::new(3, |_| ());
     for culprit in [0, 5, 11] {

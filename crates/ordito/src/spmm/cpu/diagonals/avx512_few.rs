@@ -23,8 +23,8 @@ const AHEAD: usize = 4096;
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
 pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *const S, y: Target<'_, S>) {
     let lanes = Vector::<S>::COUNT;
-    // SAFETY: AVX-512 is there. Diagonals lie inside the matrix at the lanes that they have, so X is read only where it
-    // is; there is a value for every lane. Targets are rows of the part.
+    // SAFETY: AVX-512 is there. Without masks every lane holds a nonzero, and so lies inside the matrix; with masks all lanes are read
+    // only where the run is inside. There is a value for every lane. Targets are rows of the part.
     unsafe {
         let mut places = [Vector::<S>::places(|_| 0); K];
         for (j, places) in places.iter_mut().enumerate() {

@@ -146,23 +146,23 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
         }
     }
 
-    /// Runs of neighbouring diagonals, found on the way.
+    /// All lanes of the diagonals. Those that are neighbours are found on the way.
     #[inline(always)]
-    unsafe fn add_full(&mut self, full: &[u32], values: *const S) {
+    unsafe fn add_full(&mut self, diagonals: &[u32], values: *const S) {
         let lanes = Vector::<S>::COUNT;
         let mut done = 0;
-        while done < full.len() {
-            let start = full[done];
+        while done < diagonals.len() {
+            let start = diagonals[done];
             let is_next =
-                |&length: &usize| full.get(done + length) == Some(&start.wrapping_add(length as u32));
+                |&length: &usize| diagonals.get(done + length) == Some(&start.wrapping_add(length as u32));
             let length = 1 + (1..).take_while(is_next).count();
-            // SAFETY: full diagonals lie inside the matrix at every lane; each has a value for every lane.
+            // SAFETY: the caller has seen that every lane of the diagonals lies inside the matrix; each has a value for every lane.
             unsafe {
                 let (x, values) = (self.row_of_x(start), values.add(done * lanes));
                 if length >= H {
-                    self.add_long_run(length, x, values);
+                    self.add_many_neighbours(length, x, values);
                 } else if length == 3 {
-                    self.add_run_of_three(x, values);
+                    self.add_three_neighbours(x, values);
                 } else {
                     for diagonal in 0..length {
                         self.add_diagonal(x.add(diagonal * self.distance), values.add(diagonal * lanes));
@@ -200,7 +200,7 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
     /// A row of X belongs to those rows of Y whose distance to it is below the length of the run: at first to the first row,
     /// then to the first two, in the middle to all.
     #[inline(always)]
-    unsafe fn add_long_run(&mut self, length: usize, x: *const S, values: *const S) {
+    unsafe fn add_many_neighbours(&mut self, length: usize, x: *const S, values: *const S) {
         let lanes = Vector::<S>::COUNT;
         // SAFETY: the caller's promise: the run has `length` diagonals with all lanes, so `length + H - 1` rows of X.
         unsafe {
@@ -228,7 +228,7 @@ impl<S: Scalar, const NV: usize, const H: usize> Sums<S, NV, H> {
 
     /// A run of three diagonals, as stencils have it: shorter than H rows, so no row of X belongs to all.
     #[inline(always)]
-    unsafe fn add_run_of_three(&mut self, x: *const S, values: *const S) {
+    unsafe fn add_three_neighbours(&mut self, x: *const S, values: *const S) {
         let lanes = Vector::<S>::COUNT;
         // SAFETY: the caller's promise.
         unsafe {

@@ -1,17 +1,15 @@
 //! Which diagonals do the nonzeros of a few consecutive rows stand on?
 
 use crate::Scalar;
-use crate::matrix::CsrSlices;
+use crate::matrix::{CsrSlices, lanes};
 use std::ops::Range;
-
-/// The rows of a chunk.
-pub(crate) use crate::matrix::lanes;
 
 /// Lanes of f32, the most there are.
 pub(crate) const MOST_LANES: usize = 16;
 
 /// Above any diagonal: a row that has no entries left.
 const NONE_LEFT: i32 = i32::MAX;
+
 /// The diagonals of one chunk; the memory is used again for the next.
 #[derive(Default)]
 pub(crate) struct ChunkDiagonals {

@@ -21,9 +21,9 @@ pub(crate) struct Growing {
     ends: Vec<usize>,
 }
 
-/// Diagonals that a chunk with so many nonzeros may have, so that it takes no more memory than CSR.
+/// Diagonals that a chunk with so many nonzeros may have, so that it takes no more memory than CSR: values, masks and the diagonals.
 pub(crate) fn most_diagonals<S>(nonzeros: usize) -> usize {
-    let of_a_diagonal = lanes::<S>() * size_of::<S>() + size_of::<u16>();
+    let of_a_diagonal = lanes::<S>() * size_of::<S>() + size_of::<u16>() + size_of::<u32>();
     (nonzeros * (size_of::<S>() + size_of::<u32>()) / of_a_diagonal).min(Header::MOST_DIAGONALS)
 }
 
