@@ -1,3 +1,5 @@
+//! Chunks are done once, whoever sleeps, panics or calls at the same time.
+
 use super::*;
 
 /// How often each of `chunks` chunks was done in one call.

@@ -43,8 +43,8 @@ const DIAGONAL_OF_EIGHT: f64 = 0.7;
 /// Rows of f64 shorter than this in the mean are not taken by diagonals: at 0.8 they lose half, at 1.9 they gain 1.4 times.
 const LEAST_ON_DIAGONALS: f64 = 1.5;
 /// The same for more columns, from so many bytes of a row of X up to so many: each row of X then is loaded once for all rows that share
-/// it, which takes long rows. 27 generated matrices on one thread, diagonals over the fastest other: rows of 12 to 100 nonzeros and at
-/// least 0.93 full 1.0 to 1.9, 0.87 full 0.7 to 1.0; rows of 5 to 9 nonzeros 0.6 to 1.1.
+/// it, which takes long rows. 29 generated matrices on one thread, diagonals over the fastest other: rows of 12 to 100 nonzeros and at
+/// least 0.93 full 0.95 to 1.9, 0.87 full 0.7 to 1.0; rows of 5 to 9 nonzeros 0.6 to 1.1.
 const DIAGONAL_WIDE: f64 = 0.93;
 const LEAST_ON_DIAGONALS_WIDE: f64 = 11.0;
 const WIDE_X_ON_DIAGONALS: std::ops::RangeInclusive<usize> = 32..=256;
