@@ -282,7 +282,7 @@ impl Machine {
     /// Shares a kernel's chunks with the team. Once it is interrupted no further one is begun: only for what the caller of the
     /// kernel then throws away.
     pub(crate) fn run_chunks(&self, chunks: usize, work: impl Fn(usize) + Sync) {
-        self.team().run(chunks, |chunk| {
+        self.team().run(chunks, move |chunk| {
             if !self.interrupt.is_set() {
                 work(chunk);
             }

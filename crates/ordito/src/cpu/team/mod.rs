@@ -4,16 +4,18 @@
 //! (measured on a 2-core Xeon); a team whose threads are still spinning costs 0.4. Rayon serves everything else.
 //!
 //! The caller is the first thread. The others spin for a while after the last call, then sleep. Each thread takes the chunks
-//! of its own range first and then those of others. When no chunk is left the caller closes the region and waits only
-//! for threads that have entered it: one that was slow to wake is never waited for. (A fixed share for every thread, waited
+//! of its own range first and then those of others. When no chunk is left the caller bars who has not come and waits only
+//! for threads that have: one that was slow to wake is never waited for. (A fixed share for every thread, waited
 //! for, was measured too: 0.18 of the speed whenever a thread is not running just then.)
 //!
-//! Where there are fewer chunks than threads, the last threads stay out. What costs time between cores is to touch memory that another
-//! has written, and most of all if all write to it: every thread counts on a seat of its own, which others read and seldom write.
+//! What costs time between cores is to touch memory that another has written, and most of all if all write to it. So a call is
+//! announced in one cache line, and every thread has a seat of its own, which others read and seldom write. Where there is one chunk for
+//! each thread, to come is to take it: a thread writes to its seat twice and looks at nobody else's, and the caller looks at each
+//! once. Where there are fewer chunks than threads, the last threads stay out.
 //!
 //! A system may wake a thread on the core of the caller, which does not wait for it: it would not run for many milliseconds. So the caller
-//! lets others run after a call for which it has woken a thread that did not come, and a thread that wakes on somebody's core goes to
-//! another. (Two cores, products of 20 to 40 µs after pauses of 3 ms: before, all of 400 took as long as on one thread in two of five turns.)
+//! lets others run after a call for which it has woken a thread that did not come, and so do the threads that are there; one that
+//! wakes on somebody's core, or has missed many calls and runs on one, goes to another. (Two cores, products of 20 to 40 µs after pauses of 3 ms: before, all of 400 took as long as on one thread in two of five turns.)
 //!
 //! One call has the team at a time. Calls from other threads meanwhile, and calls from inside the work, do their chunks on
 //! the thread that they are made from: nobody waits for somebody else's product, and nothing can lock up.
@@ -30,7 +32,7 @@ use crate::cpu::taken::Taken;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -44,9 +46,13 @@ const SPIN: Duration = Duration::from_micros(800);
 const ALONE: Duration = Duration::from_micros(20);
 /// Pauses between two looks at the clock.
 const PAUSES: u32 = 64;
+/// Pauses of the caller before it takes the chunk of a thread that is awake and has not come.
+const MOMENT: u32 = 8;
+/// A thread that has missed so many calls was not running, and looks whether it has a core to itself.
+const OFTEN: u64 = 16;
 /// Pauses of the caller before it lets others run while it waits for them.
 const PATIENCE: u32 = 2000;
-/// The region's number once the team has ended.
+/// What is announced once the team has ended.
 const ENDED: u64 = u64::MAX;
 
 /// A worker at work, or looking for it.
@@ -64,39 +70,85 @@ struct Apart<T>(T);
 /// The work of a region, its lifetime forgotten. See the safety reasons where it is written and read.
 type Work = *const (dyn Fn(usize) + Sync);
 
+/// A call as it is announced: its number, and how many threads share it, the first ones. One number for both, since whoever is late may
+/// see the announcement of another call at any time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Region {
+    number: u64,
+    active: usize,
+}
+
+impl Region {
+    const ACTIVE_BITS: u32 = 16;
+    /// Threads that can share a call.
+    const MOST: usize = (1 << Self::ACTIVE_BITS) - 1;
+
+    /// Numbers do not come round: at one each microsecond they last for nine years.
+    fn announced(self) -> u64 {
+        self.number << Self::ACTIVE_BITS | self.active as u64
+    }
+
+    fn of(announced: u64) -> Self {
+        let active = announced as usize & Self::MOST;
+        Region { number: announced >> Self::ACTIVE_BITS, active }
+    }
+
+    /// Of a seat whose thread is inside.
+    fn inside(self) -> u64 {
+        2 * self.number + 1
+    }
+
+    /// Of a seat whose thread has left, or comes too late.
+    fn over(self) -> u64 {
+        2 * self.number + 2
+    }
+}
+
 /// What a worker has to itself.
 #[derive(Debug, Default)]
 struct Seat {
     /// Chunks taken of this thread's range.
     taken: Taken,
-    /// It is inside a region, or looking whether it may enter.
-    inside: AtomicBool,
+    /// [`Region::inside`] or [`Region::over`] of the last call that it came to, or was barred from. It only rises.
+    presence: AtomicU64,
     /// [`AWAKE`], [`ASLEEP`] or [`CALLED`].
     sleep: AtomicU8,
-    /// Where it ran when it woke, and the caller when it woke others; one more than the core's number, 0 where that is not known.
+    /// Where it ran last, as far as is known; one more than the core's number, 0 where it is not.
     core: AtomicUsize,
 }
 
-struct Shared {
-    /// Odd: a region is open. Even: none is. Rises by one each time; [`ENDED`] at last.
-    region: Apart<AtomicU64>,
-    /// A call has the team.
-    busy: AtomicBool,
-    /// Workers that sleep, or are about to.
-    sleepers: AtomicUsize,
-    /// Of the open region. Written by the call that has the team while nobody is inside.
+/// What workers look at while they wait, and need when they come: one cache line.
+#[derive(Debug)]
+struct Announcement {
+    /// A [`Region`]; [`ENDED`] at last.
+    region: AtomicU64,
+    /// Of that region. Written by the call that has the team while nobody is inside.
     work: UnsafeCell<Option<Work>>,
     chunks: AtomicUsize,
-    /// Threads that share them: the first ones. Whoever reads it too late stays out of a region, or enters one with nothing to do.
-    active: AtomicUsize,
+}
+
+/// What callers write, and workers seldom look at.
+#[derive(Debug, Default)]
+struct Callers {
+    /// A call has the team.
+    busy: AtomicBool,
     /// The first panic of the work in this region.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+struct Shared {
+    call: Apart<Announcement>,
+    callers: Apart<Callers>,
+    /// Workers that sleep, or are about to.
+    sleepers: AtomicUsize,
+    /// Those of them that were woken and have not run since.
+    called: AtomicUsize,
     seats: Vec<Apart<Seat>>,
     spin: Duration,
 }
 
-// SAFETY: `work` is written only by the call that has the team (`busy`) while no region is open and nobody is inside, and
-// read only by workers inside an open region; everything else is safe to share. What it points to is `Sync`.
+// SAFETY: `work` is written only by the call that has the team (`busy`) while nobody is inside or can enter, and
+// read only by workers inside; everything else is safe to share. What it points to is `Sync`.
 unsafe impl Sync for Shared {}
 // SAFETY: as above; the pointer is not tied to a thread.
 unsafe impl Send for Shared {}
@@ -111,16 +163,18 @@ impl Team {
     /// The caller and `threads - 1` more, each of which calls `begin` with its number first. Where the system refuses some of
     /// them, the rest do their work.
     pub fn new(threads: usize, begin: impl Fn(usize) + Send + Clone + 'static) -> Self {
+        let threads = threads.min(Region::MOST);
         // More threads than cores: one that spins keeps another from its work.
         let spin = if threads <= logical_cores() { SPIN } else { Duration::ZERO };
         let shared = Arc::new(Shared {
-            region: Apart::default(),
-            busy: AtomicBool::new(false),
+            call: Apart(Announcement {
+                region: AtomicU64::new(0),
+                work: UnsafeCell::new(None),
+                chunks: AtomicUsize::new(0),
+            }),
+            callers: Apart::default(),
             sleepers: AtomicUsize::new(0),
-            work: UnsafeCell::new(None),
-            chunks: AtomicUsize::new(0),
-            active: AtomicUsize::new(0),
-            panic: Mutex::new(None),
+            called: AtomicUsize::new(0),
             seats: (0..threads.max(1)).map(|_| Apart::default()).collect(),
             spin,
         });
@@ -143,8 +197,12 @@ impl Team {
 
     /// Does `work` once for every number below `chunks`, and returns when all is done. Which thread does which is left
     /// open. A panic of the work is passed on to the caller, once nobody works any more.
+    ///
+    /// What `work` holds lies in cache lines of its own. What it refers to on the caller's stack does not: every thread fetches it there,
+    /// one miss after the other, and the caller fetches it back. So short work had better be a `move` closure.
     pub fn run(&self, chunks: usize, work: impl Fn(usize) + Sync) {
-        self.share(chunks, &work);
+        let work = Apart(work);
+        self.share(chunks, &work.0);
     }
 
     fn share(&self, chunks: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -159,7 +217,7 @@ impl Team {
             return alone();
         }
         let shared = &*self.shared;
-        if shared.busy.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+        if shared.callers.0.busy.compare_exchange(false, true, Acquire, Relaxed).is_err() {
             return alone();
         }
         let turn = Turn(shared);
@@ -173,33 +231,39 @@ impl Team {
 
     fn fork_and_join(&self, chunks: usize, work: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
-        // Nobody but this call opens regions: the next one has the next odd number.
-        if Taken::is_first(shared.region.0.load(Relaxed) + 1) {
+        let call = &shared.call.0;
+        // Nobody but this call announces any.
+        let number = Region::of(call.region.load(Relaxed)).number + 1;
+        let region = Region { number, active: chunks.min(self.threads()) };
+        if Taken::is_first(number) {
             shared.seats.iter().for_each(|Apart(seat)| seat.taken.reset());
         }
-        shared.chunks.store(chunks, Relaxed);
-        shared.active.store(chunks.min(self.threads()), Relaxed);
+        call.chunks.store(chunks, Relaxed);
         // SAFETY: only the lifetime is changed. Workers follow the pointer only while they are inside this region, and this
-        // function neither returns nor unwinds before it is closed and they have left: dropping `open` sees to both.
+        // function neither returns nor unwinds before they have left and nobody can enter: dropping `open` sees to both.
         let work = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync), Work>(work) };
-        // SAFETY: this call has the team, no region is open and nobody is inside, so nobody else looks at the cell.
-        unsafe { *shared.work.get() = Some(work) };
-        let open = OpenRegion::new(shared); // publishes what was written above
-        let seats = &shared.seats[1..chunks.min(self.threads())];
+        // SAFETY: this call has the team, nobody is inside and nobody can enter, so nobody else looks at the cell.
+        unsafe { *call.work.get() = Some(work) };
+        let open = OpenRegion::new(shared, region); // publishes what was written above
+        let seats = &shared.seats[1..region.active];
         let mut has_called = false;
         if shared.sleepers.load(SeqCst) > 0 {
             shared.seats[0].0.stays_at(current_core());
             for (Apart(seat), worker) in seats.iter().zip(&self.workers) {
                 if seat.sleep.compare_exchange(ASLEEP, CALLED, SeqCst, SeqCst).is_ok() {
+                    shared.called.fetch_add(1, Relaxed);
                     worker.thread().unpark();
                     has_called = true;
                 }
             }
         }
-        shared.take_chunks(0, open.number, work);
+        shared.take_chunks(0, region, work);
+        if chunks == region.active {
+            shared.take_places(region, work);
+        }
         drop(open);
         // It may wait for this core. Once: where others want the core, too, it is given away for long.
-        if has_called && seats.iter().any(|Apart(seat)| seat.sleep.load(Relaxed) == CALLED) {
+        if has_called && shared.called.load(Relaxed) > 0 {
             thread::yield_now();
         }
     }
@@ -210,29 +274,29 @@ struct Turn<'a>(&'a Shared);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.busy.store(false, SeqCst);
+        self.0.callers.0.busy.store(false, SeqCst);
     }
 }
 
-/// A region that workers may enter. Dropped, it is closed and nobody is inside any more, whatever happened meanwhile.
+/// A region that workers may enter. Dropped, nobody is inside or can enter any more, whatever happened meanwhile.
 struct OpenRegion<'a> {
     shared: &'a Shared,
-    number: u64,
+    region: Region,
 }
 
 impl<'a> OpenRegion<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        let number = shared.region.0.fetch_add(1, SeqCst) + 1;
-        OpenRegion { shared, number }
+    fn new(shared: &'a Shared, region: Region) -> Self {
+        // Then the caller looks who sleeps; who lies down looks once more: in one order (SeqCst), so that one of the two sees the other.
+        shared.call.0.region.store(region.announced(), SeqCst);
+        OpenRegion { shared, region }
     }
 }
 
 impl Drop for OpenRegion<'_> {
     fn drop(&mut self) {
-        self.shared.region.0.fetch_add(1, SeqCst); // whoever looks from now on does not enter
         let mut pauses = 0;
-        for Apart(seat) in &self.shared.seats {
-            while seat.inside.load(SeqCst) {
+        for Apart(seat) in &self.shared.seats[1..self.region.active] {
+            while !seat.bar(self.region) && seat.presence.load(Acquire) != self.region.over() {
                 pauses += 1;
                 if pauses < PATIENCE { std::hint::spin_loop() } else { thread::yield_now() }
             }
@@ -242,23 +306,38 @@ impl Drop for OpenRegion<'_> {
 
 impl Seat {
     fn stays_at(&self, core: Option<usize>) {
-        self.core.store(core.map_or(0, |core| core + 1), Relaxed);
+        let core = core.map_or(0, |core| core + 1);
+        if self.core.load(Relaxed) != core {
+            self.core.store(core, Relaxed);
+        }
+    }
+
+    /// From a region before this one to this state of it, unless its thread is inside already, or has left, or is barred.
+    fn passes_to(&self, region: Region, state: u64) -> bool {
+        let before = self.presence.load(Relaxed);
+        before < region.inside() && self.presence.compare_exchange(before, state, AcqRel, Relaxed).is_ok()
+    }
+
+    /// Its thread enters, if it is in time.
+    fn enter(&self, region: Region) -> Option<Inside<'_>> {
+        self.passes_to(region, region.inside()).then(|| Inside { seat: self, region })
+    }
+
+    /// Its thread cannot enter any more, if it has not.
+    fn bar(&self, region: Region) -> bool {
+        self.passes_to(region, region.over())
     }
 }
 
-/// A worker that looks whether it may enter, or is inside. Dropped, it has left.
-struct Inside<'a>(&'a Seat);
-
-impl<'a> Inside<'a> {
-    fn new(seat: &'a Seat) -> Self {
-        seat.inside.store(true, SeqCst);
-        Inside(seat)
-    }
+/// A worker inside a region. Dropped, it has left.
+struct Inside<'a> {
+    seat: &'a Seat,
+    region: Region,
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.0.inside.store(false, SeqCst);
+        self.seat.presence.store(self.region.over(), Release);
     }
 }
 
@@ -266,36 +345,41 @@ impl Shared {
     /// The life of a worker.
     fn serve(&self, seat: usize) {
         let (mut last, mut since) = (0, Instant::now());
-        while let Some(region) = self.next_region(seat, last, &mut since) {
-            last = region;
-            if seat >= self.active.load(Relaxed) {
+        while let Some(announced) = self.next_region(seat, last, &mut since) {
+            let (before, region) = (Region::of(last).number, Region::of(announced));
+            last = announced;
+            if seat >= region.active {
                 continue; // so few chunks that others have them all; it does not stay awake for that
             }
-            // Says that it enters, then looks whether the region is still open; the caller closes it, then looks whether
-            // somebody is inside. All four in one order (SeqCst): one of the two sees the other.
-            let inside = Inside::new(&self.seats[seat].0);
-            if self.region.0.load(SeqCst) == region {
-                // SAFETY: inside an open region: the cell was written before it opened and is not written while
+            // Whoever enters does so before the caller bars the seat, and is waited for from then on.
+            if let Some(inside) = self.seats[seat].0.enter(region) {
+                // SAFETY: inside a region: the cell was written before it was announced and is not written while
                 // anybody is inside.
-                if let Some(work) = unsafe { *self.work.get() } {
+                if let Some(work) = unsafe { *self.call.0.work.get() } {
                     self.take_chunks(seat, region, work);
                 }
+                drop(inside);
             }
-            drop(inside);
+            if self.called.load(Relaxed) > 0 {
+                thread::yield_now(); // one that was woken may wait for this core
+            }
+            if region.number - before > OFTEN {
+                self.find_core(seat);
+            }
+            self.seats[seat].0.stays_at(current_core());
             since = Instant::now();
         }
     }
 
-    /// Waits for an open region other than the last, asleep once it has had nothing to do `since` long ago; `None` when the team has
+    /// Waits for another announcement than the last, asleep once it has had nothing to do `since` long ago; `None` when the team has
     /// ended.
     fn next_region(&self, seat: usize, last: u64, since: &mut Instant) -> Option<u64> {
-        let fresh = |region: u64| region % 2 == 1 && region != last; // `ENDED` is odd
-        let found = |region: u64| (region != ENDED).then_some(region);
+        let region = &self.call.0.region;
         loop {
             for _ in 0..PAUSES {
-                let region = self.region.0.load(Acquire);
-                if fresh(region) {
-                    return found(region);
+                let announced = region.load(Acquire);
+                if announced != last {
+                    return (announced != ENDED).then_some(announced);
                 }
                 std::hint::spin_loop();
             }
@@ -309,11 +393,13 @@ impl Shared {
             let sleep = &self.seats[seat].0.sleep;
             sleep.store(ASLEEP, SeqCst); // then looks once more: the caller opens, then looks who sleeps
             self.sleepers.fetch_add(1, SeqCst);
-            if !fresh(self.region.0.load(SeqCst)) {
+            if region.load(SeqCst) == last {
                 thread::park();
             }
             self.sleepers.fetch_sub(1, SeqCst);
-            sleep.store(AWAKE, SeqCst);
+            if sleep.swap(AWAKE, SeqCst) == CALLED {
+                self.called.fetch_sub(1, Relaxed);
+            }
             self.find_core(seat);
             *since = Instant::now(); // woken, perhaps too late for this call: somebody is at work, and may call again
         }
@@ -333,15 +419,19 @@ impl Shared {
         self.seats[seat].0.stays_at(current_core());
     }
 
-    /// Chunks of this seat's range until none is left, then those of the next seats. A panic ends it.
-    fn take_chunks(&self, seat: usize, region: u64, work: Work) {
+    /// The chunk of this seat, where each has one. Else chunks of its range until none is left, then those of the next seats. A panic
+    /// ends it.
+    fn take_chunks(&self, seat: usize, region: Region, work: Work) {
+        let (active, chunks) = (region.active, self.call.0.chunks.load(Relaxed));
         // SAFETY: called inside the region that `work` belongs to, see `fork_and_join`.
         let work = unsafe { &*work };
-        let (active, chunks) = (self.active.load(Relaxed), self.chunks.load(Relaxed));
         let take_all = || {
-            for owner in (seat..active).chain(0..seat.min(active)) {
+            if chunks == active {
+                return work(seat);
+            }
+            for owner in (seat..active).chain(0..seat) {
                 let (first, end) = (chunks * owner / active, chunks * (owner + 1) / active);
-                while let Some(taken) = self.seats[owner].0.taken.take(region, end - first) {
+                while let Some(taken) = self.seats[owner].0.taken.take(region.number, end - first) {
                     work(first + taken);
                 }
             }
@@ -351,8 +441,24 @@ impl Shared {
         }
     }
 
+    /// Where each seat has one chunk: those of threads that have not come, after another moment for those that are awake.
+    fn take_places(&self, region: Region, work: Work) {
+        for (seat, Apart(they)) in self.seats.iter().enumerate().take(region.active).skip(1) {
+            for _ in 0..MOMENT {
+                if they.presence.load(Relaxed) >= region.inside() || they.sleep.load(Relaxed) != AWAKE {
+                    break;
+                }
+                std::hint::spin_loop();
+            }
+            if they.bar(region) {
+                self.seats[0].0.stays_at(current_core()); // where they had better not be
+                self.take_chunks(seat, region, work);
+            }
+        }
+    }
+
     fn first_panic(&self) -> MutexGuard<'_, Option<Box<dyn Any + Send>>> {
-        self.panic.lock().unwrap_or_else(PoisonError::into_inner)
+        self.callers.0.panic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps what the first panic said. What a later one said is dropped, which may panic too: nobody is told of that, and what
@@ -370,7 +476,7 @@ impl Shared {
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.shared.region.0.store(ENDED, SeqCst);
+        self.shared.call.0.region.store(ENDED, SeqCst);
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
             let _ = worker.join(); // it catches the panics of the work and has none of its own

@@ -51,6 +51,32 @@ fn many_small_regions_lose_nothing() {
 }
 
 #[test]
+fn who_comes_too_late_does_not_enter_and_changes_nothing() {
+    let seat = Seat::default();
+    let region = |number| Region { number, active: 2 };
+    let presence = || seat.presence.load(SeqCst);
+    let inside = seat.enter(region(5)).unwrap();
+    assert_eq!(presence(), region(5).inside());
+    assert!(!seat.bar(region(5)), "who is inside is waited for");
+    drop(inside);
+    assert_eq!(presence(), region(5).over());
+    assert!(seat.bar(region(9)));
+    for late in [1, 5, 8, 9] {
+        assert!(seat.enter(region(late)).is_none() && !seat.bar(region(late)), "{late}");
+        assert_eq!(presence(), region(9).over(), "{late}");
+    }
+    assert!(seat.enter(region(10)).is_some());
+}
+
+#[test]
+fn what_is_announced_can_be_read() {
+    for region in [Region { number: 1, active: 1 }, Region { number: (1 << 48) - 2, active: Region::MOST }] {
+        assert_eq!(Region::of(region.announced()), region);
+        assert!(region.announced() < ENDED && region.inside() < region.over());
+    }
+}
+
+#[test]
 fn a_sleeping_team_wakes() {
     let team = Team::new(2, |_| ());
     for _ in 0..3 {
@@ -114,7 +140,8 @@ fn a_panic_that_panics_when_it_is_dropped_lets_nobody_in_the_region_behind() {
                 while !both_work() && start.elapsed() < 100 * SPIN {
                     thread::yield_now();
                 }
-                while chunk == second && both_work() && team.shared.panic.lock().unwrap().is_none() {
+                while chunk == second && both_work() && team.shared.callers.0.panic.lock().unwrap().is_none()
+                {
                     thread::yield_now();
                 }
                 std::panic::panic_any(Bomb);
@@ -122,10 +149,10 @@ fn a_panic_that_panics_when_it_is_dropped_lets_nobody_in_the_region_behind() {
             let first = catch_unwind(AssertUnwindSafe(|| team.run(2, work))).unwrap_err();
             assert!(first.is::<Bomb>());
             std::mem::forget(first);
-            assert!(!team.shared.busy.load(SeqCst), "the team is nobody's");
-            let is_inside = |Apart(seat): &Apart<Seat>| seat.inside.load(SeqCst);
-            assert!(!team.shared.seats.iter().any(is_inside), "nobody is inside");
-            assert_eq!(team.shared.region.0.load(SeqCst) % 2, 0, "no region is open");
+            assert!(!team.shared.callers.0.busy.load(SeqCst), "the team is nobody's");
+            let region = Region::of(team.shared.call.0.region.load(SeqCst));
+            let is_over = |Apart(seat): &Apart<Seat>| seat.presence.load(SeqCst) == region.over();
+            assert!(team.shared.seats[1..].iter().all(is_over), "nobody is inside or can enter");
             assert_eq!(counts(&team, 12), [1; 12]);
             both_work()
         });

@@ -69,7 +69,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         let narrow_columns = a.cols() <= NARROW_COLUMNS;
         // The format keeps what the kernel relies on: starts rise to the number of entries, columns are rows of X, and every
         // row of Y stands once in the order, so a chunk has its rows to itself.
-        machine.run_chunks(borders.len() - 1, |chunk| {
+        machine.run_chunks(borders.len() - 1, move |chunk| {
             let list = Reordered { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
             let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
             let (first, end) = (borders[chunk], borders[chunk + 1]);

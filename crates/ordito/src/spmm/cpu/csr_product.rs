@@ -33,12 +33,12 @@ pub(crate) fn multiply_chunks<S: Scalar>(
     let (columns, values) = (a.columns(), a.values());
     // The view keeps what the kernel relies on: offsets rise to the number of entries, columns are rows of X. A chunk has its
     // rows of Y, or its slots among the sums, to itself.
-    let multiply = |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
+    let multiply = move |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
         let list = InOrder { starts: offsets.as_ptr(), few_in_rows };
         let (columns, values) = (columns.as_ptr(), values.as_ptr());
         machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
     };
-    machine.run_chunks(chunks.count(), |chunk| {
+    machine.run_chunks(chunks.count(), move |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {
             match part {
                 Part::Rows(rows) => multiply(a.offsets(), rows.start, rows.end, operands),

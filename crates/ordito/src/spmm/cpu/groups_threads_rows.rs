@@ -59,7 +59,7 @@ impl<S: Scalar> Kernel<S> {
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn multiply(&self, alpha: S, x: DenseView<'_, S>, _: &[S], beta: S, y: DenseViewMut<'_, S>) {
         let operands = Operands::new(alpha, x, beta, y);
-        self.machine.run_chunks(self.borders.len() - 1, |chunk| {
+        self.machine.run_chunks(self.borders.len() - 1, move |chunk| {
             // SAFETY: every row of Y is in one group, so a chunk has its rows to itself; X has a row for every column.
             unsafe { self.multiply_groups(self.borders[chunk], self.borders[chunk + 1], operands) };
         });

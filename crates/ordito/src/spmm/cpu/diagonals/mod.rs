@@ -80,7 +80,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         let x = if self.wants_compact_x(x.cols()) { compacted(x, repacked) } else { x };
         let (a, simd) = (&self.a, self.machine.cpu().simd);
         let y = Target::new(alpha, beta, y);
-        self.machine.run_chunks(self.borders.len() - 1, |share| {
+        self.machine.run_chunks(self.borders.len() - 1, move |share| {
             let stretches = self.borders[share]..self.borders[share + 1];
             let (first_row, end_row) = (a.first_row(stretches.start), a.first_row(stretches.end));
             let part = Part { runs: a.runs(stretches), first_row, end_row, cols: a.cols() };

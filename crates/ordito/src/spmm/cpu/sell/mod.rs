@@ -50,7 +50,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             let sums = Target::new(S::ONE, S::ZERO, DenseViewMut::compact(&mut piece_sums, pieces, 1));
             let y = Target::new(alpha, beta, y.reborrow());
             let borders = &self.borders;
-            self.machine.run_chunks(pieces + borders.len() - 1, |task| {
+            self.machine.run_chunks(pieces + borders.len() - 1, move |task| {
                 if task < pieces {
                     // SAFETY: each piece has a place of its own.
                     unsafe { sums.write_element(task, 0, piece_sum(simd, a, task, x)) };
