@@ -11,7 +11,7 @@ test:
 # formatting and lints, as CI wants them
 lint:
     cargo fmt --check
-    cargo clippy --all-targets --locked -- -D warnings
+    cargo clippy --workspace --all-targets --locked -- -D warnings
 
 # the first thing to try
 demo:
