@@ -16,7 +16,7 @@
 //!
 //! What is said of diagonals was fitted to 61 generated matrices, 48 of them `drawn:…`, on one thread of that Xeon; no real one was looked at.
 //! What is said of small matrices, short rows and neighbours on them was fitted to `drawn:1` to `drawn:170` and 57 others with chosen
-//! diagonals on a newer Xeon with two cores; no real one was looked at for it.
+//! diagonals on a newer Xeon with two cores. No time of a real one was fitted to, but they were in view.
 
 use crate::Scalar;
 use crate::cpu::SimdLevel;
