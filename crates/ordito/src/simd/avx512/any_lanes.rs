@@ -47,6 +47,8 @@ pub trait AnyLanes<S>: Gather<S> {
     unsafe fn gather_lanes(from: *const S, columns: *const u32, lanes: u16) -> Self;
     /// `from[columns[lane]]` likewise, by 16-bit columns.
     unsafe fn gather_near(from: *const S, columns: *const u16, lanes: u16) -> Self;
+    /// To `to[places[lane]]` every lane that the mask has; there is a place for every lane.
+    unsafe fn scatter_near(self, to: *mut S, places: *const u16, lanes: u16);
     /// The lanes whose length is above `step`; there is a length for every lane.
     unsafe fn lanes_above(lengths: *const u16, step: u16) -> u16;
 
@@ -100,6 +102,13 @@ impl AnyLanes<f64> for F64x8 {
         unsafe {
             let columns = _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(lanes as u8, columns.cast()));
             F64x8(_mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), lanes as u8, columns, from))
+        }
+    }
+    #[inline(always)]
+    unsafe fn scatter_near(self, to: *mut f64, places: *const u16, lanes: u16) {
+        unsafe {
+            let places = _mm256_cvtepu16_epi32(_mm_loadu_si128(places.cast()));
+            _mm512_mask_i32scatter_pd::<8>(to, lanes as u8, places, self.0);
         }
     }
     #[inline(always)]
@@ -174,6 +183,13 @@ impl AnyLanes<f32> for F32x16 {
         unsafe {
             let columns = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, columns.cast()));
             F32x16(_mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, columns, from))
+        }
+    }
+    #[inline(always)]
+    unsafe fn scatter_near(self, to: *mut f32, places: *const u16, lanes: u16) {
+        unsafe {
+            let places = _mm512_cvtepu16_epi32(_mm256_loadu_si256(places.cast()));
+            _mm512_mask_i32scatter_ps::<4>(to, lanes, places, self.0);
         }
     }
     #[inline(always)]

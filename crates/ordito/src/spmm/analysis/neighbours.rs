@@ -13,6 +13,8 @@ pub(crate) struct Neighbours {
     /// Of the places on diagonals that 8 and 16 neighbouring rows touch, those that hold a nonzero.
     pub(crate) diagonals_of_8: f64,
     pub(crate) diagonals_of_16: f64,
+    /// Diagonals of 16 neighbouring rows whose next one is a diagonal, too: a row of X that is loaded then serves several rows.
+    pub(crate) beside_another: f64,
     /// Columns from the first to the last of 16 neighbouring rows, of all there are: how far X is jumped about in.
     pub(crate) span: f64,
 }
@@ -51,6 +53,7 @@ struct Sums {
     length_changes: usize,
     places_of_8: usize,
     places_of_16: usize,
+    beside_another: usize,
     span: f64,
     diagonals: Vec<i64>,
 }
@@ -81,6 +84,7 @@ impl Sums {
             self.places_of_8 += WINDOW / 2 * self.distinct_diagonals(half..half + WINDOW / 2, row);
         }
         self.places_of_16 += WINDOW * self.distinct_diagonals(first..first + WINDOW, row);
+        self.beside_another += self.diagonals.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
     }
 
     fn distinct_diagonals<'a>(
@@ -106,6 +110,7 @@ impl Sums {
             length_changes: of(self.length_changes, self.pairs),
             diagonals_of_8: of(self.nonzeros, self.places_of_8),
             diagonals_of_16: of(self.nonzeros, self.places_of_16),
+            beside_another: of(self.beside_another * WINDOW, self.places_of_16),
             span: self.span / self.windows.max(1) as f64,
         }
     }
@@ -126,13 +131,15 @@ mod tests {
     fn kinds_of_matrices_are_told_apart() {
         let band = neighbours("band:20000x50");
         assert!(band.diagonals_of_8 > 0.95 && band.diagonals_of_16 > 0.95, "{band:?}");
-        assert!(band.span < 0.01 && band.same_columns < 0.1, "{band:?}");
+        assert!(band.span < 0.01 && band.same_columns < 0.1 && band.beside_another > 0.9, "{band:?}");
         let blocks = neighbours("blocks:2000x12x3");
         assert!(blocks.same_columns > 0.5 && blocks.diagonals_of_8 < 0.8, "{blocks:?}");
         let uniform = neighbours("uniform:20000x16");
         assert!(uniform.span > 0.9 && uniform.diagonals_of_8 < 0.2, "{uniform:?}");
         let skewed = neighbours("powerlaw:20000x16");
         assert!(skewed.length_changes > 0.5 && uniform.length_changes < 0.1, "{skewed:?}");
+        let cube = neighbours("stencil27:20"); // three neighbours, then a gap
+        assert!(cube.beside_another > 0.6 && cube.beside_another < 0.7, "{cube:?}");
         assert_eq!(neighbours("empty:5x5"), Neighbours::default()); // fewer rows than a window
         assert_eq!(neighbours("empty:100x5"), Neighbours::default());
     }

@@ -28,6 +28,12 @@ pub(crate) fn distance<S: Scalar>(machine: &Machine, a: CsrSlices<'_, S>, k: usi
     if row_bytes >= LINE_BYTES && beyond && jumps_about(a) { DISTANCE } else { 0 }
 }
 
+/// Does a form of A of so many bytes not lie in the second-level caches of the threads that share it? Where it does, asking for it ahead
+/// only takes time.
+pub(crate) fn is_far(machine: &Machine, bytes: u64) -> bool {
+    machine.cpu().l2_bytes.is_none_or(|l2| bytes / machine.threads() as u64 > l2)
+}
+
 /// Of a sample: are there few entries whose column, or one beside it, the row before has too, and few rows of another length?
 fn jumps_about<S: Scalar>(a: CsrSlices<'_, S>) -> bool {
     let columns = |row: usize| {

@@ -98,7 +98,7 @@ pub(crate) struct Kept<S: Scalar> {
 
 impl<S: Scalar> Default for Kept<S> {
     fn default() -> Self {
-        let (clock, preparing) = (AtomicU64::new(0), PerProcess::new());
+        let (clock, preparing) = (AtomicU64::new(1), PerProcess::new()); // above what nobody has used
         Kept { ready: Mutex::default(), clock, choices: Mutex::default(), preparing }
     }
 }
@@ -135,7 +135,10 @@ impl<S: Scalar> Kept<S> {
     }
 
     fn touch(&self, ready: &Ready<S>) {
-        ready.last_used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        // The one that was used last stays it: counting again would take as long as what is locked here.
+        if ready.last_used.load(Ordering::Relaxed) != self.clock.load(Ordering::Relaxed) {
+            ready.last_used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
     }
 
     /// What was chosen for so many columns before.

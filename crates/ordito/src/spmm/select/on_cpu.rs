@@ -15,6 +15,8 @@
 //! 0.976. No time of those was fitted to, but they were in view.
 //!
 //! What is said of diagonals was fitted to 61 generated matrices, 48 of them `drawn:…`, on one thread of that Xeon; no real one was looked at.
+//! What is said of small matrices, short rows and neighbours on them was fitted to `drawn:1` to `drawn:170` and 57 others with chosen
+//! diagonals on a newer Xeon with two cores. No time of a real one was fitted to, but they were in view.
 
 use crate::Scalar;
 use crate::cpu::SimdLevel;
@@ -23,6 +25,7 @@ use crate::matrix::Csr;
 use crate::op::{Choice, Description};
 use crate::spmm::analysis::neighbours::Neighbours;
 use crate::spmm::analysis::x_fetches::Cache;
+use crate::spmm::cpu::formats::DiagonalRuns;
 use crate::spmm::cpu::partition::{threads_for, work};
 use crate::spmm::cpu::{
     csr_threads_clustered, csr_threads_nnz, csr_threads_sorted, diagonals, groups_threads_rows, sell,
@@ -40,6 +43,14 @@ const SHARED_PART_FOR_FEW: f64 = 0.4;
 /// that is up to four columns, and eight of f32. In f32 half full loses and 0.6 gains up to twice; in f64 0.67 loses and 0.8 gains.
 const DIAGONAL: [f64; 2] = [0.55, 0.75];
 const DIAGONAL_OF_EIGHT: f64 = 0.7;
+/// In f64 a chunk less than 0.73 full takes more memory than CSR and stays rows, which cost three times as much. Of short rows some chunks
+/// are much emptier than the mean: the more so, the shorter they are. K = 1, fastest other over diagonals: rows of 2.1 to 2.2 nonzeros,
+/// 0.78 to 0.81 full 0.35 to 0.5; of 2.4 and 0.80 1.1; of 2.5 and 0.85 1.1 to 1.35; of 2.8 and 0.96 2.2 (`drawn:47`, 79, 159, 143, 95, 127, 111).
+const DIAGONAL_OF_SHORT_ROWS: f64 = 0.7;
+const OVER_LENGTH: f64 = 0.3;
+/// Of a small matrix emptier chunks are kept on diagonals. 37 generated ones of 1000 and 6000 rows on 3 to 24 diagonals with holes, K = 1, 2
+/// and 4: half full they lose (0.33 to 0.76), 0.6 full 0.87 to 1.5, 0.7 full 0.95 to 1.8.
+const DIAGONAL_OF_SMALL: f64 = 0.62;
 /// Rows of f64 shorter than this in the mean are not taken by diagonals: at 0.8 they lose half, at 1.9 they gain 1.4 times.
 const LEAST_ON_DIAGONALS: f64 = 1.5;
 /// The same for more columns, from so many bytes of a row of X up to so many: each row of X then is loaded once for all rows that share
@@ -47,11 +58,10 @@ const LEAST_ON_DIAGONALS: f64 = 1.5;
 /// least 0.93 full 0.95 to 1.9, 0.87 full 0.7 to 1.0; rows of 5 to 9 nonzeros 0.6 to 1.1.
 const DIAGONAL_WIDE: f64 = 0.93;
 const LEAST_ON_DIAGONALS_WIDE: f64 = 11.0;
+/// And such a row must be there: of 20 matrices on 12 and 24 full diagonals, K = 8, 16 and 32 in f64, 16 and 32 in f32, diagonals one beside
+/// the other 0.91 to 1.62, in threes 0.95 to 1.32, in pairs 0.74 to 1.05, apart 0.68 to 1.03.
+const BESIDE_ANOTHER: f64 = 0.6;
 const WIDE_X_ON_DIAGONALS: std::ops::RangeInclusive<usize> = 32..=256;
-/// Rows shorter than this in the mean, whose lengths change, are sorted rather than put into lanes for one column: 1.1 to 1.55 times
-/// as fast. With rows of one length lanes are faster: 1.3 times.
-const NEXT_TO_EMPTY: f64 = 1.75;
-const LENGTHS_CHANGE_A_LITTLE: f64 = 0.2;
 /// Rows shorter than this in the mean are sorted, however wide X is, up to so many bytes of a row: up to 1.6 times as fast.
 const VERY_SHORT_ROW: f64 = 2.5;
 const SHORT_X_OF_VERY_SHORT_ROWS: usize = 256;
@@ -75,6 +85,9 @@ const SHORT_ROW: f64 = 10.0;
 /// product.
 const WINDOWS: usize = 64;
 const STEPS_PER_NONZERO: usize = 64;
+/// But so many nonzeros are looked at: fewer are no sample. Of a small grid they would be its first and last rows, which lack neighbours.
+/// It takes some 20 µs.
+const LEAST_NONZEROS: usize = 4096;
 
 /// How the rows are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,9 +136,14 @@ pub(crate) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Su
 
 fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, String) {
     let steps = (subject.a.nnz() + subject.a.rows()).saturating_mul(subject.k);
-    let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, steps / STEPS_PER_NONZERO);
-    let x =
-        Columns { k: subject.k, scalar_bytes: size_of::<S>(), from_memory: exceeds_caches(machine, subject) };
+    let nonzeros = (steps / STEPS_PER_NONZERO).max(LEAST_NONZEROS);
+    let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, nonzeros);
+    let x = Columns {
+        k: subject.k,
+        scalar_bytes: size_of::<S>(),
+        from_memory: exceeds_caches(machine, subject),
+        is_small: DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz()),
+    };
     by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, x)
 }
 
@@ -144,6 +162,8 @@ struct Columns {
     k: usize,
     scalar_bytes: usize,
     from_memory: bool,
+    /// A lies in the cache of a core on diagonals with holes, too.
+    is_small: bool,
 }
 
 fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Description, why: &str) -> Choice {
@@ -167,7 +187,7 @@ fn by_neighbours(
     rows: Neighbours,
     mean_length: f64,
     simd: SimdLevel,
-    Columns { k, scalar_bytes, from_memory }: Columns,
+    Columns { k, scalar_bytes, from_memory, is_small }: Columns,
 ) -> (Rows, String) {
     let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
     let percent = |share: f64| (100.0 * share).round();
@@ -188,9 +208,14 @@ fn by_neighbours(
     }
     let enough = match (k, is_f64) {
         (1..=4, true) if mean_length < LEAST_ON_DIAGONALS => f64::INFINITY,
-        (1..=4, _) => DIAGONAL[usize::from(is_f64)],
+        (1..=4, true) if is_small => DIAGONAL_OF_SMALL,
+        (1..=4, true) => DIAGONAL[1].max(DIAGONAL_OF_SHORT_ROWS + OVER_LENGTH / mean_length),
+        (1..=4, false) => DIAGONAL[0],
         (8, false) => DIAGONAL_OF_EIGHT,
-        _ if WIDE_X_ON_DIAGONALS.contains(&x_bytes) && mean_length >= LEAST_ON_DIAGONALS_WIDE => {
+        _ if WIDE_X_ON_DIAGONALS.contains(&x_bytes)
+            && mean_length >= LEAST_ON_DIAGONALS_WIDE
+            && rows.beside_another >= BESIDE_ANOTHER =>
+        {
             DIAGONAL_WIDE
         }
         _ => f64::INFINITY,
@@ -201,11 +226,6 @@ fn by_neighbours(
             percent(on_diagonals)
         );
         return (Rows::OnDiagonals, why);
-    }
-    let next_to_empty = mean_length < NEXT_TO_EMPTY && rows.length_changes >= LENGTHS_CHANGE_A_LITTLE;
-    if k == 1 && simd == SimdLevel::Avx512 && next_to_empty {
-        let why = format!("one column, rows of {mean_length:.1} nonzeros in the mean: sorted by length");
-        return (Rows::SortedByLength, why);
     }
     if k == 1 && simd == SimdLevel::Avx512 {
         return (Rows::InLanes, "one column: rows side by side in the lanes of vectors".into());
@@ -253,7 +273,8 @@ mod tests {
         let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
         let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
-        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory };
+        let is_small = DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz());
+        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory, is_small };
         by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, x).0.description().name
     }
 

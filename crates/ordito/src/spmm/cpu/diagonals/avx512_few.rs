@@ -13,18 +13,43 @@ use crate::spmm::cpu::kernels::target::Target;
 
 /// Bytes of A that are asked for before they are needed, at least: a page, at whose end the processor's own prefetching stops.
 /// Over MKL on stencil27:58 in f64, one run each: K = 2 1.70 without, 1.82, 2.27, 2.96 with 1, 2, 4 KiB; K = 3 1.51 without,
-/// 1.19, 2.09, 2.88. No gain to be seen on stencil5:447 and band:20000x50.
+/// 1.19, 2.09, 2.88. No gain to be seen on stencil5:447 and band:20000x50. Where A lies in a cache of the core it costs: K = 1, f64, 1000
+/// rows on 4 diagonals took 1.5 times as long, 12 000 on 2 1.15 times, 50 000 on 4 as long.
 const AHEAD: usize = 4096;
+
+/// Rows of Y for K columns. `far`: A does not lie in a cache of the core, and is asked for ahead.
+///
+/// # Safety
+/// The processor has AVX-512; K is at most 4, or 8. X has the matrix's columns as rows, each of K numbers, without gaps.
+pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(
+    part: Part<'_, S>,
+    far: bool,
+    x: *const S,
+    y: Target<'_, S>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (far, y.is_plain(K)) {
+            (false, true) => runs::<S, K, false, true>(part, x, y),
+            (true, true) => runs::<S, K, true, true>(part, x, y),
+            (_, false) => runs::<S, K, true, false>(part, x, y),
+        }
+    }
+}
 
 /// Rows of Y for K columns.
 ///
 /// # Safety
-/// The processor has AVX-512; K is at most 4, or 8. X has the matrix's columns as rows, each of K numbers, without gaps.
+/// As above. `PLAIN`: Y has no gaps, and sums go there as they are.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
-pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *const S, y: Target<'_, S>) {
+unsafe fn runs<S: Scalar, const K: usize, const FAR: bool, const PLAIN: bool>(
+    part: Part<'_, S>,
+    x: *const S,
+    y: Target<'_, S>,
+) {
     let lanes = Vector::<S>::COUNT;
     // SAFETY: AVX-512 is there. Without masks every lane holds a nonzero, and so lies inside the matrix; with masks all lanes are read
-    // only where the run is inside. There is a value for every lane. Targets are rows of the part.
+    // only of chunks that are inside. There is a value for every lane. Targets are rows of the part.
     unsafe {
         let mut places = [Vector::<S>::places(|_| 0); K];
         for (j, places) in places.iter_mut().enumerate() {
@@ -37,27 +62,28 @@ pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
                     let mut chunk =
                         Chunk { diagonals, x, values: values.as_ptr(), masks: masks.as_ptr(), places };
                     let exact = !masks.is_empty();
-                    let mut left = chunks;
-                    if exact && !run.is_inside(part.cols) {
-                        while left > 0 {
-                            y.write_rows(row, chunk.masked(0));
-                            chunk.go_on(1);
-                            (row, left) = (row + lanes, left - 1);
-                        }
-                    }
+                    let inside = if exact { run.chunks_inside(part.cols) } else { 0..chunks };
+                    chunk.at_border(inside.start, &mut row, y);
+                    let mut left = inside.len();
+                    // The last chunk of a matrix may have fewer rows than lanes.
+                    let of_whole_rows = y.rows().saturating_sub(row) / lanes;
+                    let short = left - left.min(of_whole_rows);
+                    left -= short;
                     // Several sums side by side: one alone would wait for every addition.
                     while K == 1 && left >= 4 {
-                        chunk.whole::<4>(exact, &mut row, y);
+                        chunk.whole::<4, FAR, PLAIN>(exact, &mut row, y);
                         left -= 4;
                     }
                     while K <= 2 && left >= 2 {
-                        chunk.whole::<2>(exact, &mut row, y);
+                        chunk.whole::<2, FAR, PLAIN>(exact, &mut row, y);
                         left -= 2;
                     }
                     while left > 0 {
-                        chunk.whole::<1>(exact, &mut row, y);
+                        chunk.whole::<1, FAR, PLAIN>(exact, &mut row, y);
                         left -= 1;
                     }
+                    chunk.at_border(short, &mut row, y);
+                    chunk.at_border(chunks - inside.end, &mut row, y);
                 }
                 Run::Rows { lengths, columns, values } => {
                     let mask = [Vector::<S>::first_lanes(K)];
@@ -79,6 +105,7 @@ pub(crate) unsafe fn multiply<S: Scalar, const K: usize>(part: Part<'_, S>, x: *
 }
 
 /// A chunk of a run, and those that follow it.
+#[derive(Clone, Copy)]
 struct Chunk<'a, S: Scalar, const K: usize> {
     diagonals: &'a [u32],
     /// The row of X that stands under lane 0 of diagonal 0.
@@ -115,7 +142,12 @@ impl<S: Scalar, const K: usize> Chunk<'_, S, K> {
     /// Multiplies so many chunks, all lanes of which lie in the matrix, and goes on behind them. `exact`: some hold no nonzero.
     /// Their zeros are added too. That makes a difference where X is not finite, and then the sum is not a number.
     #[inline(always)]
-    unsafe fn whole<const CHUNKS: usize>(&mut self, exact: bool, row: &mut usize, y: Target<'_, S>) {
+    unsafe fn whole<const CHUNKS: usize, const FAR: bool, const PLAIN: bool>(
+        &mut self,
+        exact: bool,
+        row: &mut usize,
+        y: Target<'_, S>,
+    ) {
         let lanes = Vector::<S>::COUNT;
         // SAFETY: the caller's promise; there is a value for every lane.
         unsafe {
@@ -127,7 +159,9 @@ impl<S: Scalar, const K: usize> Chunk<'_, S, K> {
                 let x = self.x_of(diagonal);
                 for chunk in 0..CHUNKS {
                     let value = values.wrapping_add(chunk * self.diagonals.len() * lanes);
-                    prefetch(value.wrapping_byte_add(ahead));
+                    if FAR {
+                        prefetch(value.wrapping_byte_add(ahead));
+                    }
                     let value = Vector::<S>::load(value);
                     for j in 0..K {
                         let x = Vector::<S>::load(x.add((chunk * K + j) * lanes));
@@ -137,14 +171,36 @@ impl<S: Scalar, const K: usize> Chunk<'_, S, K> {
                 values = values.add(lanes);
             }
             if exact && has_nan::<S, K, CHUNKS>(&sums) {
-                for chunk in 0..CHUNKS {
-                    y.write_rows(*row + chunk * lanes, self.masked(chunk));
-                }
+                self.write_masked(CHUNKS, *row, y);
             } else {
-                y.write_chunks(*row, sums);
+                for chunk in 0..CHUNKS {
+                    y.write_or_store_rows::<K, PLAIN>(*row + chunk * lanes, sums[chunk]);
+                }
             }
             *row += CHUNKS * lanes;
             self.go_on(CHUNKS);
+        }
+    }
+
+    /// Multiplies so many chunks, some lanes of which lie outside of the matrix, and goes on behind them.
+    #[inline(always)]
+    unsafe fn at_border(&mut self, chunks: usize, row: &mut usize, y: Target<'_, S>) {
+        if chunks > 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.write_masked(chunks, *row, y) };
+            *row += chunks * Vector::<S>::COUNT;
+            self.go_on(chunks);
+        }
+    }
+
+    /// So many chunks by their masks. Apart: what it needs would take the registers of the loop over whole ones.
+    #[cold]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
+    unsafe fn write_masked(self, chunks: usize, row: usize, y: Target<'_, S>) {
+        for chunk in 0..chunks {
+            // SAFETY: the caller's promise.
+            unsafe { y.write_rows(row + chunk * Vector::<S>::COUNT, self.masked(chunk)) };
         }
     }
 

@@ -89,7 +89,7 @@ impl<S: Scalar> Tile<'_, S> {
                     let places = chunk * diagonals.len();
                     let values = values.as_ptr().add(places * lanes);
                     let lanes_of = lanes_of.get(places..places + diagonals.len());
-                    let is_inside = run.is_inside(self.cols);
+                    let is_inside = run.chunks_inside(self.cols).contains(&chunk);
                     for lane in (0..self.rows).step_by(H) {
                         let empty = Sums::<S, NV, H> {
                             sums: [[Vector::<S>::zero(); NV]; H],

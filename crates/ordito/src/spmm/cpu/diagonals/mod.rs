@@ -23,6 +23,7 @@ use crate::spmm::cpu::host::{HostKernel, OnHost, refill};
 use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::target::Target;
 use crate::spmm::cpu::partition::{chunk_count, even_borders};
+use crate::spmm::cpu::prefetch::is_far;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
@@ -33,6 +34,8 @@ struct Kernel<S> {
     machine: Arc<Machine>,
     /// Stretches at which what a thread takes at a time begins and ends.
     borders: Vec<usize>,
+    /// A does not lie in the caches of the cores.
+    far: bool,
 }
 
 impl<S: Scalar> Kernel<S> {
@@ -43,7 +46,8 @@ impl<S: Scalar> Kernel<S> {
         // two cores: 1.3 µs on one thread, 2.2 on two.)
         let chunks = chunk_count(machine.threads(), before(a.stretches()).saturating_mul(k + 1));
         let borders = even_borders(a.stretches(), chunks, before);
-        Kernel { a, machine: machine.clone(), borders }
+        let far = is_far(machine, a.bytes());
+        Kernel { a, machine: machine.clone(), borders, far }
     }
 
     /// With few columns vectors hold several rows of X, which must follow each other without gaps.
@@ -85,7 +89,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             let (first_row, end_row) = (a.first_row(stretches.start), a.first_row(stretches.end));
             let part = Part { runs: a.runs(stretches), first_row, end_row, cols: a.cols() };
             // Shares are disjoint ranges of rows: nobody else writes to those of this one.
-            multiply_part(simd, part, x, y);
+            multiply_part(simd, part, self.far, x, y);
         });
     }
 
@@ -104,7 +108,13 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
 /// The kernel for the processor and the number of columns.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
-fn multiply_part<S: Scalar>(simd: SimdLevel, part: Part<'_, S>, x: DenseView<'_, S>, y: Target<'_, S>) {
+fn multiply_part<S: Scalar>(
+    simd: SimdLevel,
+    part: Part<'_, S>,
+    far: bool,
+    x: DenseView<'_, S>,
+    y: Target<'_, S>,
+) {
     let (k, distance, data) = (x.cols(), x.leading_dimension(), x.data().as_ptr());
     match simd {
         // SAFETY: a machine's level never exceeds what the processor has; shapes have been checked: X has a row for every
@@ -112,11 +122,11 @@ fn multiply_part<S: Scalar>(simd: SimdLevel, part: Part<'_, S>, x: DenseView<'_,
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512 if part.cols <= NARROW_COLUMNS => unsafe {
             match if is_few::<S>(k) && distance == k { k } else { 0 } {
-                1 => avx512_few::multiply::<S, 1>(part, data, y),
-                2 => avx512_few::multiply::<S, 2>(part, data, y),
-                3 => avx512_few::multiply::<S, 3>(part, data, y),
-                4 => avx512_few::multiply::<S, 4>(part, data, y),
-                8 => avx512_few::multiply::<S, 8>(part, data, y),
+                1 => avx512_few::multiply::<S, 1>(part, far, data, y),
+                2 => avx512_few::multiply::<S, 2>(part, far, data, y),
+                3 => avx512_few::multiply::<S, 3>(part, far, data, y),
+                4 => avx512_few::multiply::<S, 4>(part, far, data, y),
+                8 => avx512_few::multiply::<S, 8>(part, far, data, y),
                 _ => avx512_many::multiply(part, data, distance, k, y),
             }
         },
@@ -142,8 +152,8 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
-        // Never more than CSR, and while it is prepared twice: parts that threads have made, and what they are joined to.
-        let needed = Csr::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
+        // While it is prepared twice: parts that threads have made, and what they are joined to.
+        let needed = DiagonalRuns::<S>::bytes_for(rows, nonzeros).and_then(|bytes| bytes.checked_mul(2));
         machine.check_memory("diagonal runs", needed)?;
         let a = machine.pool().install(|| DiagonalRuns::from_csr(&subject.a))?;
         let shape = (a.rows(), a.cols());

@@ -71,7 +71,7 @@ fn one_column<S: Scalar, const FUSED: bool>(
     let places = chunk * diagonals.len();
     let values = values[places * lanes..].chunks_exact(lanes);
     let column = |diagonal: u32| diagonal.wrapping_add((chunk * lanes) as u32);
-    let is_inside = run.is_inside(cols);
+    let is_inside = run.chunks_inside(cols).contains(&chunk);
     if is_inside {
         for (&diagonal, values) in diagonals.iter().zip(values.clone()) {
             let x = &x[column(diagonal) as usize..][..lanes];

@@ -30,6 +30,11 @@ impl<'a, S: Scalar> Target<'a, S> {
         Target { y: y.into_data().as_mut_ptr(), rows, distance, epilogue, lifetime: PhantomData }
     }
 
+    /// Rows of Y.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// One number.
     #[inline(always)]
     pub(crate) unsafe fn write_element(self, row: usize, column: usize, sum: S) {
@@ -104,26 +109,63 @@ mod vectors {
             }
         }
 
-        /// The rows of several chunks, as [`write_rows`](Self::write_rows) has them. What is decided there for every chunk takes as
-        /// long as two or three diagonals: here it is decided once.
+        /// Are rows without gaps written as the sums are? Then [`store_rows`](Self::store_rows) will do. Asked once for many rows: what
+        /// else may have to be done takes the registers of the loop that multiplies.
+        pub(crate) fn is_plain(&self, columns: usize) -> bool {
+            self.distance == columns && self.epilogue.is_plain()
+        }
+
+        /// Vectors of neighbouring rows from `row` on.
+        ///
+        /// # Safety
+        /// Besides: [`is_plain`](Self::is_plain), and all these rows are there.
         #[inline(always)]
-        pub(crate) unsafe fn write_chunks<const K: usize, const CHUNKS: usize>(
+        pub(crate) unsafe fn store_rows<const K: usize>(self, row: usize, sums: [Vector<S>; K]) {
+            debug_assert!(self.is_plain(K) && row + Vector::<S>::COUNT <= self.rows);
+            for j in 0..K {
+                // SAFETY: without gaps the rows are K vectors.
+                unsafe { sums[j].store(self.y.add(row * K + j * Vector::<S>::COUNT)) };
+            }
+        }
+
+        /// The one column of `count` rows, each lane where its place says, counted from `first_row`.
+        ///
+        /// # Safety
+        /// Besides: there is a place for every lane, and with `PLAIN` [`is_plain`](Self::is_plain).
+        #[inline(always)]
+        pub(crate) unsafe fn scatter<const PLAIN: bool>(
+            self,
+            first_row: usize,
+            places: *const u16,
+            count: usize,
+            sums: Vector<S>,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if PLAIN {
+                    sums.scatter_near(self.y.add(first_row), places, Vector::<S>::first_lanes(count));
+                    return;
+                }
+                let mut numbers = [S::ZERO; 16];
+                sums.store(numbers.as_mut_ptr());
+                for (lane, &sum) in numbers.iter().enumerate().take(count) {
+                    self.write_element(first_row + *places.add(lane) as usize, 0, sum);
+                }
+            }
+        }
+
+        /// Rows from `row` on that are there as a whole, after whatever is to be done to sums.
+        #[inline(always)]
+        pub(crate) unsafe fn write_or_store_rows<const K: usize, const PLAIN: bool>(
             self,
             row: usize,
-            sums: [[Vector<S>; K]; CHUNKS],
+            sums: [Vector<S>; K],
         ) {
-            let lanes = Vector::<S>::COUNT;
-            let is_whole = row + CHUNKS * lanes <= self.rows;
-            for chunk in 0..CHUNKS {
-                // SAFETY: the caller's promise; without gaps the rows of a chunk are K vectors.
-                unsafe {
-                    if is_whole && self.distance == K && self.epilogue.is_plain() {
-                        for j in 0..K {
-                            sums[chunk][j].store(self.y.add(row * K + (chunk * K + j) * lanes));
-                        }
-                    } else {
-                        self.write_rows(row + chunk * lanes, sums[chunk]);
-                    }
+            // SAFETY: the caller's promise.
+            unsafe {
+                match PLAIN {
+                    true => self.store_rows(row, sums),
+                    false => self.write_rows(row, sums),
                 }
             }
         }

@@ -22,6 +22,7 @@ use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::cpu::kernels::target::Target;
 use crate::spmm::cpu::panels::InParts;
 use crate::spmm::cpu::partition::{chunk_count, even_borders};
+use crate::spmm::cpu::prefetch::is_far;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ struct Kernel<S> {
     machine: Arc<Machine>,
     /// Where what a thread takes at a time begins and ends.
     borders: Vec<Border>,
+    /// A does not lie in the caches of the cores.
+    far: bool,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
@@ -41,7 +44,8 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
 
     fn multiply(&self, alpha: S, x: DenseView<'_, S>, repacked: &[S], beta: S, mut y: DenseViewMut<'_, S>) {
         let (a, simd, pieces) = (&self.a, self.machine.cpu().simd, self.a.pieces().len());
-        let x = if gathers(simd, a) { compacted(x, repacked) } else { x };
+        let gathers = gathers(simd, a);
+        let x = if gathers { compacted(x, repacked) } else { x };
         let long_rows = || a.pieces().chunk_by(|one, next| one.row == next.row);
         // What stands in Y where long rows go, and the sum of every piece of one. Nearly always there are none.
         let long_rows_before: Vec<S> = long_rows().map(|row| y.row_mut(row[0].row)[0]).collect();
@@ -57,7 +61,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
                 } else {
                     let share = task - pieces;
                     let windows = a.between(borders[share], borders[share + 1]);
-                    windows.for_each(|window| multiply_window(simd, window, gathers(simd, a), x, y));
+                    windows.for_each(|window| multiply_window(simd, window, gathers, self.far, x, y));
                 }
             });
         }
@@ -101,6 +105,7 @@ fn multiply_window<S: Scalar>(
     simd: SimdLevel,
     window: Window<'_, S>,
     gathers: bool,
+    far: bool,
     x: DenseView<'_, S>,
     y: Target<'_, S>,
 ) {
@@ -108,7 +113,7 @@ fn multiply_window<S: Scalar>(
         // SAFETY: a machine's level never exceeds what the processor has; shapes have been checked: X has a row for every
         // column of the matrix. Slices are disjoint: nobody else writes their rows.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 if gathers => unsafe { avx512::multiply(window, x.data().as_ptr(), y) },
+        SimdLevel::Avx512 if gathers => unsafe { avx512::multiply(window, far, x.data().as_ptr(), y) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { portable::multiply_avx2(window, x, y) },
@@ -165,7 +170,8 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
         let borders =
             even_borders(a.slices(), chunks, before).into_iter().map(|slice| a.border(slice)).collect();
         let shape = (rows, a.cols());
-        let kernel = Kernel { a, machine: machine.clone(), borders };
+        let far = is_far(machine, Csr::<S>::bytes_for(rows, nonzeros).unwrap_or(u64::MAX));
+        let kernel = Kernel { a, machine: machine.clone(), borders, far };
         Ok(OnHost::boxed(machine, kernel, shape, 1))
     }
 }

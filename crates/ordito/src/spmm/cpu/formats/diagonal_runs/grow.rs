@@ -10,6 +10,7 @@ const NEW_RUN: usize = 8;
 /// A run to which chunks are added; the memory is used again for the next.
 #[derive(Default)]
 pub(crate) struct Growing {
+    pub(crate) room: Room,
     pub(crate) chunks: usize,
     nonzeros: usize,
     /// Columns in the run's first row, rising.
@@ -21,14 +22,35 @@ pub(crate) struct Growing {
     ends: Vec<usize>,
 }
 
-/// Diagonals that a chunk with so many nonzeros may have, so that it takes no more memory than CSR: values, masks and the diagonals.
-pub(crate) fn most_diagonals<S>(nonzeros: usize) -> usize {
-    let of_a_diagonal = lanes::<S>() * size_of::<S>() + size_of::<u16>() + size_of::<u32>();
-    (nonzeros * (size_of::<S>() + size_of::<u32>()) / of_a_diagonal).min(Header::MOST_DIAGONALS)
+/// How much memory chunks may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// No more than CSR.
+    #[default]
+    AsCsr,
+    /// Half as much again: zeros of a matrix in the caches take less time than gathers.
+    HalfAsMuchAgain,
+}
+
+impl Room {
+    /// Diagonals that a chunk with so many nonzeros may have: values, masks and the diagonals take memory.
+    pub(crate) fn most_diagonals<S>(self, nonzeros: usize) -> usize {
+        let of_a_diagonal = lanes::<S>() * size_of::<S>() + size_of::<u16>() + size_of::<u32>();
+        let of_csr = nonzeros * (size_of::<S>() + size_of::<u32>());
+        (self.of(of_csr) / of_a_diagonal).min(Header::MOST_DIAGONALS)
+    }
+
+    /// Of what CSR takes.
+    pub(crate) fn of(self, bytes: usize) -> usize {
+        match self {
+            Room::AsCsr => bytes,
+            Room::HalfAsMuchAgain => bytes.saturating_add(bytes / 2),
+        }
+    }
 }
 
 impl Growing {
-    /// Adds a chunk, if that pays. A run without chunks takes any that is no larger than CSR.
+    /// Adds a chunk, if that pays. A run without chunks takes any for which there is room.
     pub(crate) fn take<S>(&mut self, chunk: &ChunkDiagonals, nonzeros: usize) -> bool {
         let shift = (self.chunks * lanes::<S>()) as i32;
         self.merge(chunk, shift);
@@ -37,7 +59,7 @@ impl Growing {
             (self.chunks + 1) * self.with_next.len(),
         );
         let pays = self.chunks == 0 || together <= apart + NEW_RUN;
-        if !pays || together > most_diagonals::<S>(self.nonzeros + nonzeros) {
+        if !pays || together > self.room.most_diagonals::<S>(self.nonzeros + nonzeros) {
             return false;
         }
         std::mem::swap(&mut self.diagonals, &mut self.with_next);

@@ -13,7 +13,7 @@ use crate::matrix::concat::concat_into;
 use crate::matrix::lanes;
 use crate::matrix::{Csr, CsrSlices, FormatError};
 use crate::spmm::cpu::formats::diagonal_runs::find::ChunkDiagonals;
-use crate::spmm::cpu::formats::diagonal_runs::grow::{Growing, most_diagonals};
+use crate::spmm::cpu::formats::diagonal_runs::grow::{Growing, Room};
 use crate::spmm::cpu::formats::diagonal_runs::place::place;
 use crate::spmm::cpu::formats::diagonal_runs::run::{Header, Patterns};
 use std::ops::Range;
@@ -21,8 +21,8 @@ use std::ops::Range;
 /// A sparse matrix in chunks of as many consecutive rows as a vector of 64 bytes has lanes (8 of f64, 16 of f32). Up to 32 chunks
 /// whose entries stand on the same diagonals are a run: a kernel reads A and X by whole vectors, without gathers, with one index for
 /// a diagonal of the run, in a loop whose length stays the same. Where a diagonal has no nonzero a zero is stored, and a mask says so:
-/// what X has there must not matter. A run takes no more memory than CSR. Chunks that would, whose rows have duplicates or unsorted
-/// columns, are kept as rows.
+/// what X has there must not matter. A run takes no more memory than CSR, of a small matrix half as much again. Chunks that would, whose
+/// rows have duplicates or unsorted columns, are kept as rows.
 ///
 /// Invariant: `on_diagonals` holds the diagonals of the runs one after the other, from a multiple of 64 bytes on; `in_rows` the values
 /// of chunks of rows. `words` describes the runs one after the other: a [`Header`], then diagonals and masks, two to a word; or lengths
@@ -60,6 +60,9 @@ struct Stretch {
 /// Chunks between two places at which threads may start: 256 or 512 rows, enough places for many threads. (Eight were 0.7 to 0.9 as
 /// fast for one column and rows of two or three nonzeros: what begins a run takes time.)
 const CHUNKS_PER_STRETCH: usize = 32;
+/// A matrix is small if CSR takes no more: what it takes on diagonals then lies in the second-level cache of a core. Fixed, so that a
+/// product has the same bits on every machine.
+const SMALL_BYTES: u64 = 1 << 20;
 /// Stretches that a thread makes with one scratch.
 const STRETCHES_PER_TASK: usize = 16;
 
@@ -84,6 +87,7 @@ impl<S: Scalar> DiagonalRuns<S> {
         let stretch_count = a.rows().div_ceil(rows_per_stretch);
         let made = parallel::map_index(stretch_count.div_ceil(STRETCHES_PER_TASK), |task| {
             let mut scratch = Scratch::default();
+            scratch.run.room = room::<S>(a.rows(), a.nnz());
             let first = task * STRETCHES_PER_TASK;
             let stretches = first..(first + STRETCHES_PER_TASK).min(stretch_count);
             let made = stretches.map(|stretch| {
@@ -141,6 +145,15 @@ impl<S: Scalar> DiagonalRuns<S> {
         });
     }
 
+    /// Is a matrix of so many rows and nonzeros so small that chunks with many holes stay on diagonals?
+    pub(crate) fn is_small(rows: usize, nonzeros: usize) -> bool {
+        Csr::<S>::bytes_for(rows, nonzeros).is_some_and(|bytes| bytes <= SMALL_BYTES)
+    }
+    /// Bytes that a matrix of so many rows and nonzeros takes at most.
+    pub(crate) fn bytes_for(rows: usize, nonzeros: usize) -> Option<u64> {
+        let of_csr = Csr::<S>::bytes_for(rows, nonzeros)?;
+        Some(room::<S>(rows, nonzeros).of(usize::try_from(of_csr).ok()?) as u64)
+    }
     /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
@@ -193,6 +206,11 @@ impl<S: Scalar> DiagonalRuns<S> {
     }
 }
 
+/// How much memory the chunks of a matrix may take.
+fn room<S: Scalar>(rows: usize, nonzeros: usize) -> Room {
+    if DiagonalRuns::<S>::is_small(rows, nonzeros) { Room::HalfAsMuchAgain } else { Room::AsCsr }
+}
+
 /// Of a matrix of so many rows: the first one of a stretch.
 #[inline(always)]
 fn first_row<S>(stretch: usize, rows: usize) -> usize {
@@ -224,7 +242,7 @@ impl Stretch {
         rows: Range<usize>,
     ) {
         let entries = a.offsets()[rows.start]..a.offsets()[rows.end];
-        let is_found = chunk.find(a, rows.clone(), most_diagonals::<S>(entries.len()));
+        let is_found = chunk.find(a, rows.clone(), run.room.most_diagonals::<S>(entries.len()));
         if is_found && run.take::<S>(chunk, entries.len()) {
             return;
         }

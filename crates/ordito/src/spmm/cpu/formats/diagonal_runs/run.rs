@@ -4,6 +4,7 @@ use crate::Scalar;
 use crate::matrix::lanes;
 #[cfg(test)]
 use crate::spmm::cpu::formats::diagonal_runs::find::every_lane;
+use std::ops::Range;
 
 /// Consecutive rows of the matrix, as they are stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,14 +31,19 @@ pub(crate) enum Run<'a, S> {
 }
 
 impl<S: Scalar> Run<'_, S> {
-    /// Do all lanes of its diagonals lie in a matrix of so many columns, also those without a nonzero?
+    /// The chunks all lanes of whose diagonals lie in a matrix of so many columns, also those without a nonzero. The first chunks and the
+    /// last ones may not.
     #[inline(always)]
-    pub(crate) fn is_inside(&self, cols: usize) -> bool {
-        match self {
-            Run::Rows { .. } | Run::Diagonals { diagonals: [], .. } => true,
+    pub(crate) fn chunks_inside(&self, cols: usize) -> Range<usize> {
+        match *self {
+            Run::Rows { .. } => 0..1,
+            Run::Diagonals { chunks, diagonals: [], .. } => 0..chunks,
             Run::Diagonals { chunks, diagonals, .. } => {
-                let (first, last) = (diagonals[0] as i32, diagonals[diagonals.len() - 1] as usize);
-                first >= 0 && last + chunks * lanes::<S>() <= cols
+                let (first, last) = (diagonals[0] as i32, diagonals[diagonals.len() - 1] as i32);
+                let before = i64::from(first).min(0).unsigned_abs() as usize;
+                let behind = (cols as i64 - i64::from(last)).max(0) as usize;
+                let start = before.div_ceil(lanes::<S>()).min(chunks);
+                start..(behind / lanes::<S>()).clamp(start, chunks)
             }
         }
     }

@@ -70,6 +70,8 @@ pub(crate) struct Slice {
     pub first_row: u16,
     /// Are they consecutive rows, as many as there are lanes?
     pub consecutive: bool,
+    /// Is lane `i` the `i`-th of consecutive rows? Then nobody has to look at the places.
+    pub in_order: bool,
 }
 
 /// Some entries of a long row.
