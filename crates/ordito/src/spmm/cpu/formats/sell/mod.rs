@@ -204,6 +204,10 @@ impl<S: Scalar> Sell<S> {
     pub(crate) fn before(&self, slice: usize) -> (usize, usize) {
         (self.border(slice).entry, (slice * lanes::<S>()).min(self.rows))
     }
+    /// Of each slice: entries of its longest row.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = usize> {
+        self.slices.iter().map(|slice| slice.longest.into())
+    }
     /// The place before a slice.
     pub(crate) fn border(&self, slice: usize) -> Border {
         let window = &self.windows[slice * lanes::<S>() / WINDOW];
