@@ -30,11 +30,6 @@ impl<'a, S: Scalar> Target<'a, S> {
         Target { y: y.into_data().as_mut_ptr(), rows, distance, epilogue, lifetime: PhantomData }
     }
 
-    /// Rows of Y.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
     /// One number.
     #[inline(always)]
     pub(crate) unsafe fn write_element(self, row: usize, column: usize, sum: S) {
@@ -107,6 +102,11 @@ mod vectors {
                     self.epilogue.write(LanesOfY { y, mask: masks[j] }, sums[j]);
                 }
             }
+        }
+
+        /// Rows of Y.
+        pub(crate) fn rows(&self) -> usize {
+            self.rows
         }
 
         /// Are rows without gaps written as the sums are? Then [`store_rows`](Self::store_rows) will do. Asked once for many rows: what

@@ -295,6 +295,8 @@ mod tests {
         let runs = DiagonalRuns::from_csr(&a).unwrap();
         // The first stretch lacks the entry left of the matrix, the last one that to the right.
         assert_eq!(shapes(&runs), [(32, 3, 96), (32, 3, 0), (11, 3, 33)]);
+        let inside: Vec<_> = runs.runs(0..runs.stretches()).map(|run| run.chunks_inside(600)).collect();
+        assert_eq!(inside, [1..32, 0..32, 0..10]);
         assert_eq!(runs.to_csr(), a);
     }
 
@@ -321,6 +323,22 @@ mod tests {
         assert_eq!(shapes(&runs), [(8, 3, 24)]);
         assert_eq!(runs.to_csr(), a);
         assert!(runs.bytes() <= Csr::<f64>::bytes_for(64, entries.len()).unwrap());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn only_small_matrices_have_room_for_many_holes() {
+        // Six diagonals, four of which have a nonzero in every other row.
+        let of = |row: u32| {
+            (0..if row.is_multiple_of(2) { 6 } else { 2 }).map(move |diagonal| (row, row + diagonal))
+        };
+        for (rows, shape) in [(64, (8, 6, 48)), (40_000, (0, 0, 32))] {
+            let a = csr(rows, rows + 6, &(0..rows as u32).flat_map(of).collect::<Vec<_>>());
+            let runs = DiagonalRuns::from_csr(&a).unwrap();
+            assert!(shapes(&runs).iter().all(|&found| found == shape), "{rows} rows");
+            assert_eq!(runs.to_csr(), a);
+            assert!(runs.bytes() <= DiagonalRuns::<f64>::bytes_for(rows, a.nnz()).unwrap());
+        }
     }
 
     #[test]
