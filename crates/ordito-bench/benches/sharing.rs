@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<()> {
             while warm.elapsed() < Duration::from_millis(20) {
                 call();
             }
-            let mut longer: Vec<f64> = (0..BATCHES).map(|_| batch(&call) - micros).collect();
+            let mut longer: Vec<f64> = (0..BATCHES).map(|_| batch(call) - micros).collect();
             longer.sort_by(f64::total_cmp);
             let at = |tenths: usize| longer[(BATCHES - 1) * tenths / 10];
             println!("{threads:>7}  {micros:>8}  {:.2} ({:.2}, {:.2})", at(5), at(1), at(9));
