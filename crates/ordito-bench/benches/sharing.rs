@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
         for &micros in &options.chunk {
             anyhow::ensure!((0.0..=1e6).contains(&micros), "--chunk {micros}: 0 to 1000000 are needed");
             let chunk = Duration::from_secs_f64(micros / 1e6);
-            let call = || machine.team().run(threads, |_| busy_for(chunk));
+            let call = || machine.team().run(threads, move |_| busy_for(chunk));
             let warm = Instant::now();
             while warm.elapsed() < Duration::from_millis(20) {
                 call();

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The upper bits are the lower ones of the region's number, which is odd; when they come round again, all are reset.
+/// The upper bits are the lower ones of the region's number; when they come round again, all are reset.
 #[derive(Debug, Default)]
 pub(super) struct Taken(AtomicU64);
 

@@ -23,17 +23,19 @@
 //! A team belongs to the process that started it. A child that `fork` made must neither call nor drop it, since nobody is there to
 //! work or to be waited for: a pool has one for every process.
 
+mod seat;
 #[cfg(test)]
 mod tests;
 
 use crate::cpu::aside::{current_core, step_aside};
 use crate::cpu::info::logical_cores;
 use crate::cpu::taken::Taken;
+use crate::cpu::team::seat::{ASLEEP, AWAKE, CALLED, Region, Seat};
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -55,13 +57,6 @@ const PATIENCE: u32 = 2000;
 /// What is announced once the team has ended.
 const ENDED: u64 = u64::MAX;
 
-/// A worker at work, or looking for it.
-const AWAKE: u8 = 0;
-/// It sleeps, or is about to.
-const ASLEEP: u8 = 1;
-/// Somebody has woken it, and it has not run since.
-const CALLED: u8 = 2;
-
 /// What one thread writes does not share a cache line (or the pair of lines that is fetched together) with what others do.
 #[repr(align(128))]
 #[derive(Debug, Default)]
@@ -69,53 +64,6 @@ struct Apart<T>(T);
 
 /// The work of a region, its lifetime forgotten. See the safety reasons where it is written and read.
 type Work = *const (dyn Fn(usize) + Sync);
-
-/// A call as it is announced: its number, and how many threads share it, the first ones. One number for both, since whoever is late may
-/// see the announcement of another call at any time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Region {
-    number: u64,
-    active: usize,
-}
-
-impl Region {
-    const ACTIVE_BITS: u32 = 16;
-    /// Threads that can share a call.
-    const MOST: usize = (1 << Self::ACTIVE_BITS) - 1;
-
-    /// Numbers do not come round: at one each microsecond they last for nine years.
-    fn announced(self) -> u64 {
-        self.number << Self::ACTIVE_BITS | self.active as u64
-    }
-
-    fn of(announced: u64) -> Self {
-        let active = announced as usize & Self::MOST;
-        Region { number: announced >> Self::ACTIVE_BITS, active }
-    }
-
-    /// Of a seat whose thread is inside.
-    fn inside(self) -> u64 {
-        2 * self.number + 1
-    }
-
-    /// Of a seat whose thread has left, or comes too late.
-    fn over(self) -> u64 {
-        2 * self.number + 2
-    }
-}
-
-/// What a worker has to itself.
-#[derive(Debug, Default)]
-struct Seat {
-    /// Chunks taken of this thread's range.
-    taken: Taken,
-    /// [`Region::inside`] or [`Region::over`] of the last call that it came to, or was barred from. It only rises.
-    presence: AtomicU64,
-    /// [`AWAKE`], [`ASLEEP`] or [`CALLED`].
-    sleep: AtomicU8,
-    /// Where it ran last, as far as is known; one more than the core's number, 0 where it is not.
-    core: AtomicUsize,
-}
 
 /// What workers look at while they wait, and need when they come: one cache line.
 #[derive(Debug)]
@@ -250,7 +198,10 @@ impl Team {
         if shared.sleepers.load(SeqCst) > 0 {
             shared.seats[0].0.stays_at(current_core());
             for (Apart(seat), worker) in seats.iter().zip(&self.workers) {
-                if seat.sleep.compare_exchange(ASLEEP, CALLED, SeqCst, SeqCst).is_ok() {
+                // Looked at first: exchanging in vain would take the seat's line from its thread, too.
+                if seat.sleep.load(SeqCst) == ASLEEP
+                    && seat.sleep.compare_exchange(ASLEEP, CALLED, SeqCst, SeqCst).is_ok()
+                {
                     shared.called.fetch_add(1, Relaxed);
                     worker.thread().unpark();
                     has_called = true;
@@ -304,53 +255,11 @@ impl Drop for OpenRegion<'_> {
     }
 }
 
-impl Seat {
-    fn stays_at(&self, core: Option<usize>) {
-        let core = core.map_or(0, |core| core + 1);
-        if self.core.load(Relaxed) != core {
-            self.core.store(core, Relaxed);
-        }
-    }
-
-    /// From a region before this one to this state of it, unless its thread is inside already, or has left, or is barred.
-    fn passes_to(&self, region: Region, state: u64) -> bool {
-        let before = self.presence.load(Relaxed);
-        before < region.inside() && self.presence.compare_exchange(before, state, AcqRel, Relaxed).is_ok()
-    }
-
-    /// Its thread enters, if it is in time.
-    fn enter(&self, region: Region) -> Option<Inside<'_>> {
-        self.passes_to(region, region.inside()).then(|| Inside { seat: self, region })
-    }
-
-    /// Its thread cannot enter any more, if it has not.
-    fn bar(&self, region: Region) -> bool {
-        self.passes_to(region, region.over())
-    }
-}
-
-/// A worker inside a region. Dropped, it has left.
-struct Inside<'a> {
-    seat: &'a Seat,
-    region: Region,
-}
-
-impl Drop for Inside<'_> {
-    fn drop(&mut self) {
-        self.seat.presence.store(self.region.over(), Release);
-    }
-}
-
 impl Shared {
     /// The life of a worker.
     fn serve(&self, seat: usize) {
         let (mut last, mut since) = (0, Instant::now());
-        while let Some(announced) = self.next_region(seat, last, &mut since) {
-            let (before, region) = (Region::of(last).number, Region::of(announced));
-            last = announced;
-            if seat >= region.active {
-                continue; // so few chunks that others have them all; it does not stay awake for that
-            }
+        while let Some((region, before)) = self.next_region(seat, &mut last, &mut since) {
             // Whoever enters does so before the caller bars the seat, and is waited for from then on.
             if let Some(inside) = self.seats[seat].0.enter(region) {
                 // SAFETY: inside a region: the cell was written before it was announced and is not written while
@@ -371,15 +280,22 @@ impl Shared {
         }
     }
 
-    /// Waits for another announcement than the last, asleep once it has had nothing to do `since` long ago; `None` when the team has
-    /// ended.
-    fn next_region(&self, seat: usize, last: u64, since: &mut Instant) -> Option<u64> {
-        let region = &self.call.0.region;
+    /// Waits for another announcement than the last, asleep once it has had nothing to do `since` long ago. One that leaves this seat out,
+    /// since there are so few chunks, is none: it does not stay awake for that. The number before it, too; `None` when the team has ended.
+    fn next_region(&self, seat: usize, last: &mut u64, since: &mut Instant) -> Option<(Region, u64)> {
+        let announcement = &self.call.0.region;
         loop {
             for _ in 0..PAUSES {
-                let announced = region.load(Acquire);
-                if announced != last {
-                    return (announced != ENDED).then_some(announced);
+                let announced = announcement.load(Acquire);
+                if announced != *last {
+                    let before = Region::of(std::mem::replace(last, announced)).number;
+                    if announced == ENDED {
+                        return None;
+                    }
+                    let region = Region::of(announced);
+                    if seat < region.active {
+                        return Some((region, before));
+                    }
                 }
                 std::hint::spin_loop();
             }
@@ -393,8 +309,9 @@ impl Shared {
             let sleep = &self.seats[seat].0.sleep;
             sleep.store(ASLEEP, SeqCst); // then looks once more: the caller opens, then looks who sleeps
             self.sleepers.fetch_add(1, SeqCst);
-            if region.load(SeqCst) == last {
-                thread::park();
+            let announced = announcement.load(SeqCst);
+            if announced == *last || seat >= Region::of(announced).active {
+                thread::park(); // the end is announced to all seats
             }
             self.sleepers.fetch_sub(1, SeqCst);
             if sleep.swap(AWAKE, SeqCst) == CALLED {
@@ -441,7 +358,8 @@ impl Shared {
         }
     }
 
-    /// Where each seat has one chunk: those of threads that have not come, after another moment for those that are awake.
+    /// Where each seat has one chunk: those of threads that have not come, after another moment for those that are awake. Only the caller
+    /// takes them: whoever looked would have to look at all seats.
     fn take_places(&self, region: Region, work: Work) {
         for (seat, Apart(they)) in self.seats.iter().enumerate().take(region.active).skip(1) {
             for _ in 0..MOMENT {

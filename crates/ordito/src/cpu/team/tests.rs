@@ -110,8 +110,9 @@ fn the_second_thread_comes_to_work_soon_after_it_slept() {
 #[test]
 fn panics_reach_the_caller_and_the_team_goes_on() {
     let team = Team::new(3, |_| ());
-    for culprit in [0, 5, 11] {
-        let call = || team.run(12, |chunk| assert_ne!(chunk, culprit, "this one fails"));
+    // One chunk for each thread, and many.
+    for (chunks, culprit) in [(3, 0), (3, 1), (3, 2), (12, 0), (12, 5), (12, 11)] {
+        let call = || team.run(chunks, |chunk| assert_ne!(chunk, culprit, "this one fails"));
         let payload = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
         assert!(payload.downcast_ref::<String>().unwrap().contains("this one fails"));
         assert_eq!(counts(&team, 12), [1; 12]);
@@ -167,6 +168,7 @@ fn callers_from_many_threads_and_from_inside_all_get_their_chunks_done() {
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| (0..calls).for_each(|_| assert_eq!(counts(&team, 9), [1; 9])));
+            scope.spawn(|| (0..calls).for_each(|_| assert_eq!(counts(&team, 2), [1; 2])));
         }
     });
     let nested = AtomicUsize::new(0);

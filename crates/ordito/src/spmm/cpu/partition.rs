@@ -14,9 +14,11 @@ const LEAST_WORK: usize = 128 * 1024;
 /// What a nonzero costs beside its columns, as so many of them: one column takes 0.35 to 0.7 ns for a nonzero, 16 take 0.8 to 1.3
 /// (generated matrices of 4000 to 80 000 nonzeros that fit the caches, on a Xeon with AVX-512).
 const OF_A_NONZERO: usize = 6;
-/// What it costs that another thread takes part at all, and every one of them, in steps of about 0.055 ns: 1.6 µs and 0.05 µs. An empty
-/// call takes less (`cargo bench --bench sharing`, sixteen cores: 0.6 to 0.8 µs on 2 threads, 1.4 to 1.7 on 16), but threads fetch what
-/// the caller has written, and have slept before: 39 thousand steps of mhda416, a real matrix, took 4.5 µs on one thread and 6 on six.
+/// What it costs that another thread takes part at all, and every one of them, in steps, of which small products do ten to twenty
+/// in a nanosecond. An empty call takes less (`cargo bench --bench sharing`, sixteen cores: 0.6 to 1 µs on 2 threads, most often 1.4 to
+/// 1.7 on 16), but threads fetch what the caller has written, and have slept before. Set with times of real matrices in view: 39 thousand
+/// steps of mhda416 took 4.5 µs on one thread and 6 on six of sixteen; with a third of the cost of a thread, products on 16 threads
+/// were a tenth faster.
 const SHARING: usize = 30_000;
 const OF_A_THREAD: usize = 900;
 
@@ -240,7 +242,7 @@ mod tests {
 
     #[test]
     fn small_products_take_few_threads() {
-        // 1000 rows of 3 nonzeros: 4 to 90 thousand steps.
+        // 1000 rows of 3 nonzeros: 28 to 88 thousand steps.
         let threads = |k: usize| threads_for(16, work(3000, 1000, k));
         assert_eq!([1, 4, 16].map(threads), [1, 1, 9]);
         assert_eq!([3000, 6000, 9000].map(|nonzeros| threads_for(2, work(nonzeros, 1000, 1))), [1, 1, 2]);

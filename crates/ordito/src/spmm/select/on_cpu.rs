@@ -85,7 +85,7 @@ const SHORT_ROW: f64 = 10.0;
 /// product.
 const WINDOWS: usize = 64;
 const STEPS_PER_NONZERO: usize = 64;
-/// But so many nonzeros are looked at: fewer are no sample. Of a small grid they would be its first and last rows, which lack neighbours.
+/// But so many nonzeros are looked at: fewer are no sample. Of a small grid they would be its first rows among others, which lack neighbours.
 /// It takes some 20 µs.
 const LEAST_NONZEROS: usize = 4096;
 
@@ -162,7 +162,7 @@ struct Columns {
     k: usize,
     scalar_bytes: usize,
     from_memory: bool,
-    /// A lies in the cache of a core on diagonals with holes, too.
+    /// A lies in two MiB of cache on diagonals with holes, too.
     is_small: bool,
 }
 

@@ -17,7 +17,8 @@ use crate::spmm::cpu::kernels::target::Target;
 /// rows on 4 diagonals took 1.5 times as long, 12 000 on 2 1.15 times, 50 000 on 4 as long.
 const AHEAD: usize = 4096;
 
-/// Rows of Y for K columns. `far`: A does not lie in a cache of the core, and is asked for ahead.
+/// Rows of Y for K columns. `far`: A does not lie in a cache of the core, and is asked for ahead; so it is wherever Y
+/// is scaled or has gaps.
 ///
 /// # Safety
 /// The processor has AVX-512; K is at most 4, or 8. X has the matrix's columns as rows, each of K numbers, without gaps.

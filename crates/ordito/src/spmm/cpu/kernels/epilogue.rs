@@ -82,7 +82,7 @@ impl<S: Scalar> Epilogue<S> {
         self.way == Way::Stream
     }
 
-    /// Sums go to Y as they are. (Asked where several chunks are written at once.)
+    /// Sums go to Y as they are.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {

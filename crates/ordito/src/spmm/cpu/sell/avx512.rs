@@ -12,7 +12,8 @@ use crate::spmm::cpu::kernels::target::Target;
 /// it costs 1.03 to 1.1 times the time.
 const AHEAD: usize = 4096;
 
-/// The rows of a window's slices. `far`: A does not lie in a cache of the core, and is asked for ahead.
+/// The rows of a window's slices. `far`: A does not lie in a cache of the core, and is asked for ahead; so it is wherever Y
+/// is scaled or has gaps.
 ///
 /// # Safety
 /// The processor has AVX-512; X has a number for every column of the matrix, of which there are at most 2³¹; no other thread
