@@ -15,7 +15,8 @@
 //!
 //! A system may wake a thread on the core of the caller, which does not wait for it: it would not run for many milliseconds. So the caller
 //! lets others run after a call for which it has woken a thread that did not come, and so do the threads that are there; one that
-//! wakes on somebody's core, or has missed many calls and runs on one, goes to another. (Two cores, products of 20 to 40 µs after pauses of 3 ms: before, all of 400 took as long as on one thread in two of five turns.)
+//! wakes on somebody's core, or has missed many calls and runs on one, goes to another. (Two cores, products of 20 to 40 µs after pauses
+//! of 3 ms: before, all of 400 took as long as on one thread in two of five turns.)
 //!
 //! One call has the team at a time. Calls from other threads meanwhile, and calls from inside the work, do their chunks on
 //! the thread that they are made from: nobody waits for somebody else's product, and nothing can lock up.

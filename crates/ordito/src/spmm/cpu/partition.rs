@@ -14,12 +14,11 @@ const LEAST_WORK: usize = 128 * 1024;
 /// What a nonzero costs beside its columns, as so many of them: one column takes 0.35 to 0.7 ns for a nonzero, 16 take 0.8 to 1.3
 /// (generated matrices of 4000 to 80 000 nonzeros that fit the caches, on a Xeon with AVX-512).
 const OF_A_NONZERO: usize = 6;
-/// What it costs that another thread takes part at all, and every one of them, in steps, of which small products do ten to twenty
-/// in a nanosecond. An empty call takes less (`cargo bench --bench sharing`, sixteen cores: 0.6 to 1 µs on 2 threads, most often 1.4 to
-/// 1.7 on 16), but threads fetch what the caller has written, and have slept before. Set with times of real matrices in view: 39 thousand
-/// steps of mhda416 took 4.5 µs on one thread and 6 on six of sixteen; with a third of the cost of a thread, products on 16 threads
-/// were a tenth faster.
-const SHARING: usize = 30_000;
+/// What it costs that another thread takes part at all, in steps: eleven generated matrices break even on two cores at 30 to 45
+/// thousand steps, which take 2 to 2.6 µs on one thread (`measurements/2026-11-18-xeon-2-cores/sharing.csv.gz`).
+const SHARING: usize = 18_000;
+/// And every one of them: an empty call takes 0.6 to 1 µs on 2 threads and most often 1.4 to 1.7 on 16 (`cargo bench --bench sharing`,
+/// sixteen cores), so about 0.05 µs for each.
 const OF_A_THREAD: usize = 900;
 
 /// How much work a product is, in steps: columns of a nonzero, and what it takes beside them. A row counts as one more nonzero: writing
@@ -244,8 +243,8 @@ mod tests {
     fn small_products_take_few_threads() {
         // 1000 rows of 3 nonzeros: 28 to 88 thousand steps.
         let threads = |k: usize| threads_for(16, work(3000, 1000, k));
-        assert_eq!([1, 4, 16].map(threads), [1, 1, 9]);
-        assert_eq!([3000, 6000, 9000].map(|nonzeros| threads_for(2, work(nonzeros, 1000, 1))), [1, 1, 2]);
+        assert_eq!([1, 4, 16].map(threads), [1, 6, 9]);
+        assert_eq!([3000, 6000, 9000].map(|nonzeros| threads_for(2, work(nonzeros, 1000, 1))), [1, 2, 2]);
         assert_eq!(threads_for(16, work(100_000, 20_000, 8)), 16);
         assert_eq!((threads_for(1, usize::MAX), threads_for(usize::MAX, 0)), (1, 1));
         // Never more than there are, and more where there is more to do.

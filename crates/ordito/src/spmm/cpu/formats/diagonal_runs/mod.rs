@@ -60,8 +60,8 @@ struct Stretch {
 /// Chunks between two places at which threads may start: 256 or 512 rows, enough places for many threads. (Eight were 0.7 to 0.9 as
 /// fast for one column and rows of two or three nonzeros: what begins a run takes time.)
 const CHUNKS_PER_STRETCH: usize = 32;
-/// A matrix is small if CSR takes no more: what it takes on diagonals then lies in 2 MiB, the second-level cache of a core of the Xeon that this was seen on. Fixed, so that a
-/// product has the same bits on every machine.
+/// A matrix is small if CSR takes no more: what it takes on diagonals then lies in 2 MiB, the second-level cache of a core of the Xeon
+/// that this was seen on. Fixed, so that a product has the same bits on every machine.
 const SMALL_BYTES: u64 = 1 << 20;
 /// Stretches that a thread makes with one scratch.
 const STRETCHES_PER_TASK: usize = 16;
