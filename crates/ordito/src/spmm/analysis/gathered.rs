@@ -4,7 +4,7 @@
 use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::{Csr, CsrSlices};
-use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of, sampled};
+use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of, reuse_within, sampled};
 use std::ops::Range;
 
 /// Rows that are gathered by themselves, by one thread: a few layers of a large mesh.
@@ -20,7 +20,8 @@ const SAMPLED_GROUPS: usize = 16;
 
 /// All rows, group after group, where that gains; `None`: as they are.
 pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
-    if !leads_to_rows(a) {
+    let of_neighbours = reuse_within(a, WINDOW, 0);
+    if foreseen(a, of_neighbours) == of_neighbours {
         return None;
     }
     let chunks: Vec<Vec<u32>> = parallel::map_index(a.rows().div_ceil(CHUNK), |chunk| {

@@ -8,6 +8,7 @@ use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::analysis::shape::Shape;
+use crate::spmm::cuda::fast::layout::entries::Entries;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
 use crate::spmm::cuda::fast::tiled::Layout;
@@ -179,8 +180,8 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let part = part_length((a.rows(), a.nnz()), a.longest_row(), split);
         let pieces = Pieces::of_rows(a.view().offsets(), part)?;
         let list = device.upload("rows in the order of their lengths", &pieces.list)?;
-        let columns = device.upload("columns of A", a.view().columns())?;
-        let values = device.upload("values of A", a.view().values())?;
+        let entries = Entries::upload(device, a)?;
+        let [columns, values] = entries.arguments();
         let parts = Parts::new(device, &pieces.cut, (pieces.parts, 1), k)?;
         let group = GROUP.max(tiling.lanes);
         Ok(Layout {
@@ -190,13 +191,8 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             units: pieces.list.len() as u64,
             blocks: (pieces.list.len() as u64).div_ceil((THREADS / group).into()),
             threads: THREADS,
-            arguments: vec![
-                Argument::from(&list),
-                Argument::from(&columns),
-                Argument::from(&values),
-                Parts::address(&parts),
-            ],
-            _held: vec![Box::new(list), Box::new(columns), Box::new(values)],
+            arguments: vec![Argument::from(&list), columns, values, Parts::address(&parts)],
+            _held: vec![Box::new(list), Box::new(entries)],
             parts,
         })
     }

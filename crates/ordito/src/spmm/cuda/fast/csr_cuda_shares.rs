@@ -9,7 +9,7 @@ use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
 use crate::spmm::analysis::shape::Shape;
-use crate::spmm::cuda::fast::layout::flagged::{DeviceFlagged, Flagged, LAST};
+use crate::spmm::cuda::fast::layout::flagged::{self, LAST, flagged};
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::spmm::cuda::fast::work::Work;
@@ -59,19 +59,20 @@ const ITEMS: u32 = 8;
 /// A row that would only just not fit begins a new block: where this part of one is lost by it.
 const UNCUT: usize = 8;
 
-/// A dealt out to blocks.
+/// Rows dealt out to blocks.
 #[derive(Debug, PartialEq)]
-struct Blocked<S> {
-    entries: Flagged<S>,
+struct Blocked {
+    /// The first entry of each row, and where the last block ends.
+    places: Vec<usize>,
     /// Of each block: the row of its first entry, with [`LAST`] where that began earlier; the cut row that goes on behind it.
     firsts: Vec<[u32; 2]>,
     /// Of each row that goes over several blocks: the row, the first block, the one it ends in, and the part that this makes.
     cuts: Vec<[u32; 4]>,
 }
 
-impl<S: Scalar> Blocked<S> {
+impl Blocked {
     /// Blocks of `size` entries. A row that would only just not fit begins a new one; others are cut.
-    fn new(a: &Csr<S>, size: usize) -> Result<Self, Refusal> {
+    fn new<S: Scalar>(a: &Csr<S>, size: usize) -> Result<Self, Refusal> {
         let mut starts = Vec::with_capacity(a.rows() + 1);
         let mut end = 0;
         for length in a.row_lengths() {
@@ -82,8 +83,8 @@ impl<S: Scalar> Blocked<S> {
             starts.push(end);
             end += length;
         }
-        starts.push(end);
         let blocks = end.div_ceil(size);
+        starts.push(blocks * size);
         if u32::try_from(2 * blocks).is_err() {
             return Err(Refusal::Unsupported(format!(
                 "the kernel counts {} blocks, not {blocks}",
@@ -105,8 +106,7 @@ impl<S: Scalar> Blocked<S> {
                 cuts.push([row as u32, first as u32, last as u32, (blocks + last) as u32]);
             }
         }
-        let entries = Flagged::fill(a, starts, blocks * size)?;
-        Ok(Blocked { entries, firsts, cuts })
+        Ok(Blocked { places: starts, firsts, cuts })
     }
 }
 
@@ -154,12 +154,11 @@ impl<S: Scalar> Fast<S> for Shares {
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
         let in_large_blocks = Fast::<S>::tilings(self).into_iter().filter(|tiling| tiling.lanes == 1);
-        in_large_blocks
-            .flat_map(|tiling| {
-                let most = if tiling.registers::<S>() <= 2 { MANY_THREADS } else { MANY_THREADS / 2 };
-                tiling.all_loads::<S>().into_iter().map(move |loads| source::<S>(tiling, loads, most))
-            })
-            .collect()
+        let in_large_blocks = in_large_blocks.flat_map(|tiling| {
+            let most = if tiling.registers::<S>() <= 2 { MANY_THREADS } else { MANY_THREADS / 2 };
+            tiling.all_loads::<S>().into_iter().map(move |loads| source::<S>(tiling, loads, most))
+        });
+        in_large_blocks.chain([flagged::source::<S>()]).collect()
     }
 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
@@ -170,7 +169,7 @@ impl<S: Scalar> Fast<S> for Shares {
         let size = (threads / tiling.lanes * ITEMS) as usize;
         let blocked = Blocked::new(&subject.a, size)?;
         let (blocks, tiles) = (blocked.firsts.len(), tiling.tiles(k) as usize);
-        let on_device = DeviceFlagged::upload(device, &blocked.entries)?;
+        let entries = flagged(device, &subject.a, &blocked.places)?;
         let firsts = device.upload("first rows of blocks", &blocked.firsts)?;
         let cuts = device.upload("rows of several blocks", &blocked.cuts)?;
         // Of each such row and tile: the blocks that are done. The kernel leaves it as it found it.
@@ -179,7 +178,7 @@ impl<S: Scalar> Fast<S> for Shares {
         arrived.fill_bytes(0).map_err(|error| Refusal::Device(error.to_string()))?;
         let in_parts = if blocked.cuts.is_empty() { 0 } else { 2 * blocks };
         let parts = device.allocate::<S>("parts of rows", in_parts.saturating_mul(k))?;
-        let [columns, values] = on_device.arguments();
+        let [columns, values] = entries.arguments();
         Ok(Layout {
             source: Box::new(move |loads| source::<S>(tiling, loads, threads)),
             tiling,
@@ -196,7 +195,7 @@ impl<S: Scalar> Fast<S> for Shares {
                 Argument::from(&parts),
             ],
             _held: vec![
-                Box::new(on_device),
+                Box::new(entries),
                 Box::new(firsts),
                 Box::new(cuts),
                 Box::new(arrived),
@@ -211,7 +210,6 @@ impl<S: Scalar> Fast<S> for Shares {
 mod tests {
     use super::*;
     use crate::matrix::{Coo, Duplicates};
-    use crate::spmm::cuda::fast::layout::flagged::NOTHING;
 
     #[test]
     fn blocks_are_large_for_many_nonzeros_or_few_short_rows() {
@@ -234,8 +232,7 @@ mod tests {
         let columns: Vec<u32> = (0..30).collect();
         let coo = Coo::new(4, 30, rows, columns, vec![1.0; 30]).unwrap();
         let blocked = Blocked::new(&Csr::from_coo(&coo, Duplicates::Keep), 8).unwrap();
-        assert_eq!(blocked.entries.starts, [0, 8, 11, 12, 32]);
-        assert_eq!(blocked.entries.columns[6..9], [6 | LAST, NOTHING, 7]);
+        assert_eq!(blocked.places, [0, 8, 11, 12, 32]);
         assert_eq!(blocked.firsts, [[0, NONE], [1, 0], [3 | LAST, 0], [3 | LAST, NONE]]);
         assert_eq!(blocked.cuts, [[3, 1, 3, 4 + 3]]);
         let none = Blocked::new(

@@ -2,17 +2,14 @@
 //! stencils at many columns of X, where an element of X serves several rows.
 
 use crate::Scalar;
-use crate::cpu::parallel;
 use crate::device::{Argument, Device, DeviceLimits, KernelSource};
 use crate::machine::Machine;
-use crate::matrix::Csr;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::analysis::gathered::gathered;
 use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::parts::Parts;
-use crate::spmm::cuda::fast::layout::pieces::Pieces;
+use crate::spmm::cuda::fast::layout::windowed::{self, ENTRIES, ROWS, Windowed};
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::spmm::cuda::fast::work::Work;
@@ -34,11 +31,8 @@ const FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_windows.cu");
 
 const THREADS: u32 = 64;
 const WARP: u32 = 32;
-/// Rows of a window; lanes side by side for the columns of X, as the tensor core wants them.
-const ROWS: usize = 8;
+/// Lanes side by side for the columns of X, as the tensor core wants them.
 const LANES: u32 = 8;
-/// Entries of a step of the tensor core.
-const ENTRIES: usize = 8;
 /// Steps of a part of a window that has more than twice as many: short ones end together, but the more columns there are, the
 /// more there is to add up of them. Of few steps in all nobody should wait for many that follow each other.
 fn steps_of_part(row_bytes: usize, steps: usize) -> usize {
@@ -61,122 +55,6 @@ fn tiling<S: Scalar>(k: usize) -> Tiling {
         _ => narrow,
     };
     Tiling { lanes: LANES, columns }
-}
-
-/// A in windows.
-#[derive(Debug, Default, PartialEq)]
-struct Windowed<S> {
-    /// The rows of the windows, 8 after 8.
-    rows: Vec<u32>,
-    pieces: Pieces,
-    /// Of each piece: its first value.
-    first_values: Vec<u64>,
-    /// Two entries: column, and mask of rows with the place of its first value, counted from the piece's, from bit 8 on.
-    entries: Vec<[u32; 4]>,
-    values: Vec<S>,
-}
-
-/// The entries of one window.
-struct Window<S> {
-    columns: Vec<u32>,
-    masks: Vec<u8>,
-    values: Vec<S>,
-}
-
-impl<S: Scalar> Window<S> {
-    fn new(a: &Csr<S>, rows: &[u32]) -> Self {
-        let view = a.view();
-        let mut nonzeros: Vec<(u32, u32, S)> = Vec::new();
-        for (place, &row) in rows.iter().enumerate() {
-            let of_row = view.row(row as usize);
-            nonzeros.extend(of_row.map(|(column, value)| (column as u32, 1 << place, value)));
-        }
-        nonzeros.sort_by_key(|&(column, bit, _)| (column, bit)); // equal ones stay in order
-        let mut window = Window { columns: Vec::new(), masks: Vec::new(), values: Vec::new() };
-        for (column, bit, value) in nonzeros {
-            // A column that a row has twice takes two entries.
-            match window.columns.last() {
-                Some(&last) if last == column && !window.has(bit) => {}
-                _ => {
-                    window.columns.push(column);
-                    window.masks.push(0);
-                }
-            }
-            if let Some(mask) = window.masks.last_mut() {
-                *mask |= bit as u8;
-            }
-            window.values.push(value);
-        }
-        window
-    }
-
-    /// Has the last entry this row, or one behind it?
-    fn has(&self, bit: u32) -> bool {
-        self.masks.last().is_some_and(|&mask| u32::from(mask) >= bit)
-    }
-}
-
-impl<S: Scalar> Windowed<S> {
-    /// Rows as they are, or gathered where that lets windows share more.
-    fn new(a: &Csr<S>, row_bytes: usize) -> Self {
-        let rows = gathered(a).unwrap_or_else(|| (0..a.rows() as u32).collect());
-        let windows: Vec<Window<S>> = parallel::map(rows.chunks(ROWS).collect(), |rows| Window::new(a, rows));
-        let steps = windows.iter().map(|window| window.columns.len().div_ceil(ENTRIES)).sum();
-        let part = steps_of_part(row_bytes, steps);
-        let mut windowed = Windowed {
-            rows,
-            pieces: Pieces::default(),
-            first_values: Vec::new(),
-            entries: Vec::new(),
-            values: Vec::with_capacity(a.nnz()),
-        };
-        for (number, window) in windows.into_iter().enumerate() {
-            windowed.push(number, &window, part);
-        }
-        // Of a window in parts: each of its rows.
-        let Windowed { rows, pieces, .. } = &mut windowed;
-        let of_rows = |&[window, first, end, _]: &[u32; 4]| {
-            let of_window = rows.iter().skip(window as usize * ROWS).take(ROWS);
-            (0..)
-                .zip(of_window)
-                .map(move |(place, &row)| [row, first * ROWS as u32 + place, end * ROWS as u32 + place, 0])
-        };
-        pieces.cut = pieces.cut.iter().flat_map(of_rows).collect();
-        windowed
-    }
-
-    fn push(&mut self, number: usize, window: &Window<S>, part: usize) {
-        let first_step = self.entries.len() * 2 / ENTRIES;
-        let steps = window.columns.len().div_ceil(ENTRIES);
-        let first_piece = self.pieces.list.len();
-        if steps > 2 * part {
-            self.pieces.cut(number, first_step, first_step + steps, part);
-        } else {
-            self.pieces.list.push([
-                first_step as u32,
-                (first_step as u64 >> 32) as u32,
-                steps as u32,
-                number as u32,
-            ]);
-        }
-        let mut value = 0;
-        let mut entries = window.columns.iter().zip(&window.masks);
-        for piece in first_piece..self.pieces.list.len() {
-            self.first_values.push((self.values.len() + value) as u64);
-            let first = value;
-            for _ in 0..self.pieces.list[piece][2] as usize * ENTRIES / 2 {
-                let mut pair = [0; 4];
-                for entry in pair.chunks_exact_mut(2) {
-                    // What fills the last step up has no row.
-                    let Some((&column, &mask)) = entries.next() else { continue };
-                    entry.copy_from_slice(&[column, u32::from(mask) | ((value - first) as u32) << 8]);
-                    value += mask.count_ones() as usize;
-                }
-                self.entries.push(pair);
-            }
-        }
-        self.values.extend(&window.values);
-    }
 }
 
 impl<S: Scalar> Fast<S> for Windows {
@@ -227,22 +105,18 @@ impl<S: Scalar> Fast<S> for Windows {
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
-        vec![Parts::<S>::source()]
+        windowed::sources::<S>().into_iter().chain([Parts::<S>::source()]).collect()
     }
 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
-        crate::spmm::cuda::fast::layout::pieces::check_rows(a.rows())?;
         let tiling = tiling::<S>(k);
-        let windowed = Windowed::new(a, k.saturating_mul(size_of::<S>()));
-        let rows = device.upload("rows of windows", &windowed.rows)?;
-        let list = device.upload("windows", &windowed.pieces.list)?;
-        let first_values = device.upload("first values of windows", &windowed.first_values)?;
-        let entries = device.upload("columns of windows", &windowed.entries)?;
-        let values = device.upload("values of A", &windowed.values)?;
-        let parts = (windowed.pieces.parts * ROWS, ROWS as u32);
-        let parts = Parts::new(device, &windowed.pieces.cut, parts, k)?;
-        let pieces = windowed.pieces.list.len() as u64;
+        let row_bytes = k.saturating_mul(size_of::<S>());
+        let Windowed { rows, pieces, first_values, entries, values } =
+            Windowed::new(device, a, |steps| steps_of_part(row_bytes, steps))?;
+        let list = device.upload("windows", &pieces.list)?;
+        let parts = Parts::new(device, &pieces.cut, (pieces.parts * ROWS, ROWS as u32), k)?;
+        let pieces = pieces.list.len() as u64;
         Ok(Layout {
             source: Box::new(move |loads| Fast::<S>::source(&Windows, tiling, loads)),
             tiling,
@@ -268,41 +142,5 @@ impl<S: Scalar> Fast<S> for Windows {
             ],
             parts,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::matrix::{Coo, Duplicates};
-
-    fn csr(rows: usize, triplets: &[(u32, u32)]) -> Csr<f64> {
-        let values = (1..=triplets.len()).map(|value| value as f64).collect();
-        let (r, c) = triplets.iter().copied().unzip();
-        Csr::from_coo(&Coo::new(rows, 1000, r, c, values).unwrap(), Duplicates::Keep)
-    }
-
-    #[test]
-    fn rows_of_a_window_share_their_columns() {
-        let a = csr(9, &[(0, 3), (0, 5), (2, 3), (2, 3), (7, 5), (8, 9)]);
-        let windowed = Windowed::new(&a, 16);
-        assert_eq!(windowed.pieces.list, [[0, 0, 1, 0], [1, 0, 1, 1]]);
-        assert_eq!(windowed.first_values, [0, 5]);
-        // Column 3 of rows 0 and 2, and once more of row 2; column 5 of rows 0 and 7.
-        assert_eq!(windowed.entries[0], [3, 0b101, 3, 0b100 | 2 << 8]);
-        assert_eq!(windowed.entries[1], [5, 0b1000_0001 | 3 << 8, 0, 0]);
-        assert_eq!(windowed.values, [1.0, 3.0, 4.0, 2.0, 5.0, 6.0]);
-        assert_eq!(windowed.entries.len(), 8);
-    }
-
-    #[test]
-    fn long_windows_are_cut_into_parts() {
-        let triplets: Vec<(u32, u32)> = (0..600).map(|column| (column % 3, column)).collect();
-        let windowed = Windowed::new(&csr(3, &triplets), 16);
-        assert_eq!(windowed.pieces.parts, 5, "75 steps of 8 entries, 16 at most in a part");
-        assert_eq!(windowed.pieces.cut, [[0, 0, 40, 0], [1, 1, 41, 0], [2, 2, 42, 0]]);
-        assert_eq!(windowed.first_values, [0, 120, 240, 360, 480]);
-        assert!(windowed.pieces.list.iter().all(|piece| piece[2] == 15));
-        assert_eq!(windowed.entries.len(), 75 * 4);
     }
 }

@@ -14,7 +14,7 @@ use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::parts_in_place::PartsInPlace;
 use crate::spmm::cuda::fast::layout::pieces::Pieces;
-use crate::spmm::cuda::fast::layout::sliced::Sliced;
+use crate::spmm::cuda::fast::layout::sliced::{Sliced, Slicing};
 use crate::spmm::cuda::fast::layout::teams::Teams;
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
@@ -116,6 +116,10 @@ const WIDE: usize = 256;
 const TEAM_BIT: u32 = 27;
 
 impl<const ORDER: u8> Slices<ORDER> {
+    fn slicing(tiling: Tiling) -> Slicing {
+        let length = if Self::teams(tiling) { (1 << TEAM_BIT) - 1 } else { u32::MAX };
+        Slicing { rows: WARP / tiling.lanes as usize, length }
+    }
     fn teams(tiling: Tiling) -> bool {
         ORDER == BY_LENGTH && has_teams(tiling)
     }
@@ -187,33 +191,32 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
-        if ORDER == BY_LENGTH { vec![Parts::<S>::source()] } else { Vec::new() }
+        let mut slicings: Vec<Slicing> = Fast::<S>::tilings(self).into_iter().map(Self::slicing).collect();
+        slicings.dedup();
+        let parts = (ORDER == BY_LENGTH).then(Parts::<S>::source);
+        slicings.into_iter().map(Slicing::source::<S>).chain(parts).collect()
     }
 
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(a.cols(), || reuse(a), k, device.limits().l2_bytes);
-        let (offsets, rows_per_slice) = (a.view().offsets(), WARP / tiling.lanes as usize);
+        let (offsets, slicing) = (a.view().offsets(), Self::slicing(tiling));
         let teams = match ORDER {
             AS_THEY_ARE => {
                 Teams { pieces: Pieces::in_order(offsets, 0..a.rows() as u32)?, sizes: Vec::new() }
             }
-            _ if has_teams(tiling) => Teams::new(offsets, window(a), per_lane(a.nnz()), rows_per_slice)?,
+            _ if has_teams(tiling) => Teams::new(offsets, window(a), per_lane(a.nnz()), slicing.rows)?,
             _ => {
                 let part = part_length(a.nnz(), k.saturating_mul(size_of::<S>()));
                 Teams { pieces: Pieces::of_rows(offsets, part)?, sizes: Vec::new() }
             }
         };
-        let (Teams { pieces, sizes }, threads) = (teams, Self::threads::<S>(tiling));
-        let mut sliced = Sliced::new(machine, a, &pieces.list, rows_per_slice)?;
-        for (length, &size) in sliced.lengths.iter_mut().zip(&sizes) {
-            *length |= u32::from(size) << TEAM_BIT;
+        let (Teams { mut pieces, sizes }, threads) = (teams, Self::threads::<S>(tiling));
+        for (piece, &size) in pieces.list.iter_mut().zip(&sizes) {
+            piece[2] |= u32::from(size) << TEAM_BIT;
         }
-        let targets: Vec<u32> = match ORDER {
-            AS_THEY_ARE => Vec::new(), // the kernel does not look
-            _ => pieces.list.iter().map(|piece| piece[3]).collect(),
-        };
-        let targets = device.upload("rows of slices", &targets)?;
+        let Sliced { starts, lengths, targets, entries } =
+            Sliced::new((machine, device), a, &pieces.list, slicing)?;
         let (in_place, afterwards): (&[_], &[_]) = match Self::teams(tiling) {
             true => (&pieces.cut, &[]),
             false => (&[], &pieces.cut),
@@ -224,10 +227,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         if parts.is_some() {
             parts_address = Parts::address(&parts);
         }
-        let starts = device.upload("starts of slices", &sliced.starts)?;
-        let lengths = device.upload("lengths of rows", &sliced.lengths)?;
-        let columns = device.upload("columns of A", &sliced.columns)?;
-        let values = device.upload("values of A", &sliced.values)?;
+        let [columns, values] = entries.arguments();
         Ok(Layout {
             source: Box::new(move |loads| Fast::<S>::source(&Slices::<ORDER>, tiling, loads)),
             tiling,
@@ -238,8 +238,8 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             arguments: vec![
                 Argument::from(&starts),
                 Argument::from(&lengths),
-                Argument::from(&columns),
-                Argument::from(&values),
+                columns,
+                values,
                 Argument::from(&targets),
                 cuts,
                 arrived,
@@ -248,8 +248,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             _held: vec![
                 Box::new(starts),
                 Box::new(lengths),
-                Box::new(columns),
-                Box::new(values),
+                Box::new(entries),
                 Box::new(targets),
                 Box::new(in_place),
             ],

@@ -1,8 +1,8 @@
 //! Work dealt out in pieces: rows, and parts of long rows. Data, made on the host.
 
 use crate::refusal::Refusal;
+use crate::spmm::cuda::fast::layout::by_class::descending;
 use crate::spmm::cuda::fast::layout::parts::PartsOfRow;
-use rayon::prelude::*;
 
 /// In the place of a row of Y: a part, to be added up with others.
 pub(crate) const PART: u32 = 1 << 31;
@@ -33,7 +33,7 @@ impl Pieces {
                 pieces.list.push(piece(ends[0], ends[1], row as u32));
             }
         }
-        pieces.list.par_sort_by_key(|piece| std::cmp::Reverse(length_class(piece[2])));
+        pieces.list = descending(&pieces.list, |piece| length_class(piece[2]));
         Ok(pieces)
     }
 
@@ -57,6 +57,7 @@ impl Pieces {
 }
 
 /// Its first nonzero.
+#[cfg(test)]
 pub(crate) fn start_of(piece: &Piece) -> usize {
     piece[0] as usize | (piece[1] as usize) << 32
 }
@@ -72,6 +73,9 @@ pub(crate) fn length_class(length: u32) -> u32 {
         _ => length,
     }
 }
+
+/// There are fewer than so many.
+pub(crate) const LENGTH_CLASSES: u32 = 256;
 
 /// A bit of the number of a row says something else.
 pub(crate) fn check_rows(rows: usize) -> Result<(), Refusal> {
@@ -135,6 +139,7 @@ mod tests {
     fn classes_grow_with_the_length() {
         assert!((0..5000).map(length_class).is_sorted());
         assert_ne!(length_class(1000), length_class(2000));
+        assert!(length_class(u32::MAX) < LENGTH_CLASSES);
     }
 
     #[test]

@@ -3,8 +3,10 @@
 
 use crate::cpu::parallel;
 use crate::refusal::Refusal;
-use crate::spmm::cuda::fast::layout::pieces::{PART, Piece, Pieces, check_rows, length_class, piece};
-use rayon::prelude::*;
+use crate::spmm::cuda::fast::layout::by_class::descending;
+use crate::spmm::cuda::fast::layout::pieces::{
+    LENGTH_CLASSES, PART, Piece, Pieces, check_rows, length_class, piece,
+};
 
 /// In the place of a row of Y: nothing, since no row was left for the last lanes of a warp.
 const NOTHING: u32 = u32::MAX;
@@ -22,6 +24,7 @@ pub(crate) struct Teams {
 const TASKS_AT_ONCE: usize = 4096;
 
 /// A row, or a part of one, for a team.
+#[derive(Debug, Clone, Copy, Default)]
 struct Task {
     start: usize,
     end: usize,
@@ -70,7 +73,7 @@ impl Teams {
             }
             windows.push(tasks);
         }
-        let sorted: Vec<(Vec<Piece>, Vec<u8>)> = parallel::map(windows, |tasks| pieces_of(tasks, lanes));
+        let sorted: Vec<(Vec<Piece>, Vec<u8>)> = parallel::map(windows, |tasks| pieces_of(&tasks, lanes));
         for (pieces, sizes) in sorted {
             teams.pieces.list.extend(pieces);
             teams.sizes.extend(sizes);
@@ -90,10 +93,10 @@ fn together(
 }
 
 /// Large teams first, which keeps each inside a warp; of those of a size the longest first, so that lanes of a warp end together.
-fn pieces_of(mut tasks: Vec<Task>, lanes: usize) -> (Vec<Piece>, Vec<u8>) {
-    tasks.par_sort_by_key(|task| {
+fn pieces_of(tasks: &[Task], lanes: usize) -> (Vec<Piece>, Vec<u8>) {
+    let tasks = descending(tasks, |task| {
         let per_lane = (task.end - task.start).div_ceil(1 << task.size) as u32;
-        std::cmp::Reverse((task.size, length_class(per_lane)))
+        u32::from(task.size) * LENGTH_CLASSES + length_class(per_lane)
     });
     let chunks = tasks.chunks(TASKS_AT_ONCE).collect();
     let dealt = parallel::map(chunks, |some: &[Task]| some.iter().flat_map(Task::lanes).unzip());

@@ -1,0 +1,73 @@
+//! Columns and values of A on a device: those of CSR as it is, or where a kernel has moved them to.
+
+use crate::Scalar;
+use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelSource, LaunchPlan};
+use crate::matrix::Csr;
+use crate::refusal::Refusal;
+
+// Offsets of rows are uploaded as they are; kernels read 64 bits.
+const _: () = assert!(size_of::<usize>() == size_of::<u64>(), "devices are there for 64-bit hosts");
+
+/// One column for every value.
+#[derive(Debug)]
+pub(crate) struct Entries<S> {
+    pub(crate) columns: Buffer<u32>,
+    pub(crate) values: Buffer<S>,
+}
+
+impl<S: Scalar> Entries<S> {
+    /// Of CSR.
+    pub(crate) fn upload(device: &Device, a: &Csr<S>) -> Result<Self, Refusal> {
+        let columns = device.upload("columns of A", a.view().columns())?;
+        let values = device.upload("values of A", a.view().values())?;
+        Ok(Entries { columns, values })
+    }
+
+    /// Room for so many.
+    pub(crate) fn allocate(device: &Device, count: usize) -> Result<Self, Refusal> {
+        let columns = device.allocate("columns of A", count)?;
+        let values = device.allocate("values of A", count)?;
+        Ok(Entries { columns, values })
+    }
+
+    /// `const u32* columns, const SCALAR* values`
+    pub(crate) fn arguments(&self) -> [Argument; 2] {
+        [Argument::from(&self.columns), Argument::from(&self.values)]
+    }
+}
+
+/// Threads of a block of the kernels that move entries.
+const THREADS: u32 = 256;
+/// Entries of a row that a group of lanes moves before another group goes on: as many launches side by side as the longest row needs.
+const STRETCH: usize = 4096;
+const MOST_STRETCHES: usize = 1024;
+
+/// A kernel that moves entries of S.
+pub(crate) fn mover<S: Scalar>(entry: &'static str, file: &'static str, text: &'static str) -> KernelSource {
+    KernelSource::new(entry, file, text)
+        .define("SCALAR", S::CUDA_NAME)
+        .define("THREADS", THREADS)
+        .define("STRETCH", STRETCH as u32)
+}
+
+/// Starts it with so many threads for rows whose longest has so many entries. Only enqueues.
+///
+/// # Safety
+/// The arguments are those that the kernel declares, and it stays inside of what they point to.
+pub(crate) unsafe fn launch(
+    device: &Device,
+    kernel: &Kernel,
+    (threads, longest): (u64, usize),
+    arguments: &[Argument],
+) -> Result<(), Refusal> {
+    let stretches = longest.div_ceil(STRETCH).clamp(1, MOST_STRETCHES) as u64;
+    let blocks = threads.div_ceil(THREADS.into());
+    let plan = LaunchPlan::new(device.limits(), [blocks, stretches, 1], [THREADS, 1, 1], 0)?;
+    // SAFETY: as the caller says.
+    unsafe { kernel.launch(&plan, arguments) }.map_err(refused)
+}
+
+/// What a device answers while A is rearranged.
+pub(crate) fn refused(error: DeviceError) -> Refusal {
+    Refusal::Device(error.to_string())
+}
