@@ -1,9 +1,14 @@
 //! How much of their time the lanes of a GPU would work, if rows were dealt out to them in this way or that: from the lengths of all
 //! rows, in one pass.
 
+use crate::cpu::parallel;
+
 /// Groups of 1, 2, 4 … 32 rows; parts of 1, 2, 4 … 512 nonzeros.
 pub(crate) const GROUPS: usize = 6;
 pub(crate) const PARTS: usize = 10;
+
+/// Rows that a thread looks at by itself: a multiple of every group.
+const ROWS_AT_ONCE: usize = 1 << 15;
 
 /// Of all rows.
 #[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))] // most of it is for a choice on a device
@@ -23,6 +28,25 @@ pub(crate) struct RowWork {
 #[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))]
 impl RowWork {
     pub(crate) fn of(offsets: &[usize]) -> Self {
+        let rows = offsets.len() - 1;
+        let chunks = parallel::map_index(rows.div_ceil(ROWS_AT_ONCE), |chunk| {
+            RowWork::of_chunk(&offsets[chunk * ROWS_AT_ONCE..=rows.min((chunk + 1) * ROWS_AT_ONCE)])
+        });
+        chunks.into_iter().fold(RowWork::default(), RowWork::with)
+    }
+
+    /// Of both, which follow each other; no group of rows lies in both.
+    fn with(self, other: RowWork) -> RowWork {
+        RowWork {
+            empty: self.empty + other.empty,
+            parts: std::array::from_fn(|part| self.parts[part] + other.parts[part]),
+            padded: std::array::from_fn(|group| self.padded[group] + other.padded[group]),
+            longest: self.longest.max(other.longest),
+            longest_of_8: self.longest_of_8.max(other.longest_of_8),
+        }
+    }
+
+    fn of_chunk(offsets: &[usize]) -> Self {
         let mut work = RowWork::default();
         let mut longest = [0_usize; GROUPS];
         let mut of_8 = 0;
@@ -88,5 +112,15 @@ mod tests {
         // Rows 0 to 7 have 28 nonzeros, 8 to 15 92, 16 to 19 70.
         let rising: Vec<usize> = (0..=20).map(|row| row * (row.max(1) - 1) / 2).collect();
         assert_eq!(RowWork::of(&rising).longest_of_8, 92);
+    }
+
+    #[test]
+    fn many_rows_are_counted_in_chunks() {
+        let rows = 2 * ROWS_AT_ONCE + 77;
+        let mut offsets = vec![0];
+        (0..rows).for_each(|row| offsets.push(offsets[row] + row * row % 41));
+        let whole = RowWork::of_chunk(&offsets);
+        assert_eq!(RowWork::of(&offsets), whole);
+        assert_eq!(whole.parts[0], offsets[rows] as u64);
     }
 }

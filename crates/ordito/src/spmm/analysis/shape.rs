@@ -2,6 +2,7 @@
 //! on a CPU.
 
 use crate::Scalar;
+use crate::cpu::parallel;
 use crate::matrix::Csr;
 use crate::spmm::analysis::gathered::foreseen;
 use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of_equals, reuse_within};
@@ -39,19 +40,33 @@ const SECTOR: u32 = 3;
 
 impl Shape {
     pub(crate) fn of<S: Scalar>(a: &Csr<S>) -> Self {
+        let [reuse, gathered, near, equals, sectors] = side_by_side([
+            &|| reuse(a),
+            &|| foreseen(a, reuse_within(a, WINDOW, 0)),
+            &|| reuse_within(a, NEAR, 0),
+            &|| reuse_of_equals(a, NEAR),
+            &|| reuse_within(a, WARP, SECTOR),
+        ]);
+        let [across, across_equals, along] = side_by_side([
+            &|| across(a, WARP, Rows::Neighbours),
+            &|| across(a, WARP, Rows::OfOneLength),
+            &|| along(a, LANES),
+        ]);
+        let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
+        let work = RowWork::of(a.view().offsets());
         Shape {
-            rows: a.rows(),
-            cols: a.cols(),
-            nonzeros: a.nnz(),
-            work: RowWork::of(a.view().offsets()),
-            reuse: reuse(a),
-            gathered: foreseen(a, reuse_within(a, WINDOW, 0)),
-            near: reuse_within(a, NEAR, 0),
-            equals: reuse_of_equals(a, NEAR),
-            sectors: reuse_within(a, WARP, SECTOR),
-            across: across(a, WARP, Rows::Neighbours),
-            across_equals: across(a, WARP, Rows::OfOneLength),
-            along: along(a, LANES),
+            rows,
+            cols,
+            nonzeros,
+            work,
+            reuse,
+            gathered,
+            near,
+            equals,
+            sectors,
+            across,
+            across_equals,
+            along,
         }
     }
 
@@ -59,6 +74,16 @@ impl Shape {
     pub(crate) fn mean(&self) -> f64 {
         self.nonzeros as f64 / self.rows.max(1) as f64
     }
+}
+
+/// What all of them say, each on a thread of its own where there are as many.
+fn side_by_side<R: Copy + Default + Send, const COUNT: usize>(
+    all: [&(dyn Fn() -> R + Sync); COUNT],
+) -> [R; COUNT] {
+    let mut said = [R::default(); COUNT];
+    let tasks = said.iter_mut().zip(all).collect();
+    parallel::for_each(tasks, |(said, say): (&mut R, &(dyn Fn() -> R + Sync))| *said = say());
+    said
 }
 
 #[cfg(test)]
