@@ -57,7 +57,6 @@ impl Pieces {
 }
 
 /// Its first nonzero.
-#[cfg(test)]
 pub(crate) fn start_of(piece: &Piece) -> usize {
     piece[0] as usize | (piece[1] as usize) << 32
 }

@@ -1,29 +1,49 @@
 // Windows of ROWS rows from CSR: a list of the columns that any of the rows has, each with a mask of the rows that have it. Rows are walked
 // side by side, a lane each; the least column that any of them is at is the next of the list. A column that a row has twice is there
-// twice; rows whose columns do not rise share less, and are right all the same.
+// twice; rows whose columns do not rise share less, and are right all the same. A long window is walked in sections of its columns,
+// which rise then, by as many groups of lanes.
 #include "ordito.cuh"
 
 constexpr u32 ROWS = 8, ENTRIES = 8, ALL = 0xffffffffu;
 
-// What a lane knows of its row, and what the lanes of a window find together.
+// The first of `count` rising columns that is not below `column`.
+__device__ __forceinline__ u64 first_from(const u32* __restrict__ columns, u64 count, u64 column) {
+    u64 first = 0;
+    while (count > 0) {
+        const u64 half = count / 2;
+        const bool is_below = columns[first + half] < column;
+        first += is_below ? half + 1 : 0;
+        count = is_below ? count - half - 1 : half;
+    }
+    return first;
+}
+
+// What a lane knows of its row, and what the lanes of a section find together.
 struct Walk {
     u64 at, end;
     u32 here;  // the column of its next nonzero
     u32 column, mask;
     bool is_mine;
 
-    __device__ __forceinline__ Walk(u64 row_count, const u32* __restrict__ rows, const u64* __restrict__ row_starts,
-                                    const u32* __restrict__ columns)
+    // `section`: window, section, and how many of them it has.
+    __device__ __forceinline__ Walk(const uint4& section, u64 row_count, u64 col_count, const u32* __restrict__ rows,
+                                    const u64* __restrict__ row_starts, const u32* __restrict__ columns)
         : at(0), end(0), here(ALL), column(0), mask(0), is_mine(false) {
-        const u64 place = thread_of_grid();
+        const u64 place = u64(section.x) * ROWS + threadIdx.x % ROWS;
         if (place >= row_count) return;
         const u32 row = rows[place];
         at = row_starts[row];
         end = row_starts[row + 1];
+        if (section.z > 1) {
+            const u32* const of_row = columns + at;
+            const u64 count = end - at;
+            end = at + first_from(of_row, count, col_count * (section.y + 1) / section.z);
+            at += first_from(of_row, count, col_count * section.y / section.z);
+        }
         if (at < end) here = columns[at];
     }
 
-    // The next entry of the window; none where `mask` is 0. As long as one of a warp's windows has any: the whole warp comes by.
+    // The next entry of the section; none where `mask` is 0. As long as one of a warp's sections has any: the whole warp comes by.
     __device__ __forceinline__ bool next() {
         column = here;
 #pragma unroll
@@ -43,55 +63,68 @@ struct Walk {
     }
 };
 
-// How many entries every window has.
+// How many entries and values every section has.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    count_window_entries(u64 row_count, const u32* __restrict__ rows, const u64* __restrict__ row_starts,
-                         const u32* __restrict__ columns, u32* __restrict__ counts) {
-    Walk walk(row_count, rows, row_starts, columns);
-    u32 count = 0;
+    count_window_entries(u64 section_count, const uint4* __restrict__ sections, u64 row_count, u64 col_count,
+                         const u32* __restrict__ rows, const u64* __restrict__ row_starts,
+                         const u32* __restrict__ columns, uint2* __restrict__ counts) {
+    const u64 number = thread_of_grid() / ROWS;
+    const uint4 section = number < section_count ? sections[number] : make_uint4(ALL, 0, 1, 0);
+    Walk walk(section, row_count, col_count, rows, row_starts, columns);
+    uint2 count = make_uint2(0, 0);
     while (walk.next()) {
-        count += walk.mask != 0;
+        count.x += walk.mask != 0;
+        count.y += u32(__popc(walk.mask));
         walk.advance(columns);
     }
-    const u64 place = thread_of_grid();
-    if (place < row_count && place % ROWS == 0) counts[place / ROWS] = count;
+    if (number < section_count && threadIdx.x % ROWS == 0) counts[number] = count;
 }
 
-// The entries, from each window's first step on, in steps of ENTRIES; what is left of the last one has no row. Values come in the order of
-// the entries, those of a window behind those of the one before. Of a window in parts, each has about as many steps and counts its
-// values from its first one on.
+// The entries of a window from its first step on, in steps of ENTRIES; what is left of the last one has no row. Values come in the order of
+// the entries. Of a window in pieces each has about as many steps, and counts its values from `values_of_pieces` on.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    fill_windows(u64 row_count, const u32* __restrict__ rows, const u64* __restrict__ row_starts,
-                 const u32* __restrict__ columns, const SCALAR* __restrict__ values,
-                 const u64* __restrict__ first_steps, const u32* __restrict__ first_pieces,
-                 const u64* __restrict__ first_values, u64* __restrict__ values_of_pieces, uint2* __restrict__ entries,
-                 SCALAR* __restrict__ to_values) {
-    Walk walk(row_count, rows, row_starts, columns);
-    const u64 place = thread_of_grid();
-    const bool is_there = place / ROWS * ROWS < row_count;  // its window
-    const u64 window = is_there ? place / ROWS : 0;
-    const u32 lane = threadIdx.x % ROWS;
-    const u64 first = first_steps[window];
-    const u32 steps = is_there ? u32(first_steps[window + 1] - first) : 0;
+    fill_windows(u64 section_count, const uint4* __restrict__ sections, u64 row_count, u64 col_count,
+                 const u32* __restrict__ rows, const u64* __restrict__ row_starts, const u32* __restrict__ columns,
+                 const SCALAR* __restrict__ values, const u64* __restrict__ first_entries,
+                 const u64* __restrict__ first_values, const u64* __restrict__ first_steps,
+                 const u32* __restrict__ first_pieces, const u64* __restrict__ values_of_pieces,
+                 uint2* __restrict__ entries, SCALAR* __restrict__ to_values) {
+    const u64 number = thread_of_grid() / ROWS;
+    const bool is_there = number < section_count;
+    const uint4 section = is_there ? sections[number] : make_uint4(ALL, 0, 1, 0);
+    Walk walk(section, row_count, col_count, rows, row_starts, columns);
+    const u32 lane = threadIdx.x % ROWS, window = is_there ? section.x : 0;
+    const u64 first = first_steps[window], steps = first_steps[window + 1] - first;
     const u32 first_piece = first_pieces[window], pieces = first_pieces[window + 1] - first_piece;
     uint2* const of_window = entries + first * ENTRIES;
-    u64 value = first_values[window], of_piece = value;
-    u32 entry = 0, piece = 0, next_piece = 0;
-    if (is_there && steps == 0 && lane == 0) values_of_pieces[first_piece] = value;
+    u64 entry = is_there ? first_entries[number] : 0, value = is_there ? first_values[number] : 0;
+    // A piece that begins no later than the first entry; the loop finds the last one that does.
+    u64 piece = steps > 0 ? entry / ENTRIES * pieces / steps : 0, next_piece = 0, of_piece = 0;
     while (walk.next()) {
         if (walk.mask != 0) {
-            if (entry == next_piece) {
-                of_piece = value;
-                if (lane == 0) values_of_pieces[first_piece + piece] = value;
+            while (entry >= next_piece) {
+                of_piece = values_of_pieces[first_piece + piece];
                 ++piece;
-                next_piece = u32(u64(steps) * piece / pieces) * ENTRIES;
+                next_piece = steps * piece / pieces * ENTRIES;
             }
             if (lane == 0) of_window[entry] = make_uint2(walk.column, walk.mask | u32(value - of_piece) << 8);
             if (walk.is_mine) to_values[value + __popc(walk.mask & ((1u << lane) - 1))] = values[walk.at];
-            value += __popc(walk.mask);
+            value += u32(__popc(walk.mask));
             ++entry;
         }
         walk.advance(columns);
     }
-    for (u32 rest = entry + lane; rest < steps * ENTRIES; rest += ROWS) of_window[rest] = make_uint2(0, 0);
+    if (!is_there || section.y + 1 < section.z) return;
+    for (u64 rest = entry + lane; rest < steps * ENTRIES; rest += ROWS) of_window[rest] = make_uint2(0, 0);
+}
+
+// Says whether the columns of every row rise, or stay.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    find_falling(u64 row_count, const u64* __restrict__ row_starts, const u32* __restrict__ columns, u32* falls) {
+    const u64 row = thread_of_grid() / ROWS;
+    if (row >= row_count) return;
+    const u64 end = row_starts[row + 1];
+    bool found = false;
+    for (u64 at = row_starts[row] + 1 + threadIdx.x % ROWS; at < end; at += ROWS) found |= columns[at] < columns[at - 1];
+    if (found) atomicOr(falls, 1u);
 }

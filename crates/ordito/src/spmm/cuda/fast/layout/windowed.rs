@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::spmm::analysis::gathered::gathered;
 use crate::spmm::cuda::fast::layout::entries::{Entries, launch, mover, refused};
 use crate::spmm::cuda::fast::layout::parts::PartsOfRow;
-use crate::spmm::cuda::fast::layout::pieces::{Pieces, check_rows, piece};
+use crate::spmm::cuda::fast::layout::pieces::{Pieces, check_rows, piece, start_of};
 
 /// Rows of a window.
 pub(crate) const ROWS: usize = 8;
@@ -27,48 +27,108 @@ pub(crate) struct Windowed<S> {
     pub(crate) values: Buffer<S>,
 }
 
-/// The kernels: the first counts entries, the second lists them.
-pub(crate) fn sources<S: Scalar>() -> [KernelSource; 2] {
-    ["count_window_entries", "fill_windows"]
+/// The kernels: does a row fall, how many entries are there, and which.
+pub(crate) fn sources<S: Scalar>() -> [KernelSource; 3] {
+    ["find_falling", "count_window_entries", "fill_windows"]
         .map(|entry| mover::<S>(entry, "window_entries.cu", include_str!("window_entries.cu")))
+}
+
+/// Nonzeros of a window that a group of lanes walks over; of more of them several groups have a section each.
+const SECTION: usize = 2048;
+
+/// Values of a section: an entry counts those of a section and of a piece, which has far fewer, in 24 bits.
+const MOST_VALUES: u32 = 1 << 23;
+
+/// A section as the kernels read it: its window, which of them it is, how many the window has, and nothing.
+type Section = [u32; 4];
+
+/// Of windows with so many nonzeros, one after the other.
+fn sections(windows: impl Iterator<Item = usize>) -> Vec<Section> {
+    let of_window = |(window, nonzeros): (usize, usize)| {
+        let count = nonzeros.div_ceil(SECTION).max(1) as u32;
+        (0..count).map(move |section| [window as u32, section, count, 0])
+    };
+    windows.enumerate().flat_map(of_window).collect()
 }
 
 /// How windows are dealt out.
 #[derive(Debug, Default, PartialEq)]
 struct DealtOut {
     pieces: Pieces,
-    /// Of each window, and behind the last: its first step, piece and value.
+    /// Of each piece: the value from which on its entries count.
+    values_of_pieces: Vec<u64>,
+    /// Of each section: its first entry, from its window's first on, and its first value.
+    first_entries: Vec<u64>,
+    first_values: Vec<u64>,
+    /// Of each window, and behind the last: its first step and piece.
     first_steps: Vec<u64>,
     first_pieces: Vec<u32>,
-    first_values: Vec<u64>,
 }
 
 impl DealtOut {
-    /// Windows of so many entries and values each. Those that have more than twice as many steps as a part has, which depends on the
+    /// Of sections with so many entries and values. Windows that have more than twice as many steps as a part has, which depends on the
     /// steps of all, are cut.
-    fn new(windows: &[(u32, u64)], steps_of_part: impl FnOnce(usize) -> usize) -> Self {
-        let steps_of = |&(entries, _): &(u32, u64)| (entries as usize).div_ceil(ENTRIES);
-        let part = steps_of_part(windows.iter().map(steps_of).sum());
-        let mut dealt = DealtOut::default();
-        let (mut step, mut value) = (0, 0);
-        for (number, window) in windows.iter().enumerate() {
-            dealt.begin(step, value);
-            let steps = steps_of(window);
-            if steps > 2 * part {
-                dealt.pieces.cut(number, step, step + steps, part);
-            } else {
-                dealt.pieces.list.push(piece(step, step + steps, number as u32));
-            }
-            (step, value) = (step + steps, value + window.1);
+    fn new(
+        sections: &[Section],
+        counts: &[[u32; 2]],
+        steps_of_part: impl FnOnce(usize) -> usize,
+    ) -> Result<Self, Refusal> {
+        if counts.iter().any(|&[_, values]| values > MOST_VALUES) {
+            let why = "8 rows have more nonzeros in the same columns than the kernel counts";
+            return Err(Refusal::Unsupported(why.into()));
         }
-        dealt.begin(step, value);
-        dealt
+        let mut dealt = DealtOut::default();
+        let mut value = 0;
+        let mut entries_of: Vec<u64> = Vec::new();
+        for (&[_, section, ..], &[entries, values]) in sections.iter().zip(counts) {
+            if section == 0 {
+                entries_of.push(0);
+            }
+            let Some(of_window) = entries_of.last_mut() else { continue };
+            dealt.first_entries.push(*of_window);
+            dealt.first_values.push(value);
+            (*of_window, value) = (*of_window + u64::from(entries), value + u64::from(values));
+        }
+        dealt.cut(&entries_of, steps_of_part);
+        dealt.count_values(sections);
+        Ok(dealt)
     }
 
-    fn begin(&mut self, step: usize, value: u64) {
+    /// Windows of so many entries into pieces.
+    fn cut(&mut self, entries_of: &[u64], steps_of_part: impl FnOnce(usize) -> usize) {
+        let steps_of = |&entries: &u64| entries.div_ceil(ENTRIES as u64) as usize;
+        let part = steps_of_part(entries_of.iter().map(steps_of).sum());
+        let mut step = 0;
+        for (number, steps) in entries_of.iter().map(steps_of).enumerate() {
+            self.first_steps.push(step as u64);
+            self.first_pieces.push(self.pieces.list.len() as u32);
+            if steps > 2 * part {
+                self.pieces.cut(number, step, step + steps, part);
+            } else {
+                self.pieces.list.push(piece(step, step + steps, number as u32));
+            }
+            step += steps;
+        }
         self.first_steps.push(step as u64);
         self.first_pieces.push(self.pieces.list.len() as u32);
-        self.first_values.push(value);
+    }
+
+    /// Values of a piece are counted from those of the section that it begins in: where exactly it begins, only the kernel will know.
+    fn count_values(&mut self, sections: &[Section]) {
+        let mut next = 0;
+        for window in 0..self.first_steps.len() - 1 {
+            let first_section = next;
+            next += sections[first_section][2] as usize;
+            let mut section = first_section;
+            for piece in self.first_pieces[window]..self.first_pieces[window + 1] {
+                let entry = (start_of(&self.pieces.list[piece as usize]) as u64 - self.first_steps[window])
+                    * ENTRIES as u64;
+                while section + 1 < next && self.first_entries[section + 1] <= entry {
+                    section += 1;
+                }
+                self.values_of_pieces.push(self.first_values[section]);
+            }
+        }
     }
 
     /// Of the windows that were cut, every row with its parts.
@@ -91,59 +151,81 @@ impl<S: Scalar> Windowed<S> {
         steps_of_part: impl FnOnce(usize) -> usize,
     ) -> Result<Self, Refusal> {
         check_rows(a.rows())?;
-        let [count, fill] = sources::<S>().map(|source| device.kernel(&source));
+        let [find, count, fill] = sources::<S>().map(|source| device.kernel(&source));
+        let given = Entries::upload(device, a)?;
+        let [columns, values] = given.arguments();
+        let row_starts = device.upload("row starts of A", a.view().offsets())?;
         let order = gathered(a).unwrap_or_else(|| (0..a.rows() as u32).collect());
         let rows = device.upload("rows of windows", &order)?;
-        let row_starts = device.upload("row starts of A", a.view().offsets())?;
-        let given = Entries::upload(device, a)?;
-        let of_rows = [Argument::of(a.rows() as u64), Argument::from(&rows), Argument::from(&row_starts)];
-        let [columns, values] = given.arguments();
 
-        let counts = device.allocate::<u32>("entries of windows", a.rows().div_ceil(ROWS))?;
-        let arguments = [&of_rows[..], &[columns.clone(), Argument::from(&counts)]].concat();
-        let lanes = (a.rows() as u64, 0);
-        // SAFETY: as the kernel declares them; `rows` are rows of A, and every window has a counter.
-        unsafe { launch(device, &count?, lanes, &arguments) }?;
-        let mut entries_of = vec![0; counts.len()];
-        device.read_into(&counts, &mut entries_of).map_err(refused)?;
+        let length = |&row: &u32| a.view().range(row as usize).len();
+        let nonzeros_of = order.chunks(ROWS).map(|rows| rows.iter().map(length).sum());
+        let mut sections = sections(nonzeros_of);
+        if sections.iter().any(|section| section[2] > 1) {
+            let mut falls = device.upload("does a row fall?", &[0_u32])?;
+            let arguments = [
+                Argument::of(a.rows() as u64),
+                Argument::from(&row_starts),
+                columns.clone(),
+                Argument::from(&mut falls),
+            ];
+            // SAFETY: as the kernel declares them.
+            unsafe { launch(device, &find?, (lanes(a.rows()), 0), &arguments) }?;
+            let mut found = [0];
+            falls.read(&mut found).map_err(refused)?;
+            if found != [0] {
+                sections.retain(|section| section[1] == 0);
+                sections.iter_mut().for_each(|section| section[2] = 1);
+            }
+        }
+        let list = device.upload("sections of windows", &sections)?;
+        let of_a = [
+            Argument::of(sections.len() as u64),
+            Argument::from(&list),
+            Argument::of(a.rows() as u64),
+            Argument::of(a.cols() as u64),
+            Argument::from(&rows),
+            Argument::from(&row_starts),
+            columns,
+        ];
+        let counts = device.allocate::<[u32; 2]>("entries of sections", sections.len())?;
+        let arguments = [&of_a[..], &[Argument::from(&counts)]].concat();
+        // SAFETY: as the kernel declares them; sections are of windows, `rows` are rows of A, and every section has a counter.
+        unsafe { launch(device, &count?, (lanes(sections.len()), 0), &arguments) }?;
+        let mut counted = vec![[0; 2]; counts.len()];
+        device.read_into(&counts, &mut counted).map_err(refused)?;
 
-        let length = |&row: &u32| a.view().range(row as usize).len() as u64;
-        let values_of = order.chunks(ROWS).map(|rows| rows.iter().map(length).sum());
-        let windows: Vec<(u32, u64)> = entries_of.into_iter().zip(values_of).collect();
-        let dealt = DealtOut::new(&windows, steps_of_part);
+        let dealt = DealtOut::new(&sections, &counted, steps_of_part)?;
         let steps = dealt.first_steps.last().map_or(0, |&steps| steps as usize);
+        let first_entries = device.upload("first entries of sections", &dealt.first_entries)?;
+        let of_sections = device.upload("first values of sections", &dealt.first_values)?;
         let first_steps = device.upload("first steps of windows", &dealt.first_steps)?;
         let first_pieces = device.upload("first pieces of windows", &dealt.first_pieces)?;
-        let first_values = device.upload("first values of windows", &dealt.first_values)?;
-        let windowed = Windowed {
-            rows,
-            first_values: device.allocate("first values of pieces", dealt.pieces.list.len())?,
-            entries: device.allocate("columns of windows", steps * ENTRIES)?,
-            values: device.allocate("values of A", a.nnz())?,
-            pieces: Pieces { cut: dealt.cut_rows(&order), ..dealt.pieces },
-        };
-        let arguments = [
-            &of_rows[..],
-            &[columns, values],
-            &[Argument::from(&first_steps), Argument::from(&first_pieces), Argument::from(&first_values)],
-            &[
-                Argument::from(&windowed.first_values),
-                Argument::from(&windowed.entries),
-                Argument::from(&windowed.values),
-            ],
-        ]
-        .concat();
+        let first_values = device.upload("first values of pieces", &dealt.values_of_pieces)?;
+        let entries = device.allocate("columns of windows", steps * ENTRIES)?;
+        let to_values = device.allocate("values of A", a.nnz())?;
+        let to = [&first_entries, &of_sections, &first_steps].map(Argument::from);
+        let more = [Argument::from(&first_pieces), Argument::from(&first_values)];
+        let made = [Argument::from(&entries), Argument::from(&to_values)];
+        let arguments = [&of_a[..], &[values], &to, &more, &made].concat();
         // SAFETY: as the kernel declares them. There is room for all steps and pieces of the windows, as they were counted, and for all
         // values of A.
-        unsafe { launch(device, &fill?, lanes, &arguments) }?;
-        Ok(windowed)
+        unsafe { launch(device, &fill?, (lanes(sections.len()), 0), &arguments) }?;
+        let pieces = Pieces { cut: dealt.cut_rows(&order), ..dealt.pieces };
+        Ok(Windowed { rows, pieces, first_values, entries, values: to_values })
     }
+}
+
+/// Threads for so many rows or sections.
+fn lanes(count: usize) -> u64 {
+    (count * ROWS) as u64
 }
 
 #[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::*;
     use crate::matrix::{Coo, Duplicates};
+    use crate::spmm::cuda::fast::layout::pieces::PART;
     use crate::spmm::cuda::fast::layout::testing::{emulated, read};
 
     fn csr(rows: usize, triplets: &[(u32, u32)]) -> Csr<f64> {
@@ -173,15 +255,54 @@ mod tests {
         let windowed = Windowed::new(&device, &csr(3, &triplets), |steps| steps - 75 + 16).unwrap();
         assert_eq!(windowed.pieces.parts, 5, "75 steps of 8 entries, 16 at most in a part");
         assert_eq!(windowed.pieces.cut, [[0, 0, 40, 0], [1, 1, 41, 0], [2, 2, 42, 0]]);
-        assert_eq!(read(&windowed.first_values), [0, 120, 240, 360, 480]);
+        // Counted from those of the only section.
+        assert_eq!(read(&windowed.first_values), [0; 5]);
         assert!(windowed.pieces.list.iter().all(|piece| piece[2] == 15));
         let entries = read(&windowed.entries);
-        assert!(
-            entries
-                .iter()
-                .enumerate()
-                .all(|(at, entry)| { *entry == [at as u32, 1 << (at % 3) | (at as u32 % 120) << 8] })
-        );
+        let expected = |at: usize| [at as u32, 1 << (at % 3) | (at as u32) << 8];
+        assert!(entries.iter().enumerate().all(|(at, entry)| *entry == expected(at)));
+    }
+
+    /// Row, column and value of every nonzero of the windows, which are in the order of the rows; the first one alone is cut.
+    fn nonzeros(windowed: &Windowed<f64>) -> Vec<(u32, u32, u64)> {
+        let (entries, values) = (read(&windowed.entries), read(&windowed.values));
+        let mut nonzeros = Vec::new();
+        for (piece, first_value) in windowed.pieces.list.iter().zip(read(&windowed.first_values)) {
+            let window = if piece[3] & PART == 0 { piece[3] } else { 0 };
+            let first = start_of(piece) * ENTRIES;
+            for [column, mask] in &entries[first..first + piece[2] as usize * ENTRIES] {
+                let rows = (0..ROWS as u32).filter(|place| mask >> place & 1 == 1);
+                nonzeros.extend(rows.enumerate().map(|(before, place)| {
+                    let value = values[first_value as usize + (mask >> 8) as usize + before];
+                    (window * ROWS as u32 + place, *column, value.to_bits())
+                }));
+            }
+        }
+        nonzeros.sort_unstable();
+        nonzeros
+    }
+
+    #[test]
+    fn long_windows_are_walked_in_sections() {
+        let Some(device) = emulated() else { return };
+        let long = (0..5000).map(|column| (1, column)).chain((0..1500).map(|column| (2, 3 * column)));
+        let triplets: Vec<(u32, u32)> = (0..9).map(|row| (row, row)).chain(long).collect();
+        let values: Vec<f64> = (0..triplets.len()).map(|value| value as f64).collect();
+        let (rows, columns) = triplets.into_iter().unzip();
+        let rising = Csr::from_coo(&Coo::new(9, 5000, rows, columns, values).unwrap(), Duplicates::Keep);
+        let (offsets, mut columns) = (rising.row_offsets().to_vec(), rising.col_indices().to_vec());
+        columns.swap(offsets[2] - 1, offsets[2] - 2);
+        let falling = Csr::from_parts(9, 5000, offsets, columns, rising.values().to_vec()).unwrap();
+        for a in [rising, falling] {
+            let windowed = Windowed::new(&device, &a, |_| 16).unwrap();
+            assert!(windowed.pieces.parts > 10);
+            let row = |row: u32| {
+                a.view().row(row as usize).map(move |(column, value)| (row, column as u32, value.to_bits()))
+            };
+            let mut expected: Vec<(u32, u32, u64)> = (0..9).flat_map(row).collect();
+            expected.sort_unstable();
+            assert!(nonzeros(&windowed) == expected);
+        }
     }
 
     #[test]
