@@ -10,7 +10,7 @@ use crate::source_file;
 use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::entries::Entries;
 use crate::spmm::cuda::fast::layout::parts::Parts;
-use crate::spmm::cuda::fast::layout::pieces::Pieces;
+use crate::spmm::cuda::fast::layout::row_list::{self, RowList};
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::spmm::cuda::fast::work::Work;
@@ -170,7 +170,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
-        vec![Parts::<S>::source()]
+        row_list::sources_by_length().into_iter().chain([Parts::<S>::source()]).collect()
     }
 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
@@ -178,18 +178,17 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let tiling = tiling::<S>(device.limits(), (a.rows(), a.nnz()), GROUP, k);
         let split = (GROUP / tiling.lanes).max(1);
         let part = part_length((a.rows(), a.nnz()), a.longest_row(), split);
-        let pieces = Pieces::of_rows(a.view().offsets(), part)?;
-        let list = device.upload("rows in the order of their lengths", &pieces.list)?;
+        let RowList { list, cut, parts, .. } = RowList::by_length(device, a.view().offsets(), part)?;
         let entries = Entries::upload(device, a)?;
         let [columns, values] = entries.arguments();
-        let parts = Parts::new(device, &pieces.cut, (pieces.parts, 1), k)?;
+        let parts = Parts::new(device, &cut, (parts, 1), k)?;
         let group = GROUP.max(tiling.lanes);
         Ok(Layout {
             source: Box::new(move |loads| Fast::<S>::source(&Rows::<GROUP, SHUFFLED>, tiling, loads)),
             tiling,
             k,
-            units: pieces.list.len() as u64,
-            blocks: (pieces.list.len() as u64).div_ceil((THREADS / group).into()),
+            units: list.len() as u64,
+            blocks: (list.len() as u64).div_ceil((THREADS / group).into()),
             threads: THREADS,
             arguments: vec![Argument::from(&list), columns, values, Parts::address(&parts)],
             _held: vec![Box::new(list), Box::new(entries)],

@@ -71,12 +71,13 @@ struct Blocked {
 }
 
 impl Blocked {
-    /// Blocks of `size` entries. A row that would only just not fit begins a new one; others are cut.
+    /// Blocks of `size` entries, a power of two: rows are dealt out one after the other, and dividing would take most of the time. A row that would only just not fit begins a new one; others are cut.
     fn new<S: Scalar>(a: &Csr<S>, size: usize) -> Result<Self, Refusal> {
+        let (shift, mask) = (size.ilog2(), size - 1);
         let mut starts = Vec::with_capacity(a.rows() + 1);
         let mut end = 0;
         for length in a.row_lengths() {
-            let (length, left) = (length.max(1), size - end % size);
+            let (length, left) = (length.max(1), size - (end & mask));
             if length > left && length <= size && left <= size / UNCUT {
                 end += left;
             }
@@ -95,9 +96,9 @@ impl Blocked {
         let mut next = 0; // block whose first row is not known yet
         for (row, length) in a.row_lengths().enumerate() {
             let (start, end) = (starts[row], starts[row] + length.max(1));
-            let (first, last) = (start / size, (end - 1) / size);
+            let (first, last) = (start >> shift, (end - 1) >> shift);
             while next <= last {
-                let began_earlier = start < next * size;
+                let began_earlier = start < next << shift;
                 firsts[next][0] = row as u32 | if began_earlier { LAST } else { 0 };
                 next += 1;
             }

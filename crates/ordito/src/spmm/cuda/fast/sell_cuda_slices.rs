@@ -13,7 +13,7 @@ use crate::spmm::analysis::reuse::reuse;
 use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::parts::Parts;
 use crate::spmm::cuda::fast::layout::parts_in_place::PartsInPlace;
-use crate::spmm::cuda::fast::layout::pieces::Pieces;
+use crate::spmm::cuda::fast::layout::row_list::{self, RowList};
 use crate::spmm::cuda::fast::layout::sliced::{Sliced, Slicing};
 use crate::spmm::cuda::fast::layout::teams::Teams;
 use crate::spmm::cuda::fast::tiled::Layout;
@@ -194,35 +194,38 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         let mut slicings: Vec<Slicing> = Fast::<S>::tilings(self).into_iter().map(Self::slicing).collect();
         slicings.dedup();
         let parts = (ORDER == BY_LENGTH).then(Parts::<S>::source);
-        slicings.into_iter().map(Slicing::source::<S>).chain(parts).collect()
+        let of_list: Vec<KernelSource> = match ORDER {
+            AS_THEY_ARE => vec![row_list::source_in_order()],
+            _ => row_list::sources_by_length().into(),
+        };
+        slicings.into_iter().flat_map(Slicing::sources::<S>).chain(of_list).chain(parts).collect()
     }
 
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(a.cols(), || reuse(a), k, device.limits().l2_bytes);
         let (offsets, slicing) = (a.view().offsets(), Self::slicing(tiling));
-        let teams = match ORDER {
-            AS_THEY_ARE => {
-                Teams { pieces: Pieces::in_order(offsets, 0..a.rows() as u32)?, sizes: Vec::new() }
+        let rows = match ORDER {
+            AS_THEY_ARE => RowList::in_order(device, offsets)?,
+            _ if has_teams(tiling) => {
+                let of_lane = per_lane(a.nnz());
+                let Teams { mut pieces, sizes } = Teams::new(offsets, window(a), of_lane, slicing.rows)?;
+                for (piece, &size) in pieces.list.iter_mut().zip(&sizes) {
+                    piece[2] |= u32::from(size) << TEAM_BIT;
+                }
+                RowList::upload(device, pieces, of_lane)?
             }
-            _ if has_teams(tiling) => Teams::new(offsets, window(a), per_lane(a.nnz()), slicing.rows)?,
-            _ => {
-                let part = part_length(a.nnz(), k.saturating_mul(size_of::<S>()));
-                Teams { pieces: Pieces::of_rows(offsets, part)?, sizes: Vec::new() }
-            }
+            _ => RowList::by_length(device, offsets, part_length(a.nnz(), k.saturating_mul(size_of::<S>())))?,
         };
-        let (Teams { mut pieces, sizes }, threads) = (teams, Self::threads::<S>(tiling));
-        for (piece, &size) in pieces.list.iter_mut().zip(&sizes) {
-            piece[2] |= u32::from(size) << TEAM_BIT;
-        }
-        let Sliced { starts, lengths, targets, entries } =
-            Sliced::new((machine, device), a, &pieces.list, slicing)?;
+        let Sliced { starts, lengths, targets, entries } = Sliced::new((machine, device), a, &rows, slicing)?;
+        let (RowList { list, cut, parts, .. }, threads) = (rows, Self::threads::<S>(tiling));
+        let pieces = list.len() as u64;
         let (in_place, afterwards): (&[_], &[_]) = match Self::teams(tiling) {
-            true => (&pieces.cut, &[]),
-            false => (&[], &pieces.cut),
+            true => (&cut, &[]),
+            false => (&[], &cut),
         };
         let in_place = PartsInPlace::<S>::new(device, in_place, k)?;
-        let parts = Parts::new(device, afterwards, (pieces.parts, 1), k)?;
+        let parts = Parts::new(device, afterwards, (parts, 1), k)?;
         let [cuts, arrived, mut parts_address] = in_place.arguments();
         if parts.is_some() {
             parts_address = Parts::address(&parts);
@@ -232,8 +235,8 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             source: Box::new(move |loads| Fast::<S>::source(&Slices::<ORDER>, tiling, loads)),
             tiling,
             k,
-            units: pieces.list.len() as u64,
-            blocks: (pieces.list.len() as u64).div_ceil((threads / tiling.lanes).into()),
+            units: pieces,
+            blocks: pieces.div_ceil((threads / tiling.lanes).into()),
             threads,
             arguments: vec![
                 Argument::from(&starts),

@@ -1,7 +1,7 @@
 //! Columns and values of A on a device: those of CSR as it is, or where a kernel has moved them to.
 
 use crate::Scalar;
-use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, KernelSource, LaunchPlan};
+use crate::device::{Argument, Buffer, Device, DeviceError, KernelSource, LaunchPlan};
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
 
@@ -50,21 +50,35 @@ pub(crate) fn mover<S: Scalar>(entry: &'static str, file: &'static str, text: &'
         .define("STRETCH", STRETCH as u32)
 }
 
-/// Starts it with so many threads for rows whose longest has so many entries. Only enqueues.
+/// Starts one with so many threads for rows whose longest has so many entries. Only enqueues.
 ///
 /// # Safety
 /// The arguments are those that the kernel declares, and it stays inside of what they point to.
-pub(crate) unsafe fn launch(
+pub(crate) unsafe fn moved(
     device: &Device,
-    kernel: &Kernel,
+    mover: &KernelSource,
     (threads, longest): (u64, usize),
     arguments: &[Argument],
 ) -> Result<(), Refusal> {
     let stretches = longest.div_ceil(STRETCH).clamp(1, MOST_STRETCHES) as u64;
-    let blocks = threads.div_ceil(THREADS.into());
-    let plan = LaunchPlan::new(device.limits(), [blocks, stretches, 1], [THREADS, 1, 1], 0)?;
     // SAFETY: as the caller says.
-    unsafe { kernel.launch(&plan, arguments) }.map_err(refused)
+    unsafe { run(device, mover, [threads.div_ceil(THREADS.into()), stretches], THREADS, arguments) }
+}
+
+/// Starts a kernel that makes a layout, compiled or from the cache. Only enqueues.
+///
+/// # Safety
+/// The arguments are those that the kernel declares, and it stays inside of what they point to.
+pub(crate) unsafe fn run(
+    device: &Device,
+    source: &KernelSource,
+    [across, down]: [u64; 2],
+    threads: u32,
+    arguments: &[Argument],
+) -> Result<(), Refusal> {
+    let plan = LaunchPlan::new(device.limits(), [across, down, 1], [threads, 1, 1], 0)?;
+    // SAFETY: as the caller says.
+    unsafe { device.kernel(source)?.launch(&plan, arguments) }.map_err(refused)
 }
 
 /// What a device answers while A is rearranged.

@@ -4,7 +4,7 @@ use crate::Scalar;
 use crate::device::{Argument, Device, KernelSource};
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
-use crate::spmm::cuda::fast::layout::entries::{Entries, launch, mover};
+use crate::spmm::cuda::fast::layout::entries::{Entries, moved, mover};
 use crate::spmm::cuda::fast::layout::pieces::check_rows;
 
 /// The last entry of its row; an entry that is no nonzero.
@@ -30,7 +30,6 @@ pub(crate) fn flagged<S: Scalar>(
         let why = format!("the kernel counts {NOTHING} columns, not {}", a.cols());
         return Err(Refusal::Unsupported(why));
     }
-    let kernel = device.kernel(&source::<S>())?;
     let given = Entries::upload(device, a)?;
     let row_starts = device.upload("row starts of A", a.view().offsets())?;
     let longest = places.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
@@ -40,7 +39,7 @@ pub(crate) fn flagged<S: Scalar>(
         vec![Argument::of(a.rows() as u64), Argument::from(&row_starts), Argument::from(&places)];
     arguments.extend(given.arguments().into_iter().chain(entries.arguments()));
     // SAFETY: as the kernel declares them. Rows of A lie in `given`, and the room of each in `entries`, which ends where the last one does.
-    unsafe { launch(device, &kernel, (a.rows() as u64 * LANES, longest), &arguments) }?;
+    unsafe { moved(device, &source::<S>(), (a.rows() as u64 * LANES, longest), &arguments) }?;
     Ok(entries)
 }
 

@@ -1,5 +1,6 @@
-//! A rearranged on the device. Which row comes where is found on the host, from the lengths of the rows; kernels move the nonzeros
-//! there, from CSR as it was uploaded (`entries`): pieces and parts of rows, slices, flags, teams, windows.
+//! A rearranged on the device: kernels list its rows (`row_list`) and move the nonzeros there from CSR as it was uploaded (`entries`), into
+//! slices, windows, or rows with flags. The host looks at lengths of rows alone, and deals out what a kernel cannot: parts of long rows,
+//! teams, blocks of shares, windows of a mesh.
 
 pub(crate) mod by_class;
 pub(crate) mod entries;
@@ -7,6 +8,7 @@ pub(crate) mod flagged;
 pub(crate) mod parts;
 pub(crate) mod parts_in_place;
 pub(crate) mod pieces;
+pub(crate) mod row_list;
 pub(crate) mod sliced;
 pub(crate) mod teams;
 pub(crate) mod windowed;

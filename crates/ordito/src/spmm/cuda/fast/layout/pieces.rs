@@ -1,7 +1,6 @@
 //! Work dealt out in pieces: rows, and parts of long rows. Data, made on the host.
 
 use crate::refusal::Refusal;
-use crate::spmm::cuda::fast::layout::by_class::descending;
 use crate::spmm::cuda::fast::layout::parts::PartsOfRow;
 
 /// In the place of a row of Y: a part, to be added up with others.
@@ -21,29 +20,6 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Every row by itself, the longest first, so that those of a warp end together and the last to start are short; rows of
-    /// more than twice `most` nonzeros are cut into parts of about that.
-    pub(crate) fn of_rows(starts: &[usize], most: usize) -> Result<Self, Refusal> {
-        check_rows(starts.len().saturating_sub(1))?;
-        let mut pieces = Pieces::default();
-        for (row, ends) in starts.windows(2).enumerate() {
-            if ends[1] - ends[0] > 2 * most {
-                pieces.cut(row, ends[0], ends[1], most);
-            } else {
-                pieces.list.push(piece(ends[0], ends[1], row as u32));
-            }
-        }
-        pieces.list = descending(&pieces.list, |piece| length_class(piece[2]));
-        Ok(pieces)
-    }
-
-    /// Every row by itself, whole, in an order.
-    pub(crate) fn in_order(starts: &[usize], rows: impl Iterator<Item = u32>) -> Result<Self, Refusal> {
-        check_rows(starts.len().saturating_sub(1))?;
-        let whole = |row: u32| piece(starts[row as usize], starts[row as usize + 1], row);
-        Ok(Pieces { list: rows.map(whole).collect(), ..Pieces::default() })
-    }
-
     /// One row in parts as equal as can be.
     pub(crate) fn cut(&mut self, row: usize, start: usize, end: usize, most: usize) {
         let count = (end - start).div_ceil(most);
@@ -88,49 +64,20 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
-    fn starts(lengths: &[usize]) -> Vec<usize> {
-        lengths.iter().fold(vec![0], |mut starts, length| {
-            starts.push(starts[starts.len() - 1] + length);
-            starts
-        })
-    }
-
-    /// Every nonzero once: in a row's own piece, or in the parts of the row.
-    fn covers(pieces: &Pieces, starts: &[usize]) {
-        let mut seen = vec![0; starts[starts.len() - 1]];
-        for piece in &pieces.list {
-            let (start, length, to) = (start_of(piece), piece[2], piece[3]);
-            (start..start + length as usize).for_each(|place| seen[place] += 1);
-            if to & PART == 0 {
-                assert_eq!((start, start + length as usize), (starts[to as usize], starts[to as usize + 1]));
-                continue;
-            }
-            let part = (to & !PART) as usize;
-            let row =
-                pieces.cut.iter().find(|row| (row[1] as usize..row[2] as usize).contains(&part)).unwrap();
-            assert!(
-                starts[row[0] as usize] <= start && start + length as usize <= starts[row[0] as usize + 1]
-            );
-        }
-        assert!(seen.iter().all(|&times| times == 1), "{seen:?}");
-        let parts: usize = pieces.cut.iter().map(|row| (row[2] - row[1]) as usize).sum();
-        assert_eq!(parts, pieces.parts);
-    }
-
     #[test]
-    fn pieces_hold_every_nonzero_once() {
-        for lengths in [&[][..], &[0], &[5], &[0, 0, 100, 0, 3, 3, 17, 16, 24, 25, 1, 0], &[1; 40], &[70, 70]]
-        {
-            let starts = starts(lengths);
-            for most in [1, 8, 16] {
-                let rows = Pieces::of_rows(&starts, most).unwrap();
-                covers(&rows, &starts);
-                let lengths: Vec<u32> = rows.list.iter().map(|piece| length_class(piece[2])).collect();
-                assert!(lengths.is_sorted_by(|a, b| a >= b));
-            }
-            let backwards = Pieces::in_order(&starts, (0..lengths.len() as u32).rev()).unwrap();
-            covers(&backwards, &starts);
-            assert!(backwards.list.iter().map(|piece| piece[3]).is_sorted_by(|a, b| a > b));
+    fn parts_are_about_equal_and_hold_every_nonzero_once() {
+        for most in [1, 7, 16, 100] {
+            let mut pieces = Pieces::default();
+            pieces.cut(4, 50, 150, most);
+            pieces.cut(9, 300, 301, most);
+            let count = 100_usize.div_ceil(most);
+            assert_eq!(pieces.parts, count + 1);
+            assert_eq!(pieces.cut, [[4, 0, count as u32, 0], [9, count as u32, count as u32 + 1, 0]]);
+            let places: Vec<usize> =
+                pieces.list.iter().flat_map(|it| start_of(it)..start_of(it) + it[2] as usize).collect();
+            assert!(places.into_iter().eq((50..150).chain([300])));
+            assert!(pieces.list.iter().zip(0..).all(|(piece, part)| piece[3] == PART | part));
+            assert!(pieces.list.iter().all(|piece| piece[2] as usize <= most));
         }
     }
 

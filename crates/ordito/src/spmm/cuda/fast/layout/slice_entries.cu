@@ -3,6 +3,22 @@
 // LENGTH.
 #include "ordito.cuh"
 
+// Entries of every slice: as many for each row as the longest has.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    measure_slices(u64 pieces, const uint4* __restrict__ list, u64* __restrict__ widths) {
+    const u64 slice = thread_of_grid() / WARP;
+    if (slice * ROWS >= pieces) return;
+    const u32 lane = threadIdx.x % WARP;
+    const u64 number = slice * ROWS + lane % ROWS;
+    u32 longest = number < pieces ? list[number].z & LENGTH : 0;
+#pragma unroll
+    for (u32 apart = 1; apart < ROWS; apart *= 2) {
+        const u32 other = __shfl_xor_sync(0xffffffffu, longest, int(apart));
+        longest = other > longest ? other : longest;
+    }
+    if (lane == 0) widths[slice] = u64(longest) * ROWS;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS)
     slice_entries(u64 pieces, const uint4* __restrict__ list, const u64* __restrict__ slice_starts,
                   const u32* __restrict__ columns, const SCALAR* __restrict__ values, u32* __restrict__ lengths,

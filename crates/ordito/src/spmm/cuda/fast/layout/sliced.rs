@@ -5,8 +5,8 @@ use crate::device::{Argument, Buffer, Device, KernelSource};
 use crate::machine::Machine;
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
-use crate::spmm::cuda::fast::layout::entries::{Entries, launch, mover};
-use crate::spmm::cuda::fast::layout::pieces::Piece;
+use crate::spmm::cuda::fast::layout::entries::{Entries, moved, mover, refused, run};
+use crate::spmm::cuda::fast::layout::row_list::{RowList, THREADS as COUNTERS, add_before};
 
 /// Slices of so many rows each, on a device.
 #[derive(Debug)]
@@ -24,29 +24,20 @@ pub(crate) struct Sliced<S> {
 pub(crate) struct Slicing {
     /// Rows of a slice, a power of two up to a warp.
     pub(crate) rows: usize,
-    /// The bits of a piece's length that are its length.
+    /// The bits of a listed length that are the length.
     pub(crate) length: u32,
 }
 
 impl Slicing {
-    /// The kernel.
-    pub(crate) fn source<S: Scalar>(self) -> KernelSource {
-        mover::<S>("slice_entries", "slice_entries.cu", include_str!("slice_entries.cu"))
+    fn source<S: Scalar>(self, entry: &'static str) -> KernelSource {
+        mover::<S>(entry, "slice_entries.cu", include_str!("slice_entries.cu"))
             .define("ROWS", self.rows as u32)
             .define("LENGTH", format!("{}u", self.length))
     }
 
-    /// First entry of each slice, and the end.
-    fn starts(self, pieces: &[Piece]) -> Vec<u64> {
-        let mut starts = Vec::with_capacity(pieces.len().div_ceil(self.rows) + 1);
-        let mut end = 0;
-        starts.push(end);
-        for rows in pieces.chunks(self.rows) {
-            let longest = rows.iter().map(|piece| piece[2] & self.length).max().unwrap_or(0);
-            end += u64::from(longest) * self.rows as u64;
-            starts.push(end);
-        }
-        starts
+    /// The kernels: widths of slices, where they begin, and their entries.
+    pub(crate) fn sources<S: Scalar>(self) -> [KernelSource; 3] {
+        [self.source::<S>("measure_slices"), add_before("u64"), self.source::<S>("slice_entries")]
     }
 }
 
@@ -55,36 +46,39 @@ impl<S: Scalar> Sliced<S> {
     pub(crate) fn new(
         (machine, device): (&Machine, &Device),
         a: &Csr<S>,
-        pieces: &[Piece],
+        rows: &RowList,
         slicing: Slicing,
     ) -> Result<Self, Refusal> {
-        let starts = slicing.starts(pieces);
-        let longest = pieces.iter().map(|piece| piece[2] & slicing.length).max().unwrap_or(0);
-        let count = starts.last().copied().unwrap_or(0);
-        let what = || format!("slices of {} rows (longest row {longest})", slicing.rows);
+        let pieces = rows.list.len();
+        let slices = pieces.div_ceil(slicing.rows);
+        let starts = device.allocate::<u64>("starts of slices", slices + 1)?;
+        let of_pieces = [Argument::of(pieces as u64), Argument::from(&rows.list), Argument::from(&starts)];
+        let of_starts = [Argument::of(slices as u64), Argument::from(&starts)];
+        let [measure, add, fill] = slicing.sources::<S>();
+        let lanes = slices as u64 * WARP;
+        // SAFETY: as the kernels declare them; there is a start for every slice, and one for the end.
+        unsafe {
+            moved(device, &measure, (lanes, 0), &of_pieces)?;
+            run(device, &add, [1, 1], COUNTERS, &of_starts)?;
+        }
+        let mut count = [0];
+        starts.read_from(slices, &mut count).map_err(refused)?;
+        let count = count[0];
+        let what = || format!("slices of {} rows (longest row {})", slicing.rows, rows.longest);
         machine.check_memory(what(), count.checked_mul((size_of::<u32>() + size_of::<S>()) as u64))?;
         // The kernel counts the entries of a slice in 32 bits.
-        if u64::from(longest) * slicing.rows as u64 > u64::from(u32::MAX) {
+        if rows.longest as u64 * slicing.rows as u64 > u64::from(u32::MAX) {
             return Err(Refusal::Unsupported(format!("{} has more entries than the kernel counts", what())));
         }
-        let kernel = device.kernel(&slicing.source::<S>())?;
         let given = Entries::upload(device, a)?;
-        let list = device.upload("rows of slices", pieces)?;
-        let sliced = Sliced {
-            starts: device.upload("starts of slices", &starts)?,
-            lengths: device.allocate("lengths of rows", pieces.len())?,
-            targets: device.allocate("rows of slices", pieces.len())?,
-            entries: Entries::allocate(device, count as usize)?,
-        };
-        let mut arguments =
-            vec![Argument::of(pieces.len() as u64), Argument::from(&list), Argument::from(&sliced.starts)];
-        arguments.extend(given.arguments());
-        arguments.extend([Argument::from(&sliced.lengths), Argument::from(&sliced.targets)]);
-        arguments.extend(sliced.entries.arguments());
-        let threads = (starts.len() as u64 - 1) * WARP;
+        let lengths = device.allocate("lengths of rows", pieces)?;
+        let targets = device.allocate("rows of slices", pieces)?;
+        let entries = Entries::allocate(device, count as usize)?;
+        let of_rows = [Argument::from(&lengths), Argument::from(&targets)];
+        let arguments = [&of_pieces[..], &given.arguments(), &of_rows, &entries.arguments()].concat();
         // SAFETY: as the kernel declares them. Pieces lie in `given`; every slice has room for its longest one in `entries`.
-        unsafe { launch(device, &kernel, (threads, longest as usize), &arguments) }?;
-        Ok(sliced)
+        unsafe { moved(device, &fill, (lanes, rows.longest), &arguments) }?;
+        Ok(Sliced { starts, lengths, targets, entries })
     }
 }
 
@@ -97,7 +91,6 @@ mod tests {
     use crate::cpu::CpuInfo;
     use crate::machine::Limits;
     use crate::matrix::{Coo, Duplicates};
-    use crate::spmm::cuda::fast::layout::pieces::Pieces;
     use crate::spmm::cuda::fast::layout::testing::{emulated, read};
 
     fn sliced(
@@ -107,8 +100,8 @@ mod tests {
         rows: usize,
     ) -> Result<Sliced<f64>, Refusal> {
         let a = Csr::from_coo(&coo, Duplicates::Keep);
-        let pieces = Pieces::in_order(a.view().offsets(), 0..a.rows() as u32).unwrap();
-        Sliced::new((machine, device), &a, &pieces.list, Slicing { rows, length: u32::MAX })
+        let list = RowList::in_order(device, a.view().offsets()).unwrap();
+        Sliced::new((machine, device), &a, &list, Slicing { rows, length: u32::MAX })
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::device::{Argument, Buffer, Device, KernelSource};
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
 use crate::spmm::analysis::gathered::gathered;
-use crate::spmm::cuda::fast::layout::entries::{Entries, launch, mover, refused};
+use crate::spmm::cuda::fast::layout::entries::{Entries, moved, mover, refused};
 use crate::spmm::cuda::fast::layout::parts::PartsOfRow;
 use crate::spmm::cuda::fast::layout::pieces::{Pieces, check_rows, piece, start_of};
 
@@ -151,7 +151,7 @@ impl<S: Scalar> Windowed<S> {
         steps_of_part: impl FnOnce(usize) -> usize,
     ) -> Result<Self, Refusal> {
         check_rows(a.rows())?;
-        let [find, count, fill] = sources::<S>().map(|source| device.kernel(&source));
+        let [find, count, fill] = sources::<S>();
         let given = Entries::upload(device, a)?;
         let [columns, values] = given.arguments();
         let row_starts = device.upload("row starts of A", a.view().offsets())?;
@@ -170,7 +170,7 @@ impl<S: Scalar> Windowed<S> {
                 Argument::from(&mut falls),
             ];
             // SAFETY: as the kernel declares them.
-            unsafe { launch(device, &find?, (lanes(a.rows()), 0), &arguments) }?;
+            unsafe { moved(device, &find, (lanes(a.rows()), 0), &arguments) }?;
             let mut found = [0];
             falls.read(&mut found).map_err(refused)?;
             if found != [0] {
@@ -191,7 +191,7 @@ impl<S: Scalar> Windowed<S> {
         let counts = device.allocate::<[u32; 2]>("entries of sections", sections.len())?;
         let arguments = [&of_a[..], &[Argument::from(&counts)]].concat();
         // SAFETY: as the kernel declares them; sections are of windows, `rows` are rows of A, and every section has a counter.
-        unsafe { launch(device, &count?, (lanes(sections.len()), 0), &arguments) }?;
+        unsafe { moved(device, &count, (lanes(sections.len()), 0), &arguments) }?;
         let mut counted = vec![[0; 2]; counts.len()];
         device.read_into(&counts, &mut counted).map_err(refused)?;
 
@@ -210,7 +210,7 @@ impl<S: Scalar> Windowed<S> {
         let arguments = [&of_a[..], &[values], &to, &more, &made].concat();
         // SAFETY: as the kernel declares them. There is room for all steps and pieces of the windows, as they were counted, and for all
         // values of A.
-        unsafe { launch(device, &fill?, (lanes(sections.len()), 0), &arguments) }?;
+        unsafe { moved(device, &fill, (lanes(sections.len()), 0), &arguments) }?;
         let pieces = Pieces { cut: dealt.cut_rows(&order), ..dealt.pieces };
         Ok(Windowed { rows, pieces, first_values, entries, values: to_values })
     }
