@@ -35,7 +35,7 @@ const COMMON: Tiling = Tiling {
 
 /// Large tiles read least; of small ones there are enough for every multiprocessor sooner. Warps with large parts read shared memory
 /// less: 32×16 elements keep it busy for three quarters of the time that their products take, 32×32 for half, 64×32 for three eighths.
-/// Where so few tiles run that a multiprocessor has but one, two or four teams of warps hide each other's reads.
+/// Where so few tiles run that a multiprocessor has but one, two teams of warps hide each other's reads.
 pub(crate) const TENSOR_F64: [Tiled; 7] = [
     tensor(
         "dense-cuda-tensor-f64-128x128",
@@ -63,14 +63,13 @@ pub(crate) const TENSOR_F64: [Tiled; 7] = [
     ),
     tensor(
         "dense-cuda-tensor-f64-64x32",
-        "f64 tensor cores: a block 64×32 elements, a warp 32×16, two teams",
+        "f64 tensor cores: a block 64×32 elements, a warp 32×32, two teams",
         &[("rows", 64), ("cols", 32)],
         Tiling {
             rows: 64,
             cols: 32,
             depth: 32,
             warp_rows: 32,
-            warp_cols: 16,
             teams: 2,
             blocks_per_multiprocessor: 2,
             ..COMMON
@@ -93,8 +92,17 @@ pub(crate) const TENSOR_F64: [Tiled; 7] = [
     ),
     tensor(
         "dense-cuda-tensor-f64-32x16",
-        "f64 tensor cores: a block 32×16 elements, a warp 16×16, four teams; for few elements",
+        "f64 tensor cores: a block 32×16 elements, a warp 16×16, two teams; for few elements",
         &[("rows", 32), ("cols", 16)],
-        Tiling { rows: 32, cols: 16, depth: 64, warp_rows: 16, warp_cols: 16, teams: 4, stages: 3, ..COMMON },
+        Tiling {
+            rows: 32,
+            cols: 16,
+            depth: 32,
+            warp_rows: 16,
+            warp_cols: 16,
+            teams: 2,
+            blocks_per_multiprocessor: 2,
+            ..COMMON
+        },
     ),
 ];

@@ -30,18 +30,19 @@ struct Sums {
         return exists ? *reinterpret_cast<const double2*>(columns + term * b_distance) : double2{0, 0};
     }
 
-    // PIECE terms from this one on; all of A is on its way before the first is multiplied.
+    // PIECE terms from this one on; all of A and B is on its way before the first is multiplied.
     __device__ __forceinline__ void add_piece(u64 term) {
-        double2 of_a[UNROLL][GROUPS];
+        double2 of_a[UNROLL][GROUPS], of_b[UNROLL][2];
 #pragma unroll
         for (u32 step = 0; step < UNROLL; ++step)
 #pragma unroll
             for (u32 i = 0; i < GROUPS; ++i) of_a[step][i] = read_along(reinterpret_cast<const double2*>(rows[i] + term + step * STEP));
 #pragma unroll
-        for (u32 step = 0; step < UNROLL; ++step) {
-            const u64 at = term + step * STEP;
-            multiply(of_a[step], read_column(at, has_column), read_column(at + 1, has_column));
-        }
+        for (u32 step = 0; step < UNROLL; ++step)
+#pragma unroll
+            for (u32 i = 0; i < 2; ++i) of_b[step][i] = read_column(term + step * STEP + i, has_column);
+#pragma unroll
+        for (u32 step = 0; step < UNROLL; ++step) multiply(of_a[step], of_b[step][0], of_b[step][1]);
     }
 
     // At most STEP terms, of which so many are left.
