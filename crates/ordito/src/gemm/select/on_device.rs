@@ -67,7 +67,7 @@ fn narrow<S: Scalar>(limits: &DeviceLimits, Shape { m, k, n }: Shape) -> Option<
     } else {
         n <= FEW_COLS_WITHOUT_TENSOR_CORES && k <= TERMS_WITHOUT_TENSOR_CORES
     };
-    let tensor_cores = S::NAME == f64::NAME && n <= dense_cuda_tensor_rows_f64::MOST_COLS;
+    let tensor_cores = S::NAME == f64::NAME && n <= dense_cuda_tensor_rows_f64::TILE_COLS;
     if lanes {
         Some(&dense_cuda_narrow::DESCRIPTION)
     } else {

@@ -1,4 +1,4 @@
-// C = alpha · A · B + beta · C on tensor cores in f64, where C has at most 16 columns. ALONG warps share the terms of GROUPS · 8 rows,
+// C = alpha · A · B + beta · C on tensor cores in f64, where C has few columns: tiles of 16. ALONG warps share the terms of GROUPS · 8 rows,
 // which come from memory straight into registers, and add up their sums at the end.
 // Touches A once, from end to end; B comes through L1, once per GROUPS · 8 rows. Loses where C is wider, or has too few rows for all warps.
 #include "ptx.cuh"
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     tensor_rows_f64(u32 n, u32 m, u32 p, const double* a, u64 a_distance, const double* b, u64 b_distance, double* c, u64 c_distance,
                     double alpha, double beta) {
     const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, g = lane / 4, t = lane % 4, along = warp % ALONG;
-    const u32 first_row = blockIdx.x * BLOCK_ROWS + warp / ALONG * WARP_ROWS, col = 2 * g;
+    const u32 first_row = blockIdx.x * BLOCK_ROWS + warp / ALONG * WARP_ROWS, col = blockIdx.y * 16 + 2 * g;
     Sums sums;
     sums.columns = b + 2 * t * b_distance + col, sums.b_distance = b_distance, sums.t = t, sums.has_column = col < p;
 #pragma unroll

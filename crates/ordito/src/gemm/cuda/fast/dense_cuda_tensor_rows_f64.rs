@@ -1,4 +1,4 @@
-//! Tensor cores in f64 for up to 16 columns: warps walk along rows of A, which come from memory straight into registers.
+//! Tensor cores in f64 for few columns, 16 at a time: warps walk along rows of A, which come from memory straight into registers.
 //! Touches A once, from end to end; B, which is small, comes through the first-level cache.
 //! Loses where C is wider, and where it has so few rows that multiprocessors idle.
 
@@ -17,8 +17,8 @@ use crate::refusal::Refusal;
 use crate::source_file;
 use std::sync::Arc;
 
-/// Columns that the tensor cores take at once.
-pub(crate) const MOST_COLS: usize = 16;
+/// Columns that the tensor cores take at once; A is read for each tile of them.
+pub(crate) const TILE_COLS: usize = 16;
 
 const THREADS: u32 = 256;
 const WARPS: u32 = THREADS / 32;
@@ -66,14 +66,15 @@ impl Sizes {
     }
 
     fn plan(self, limits: &DeviceLimits, shape: Shape) -> Result<LaunchPlan, Refusal> {
-        let blocks = if shape.n == 0 { 0 } else { (shape.m as u64).div_ceil(self.block_rows().into()) };
-        LaunchPlan::new(limits, [blocks, 1, 1], [THREADS, 1, 1], 0)
+        let blocks = (shape.m as u64).div_ceil(self.block_rows().into());
+        let across = shape.n.div_ceil(TILE_COLS) as u64;
+        LaunchPlan::new(limits, [blocks, across, 1], [THREADS, 1, 1], 0)
     }
 }
 
 pub(crate) const DESCRIPTION: Description = Description::new(
     "dense-cuda-tensor-f64-rows",
-    "f64 tensor cores for up to 16 columns: warps walk along rows of A",
+    "f64 tensor cores for few columns, 16 at a time: warps walk along rows of A",
     Place::Cuda,
     source_file!("gemm/cuda/fast/dense_cuda_tensor_rows_f64.cu"),
 );
@@ -158,10 +159,6 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaTensorRowsF64 {
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         if S::NAME != f64::NAME {
             return Err(Refusal::Unsupported("multiplies f64 only".into()));
-        }
-        if shape.n > MOST_COLS {
-            let message = format!("multiplies at most {MOST_COLS} columns; here are {}", shape.n);
-            return Err(Refusal::Unsupported(message));
         }
         check_sides(*shape)?;
         let device = machine.device()?;
