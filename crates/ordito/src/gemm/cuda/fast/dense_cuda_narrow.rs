@@ -19,11 +19,8 @@ const MOST_COLS: usize = 32;
 pub(crate) struct DenseCudaNarrow;
 
 const THREADS: u32 = 256;
-/// Bytes of sums that a thread keeps while two blocks find room on a multiprocessor, found by trying (`tests/nvrtc.rs`): single
-/// numbers come four at a time, which takes more registers.
-const fn sums_bytes<S>() -> usize {
-    if size_of::<S>() == 4 { 144 } else { 160 }
-}
+/// Bytes of sums that a thread keeps while two blocks find room on a multiprocessor, found by trying (`tests/nvrtc.rs`).
+const SUMS_BYTES: usize = 144;
 /// Bytes of B in shared memory where all of it fits, on an H200 two blocks on a multiprocessor; and where only a part does.
 const WHOLE_BYTES: usize = 96 << 10;
 const PART_BYTES: usize = 32 << 10;
@@ -53,7 +50,7 @@ impl Sizes {
         while lanes < 32 && shape.m < rows_of_all(lanes) {
             lanes *= 2;
         }
-        let rows = (sums_bytes::<S>() / (cols * bytes)).min(shape.m / rows_of_all(lanes)).clamp(1, 4);
+        let rows = (SUMS_BYTES / (cols * bytes)).min(shape.m / rows_of_all(lanes)).clamp(1, 4);
         let room = |most_bytes: usize| 1_usize << (most_bytes / (cols * bytes)).ilog2();
         let whole = shape.k.clamp(32, 1 << 20).next_power_of_two();
         // Beside the chunks behind columns.
@@ -68,7 +65,7 @@ impl Sizes {
     }
     /// As registers and shared memory allow.
     fn blocks_per_multiprocessor<S: Scalar>(self) -> u32 {
-        if self.rows * self.cols * size_of::<S>() <= sums_bytes::<S>() { 2 } else { 1 }
+        if self.rows * self.cols * size_of::<S>() <= SUMS_BYTES { 2 } else { 1 }
     }
 
     fn source<S: Scalar>(self) -> KernelSource {
@@ -130,7 +127,7 @@ mod tests {
         for n in 1..=MOST_COLS {
             for k in [0, 1, 8, 100, 1000, 100_000] {
                 let sizes = Sizes::new::<f64>(&h200, Shape { m: 5, k, n });
-                assert!(sizes.rows * sizes.cols * 8 <= sums_bytes::<f64>().max(8 * n) && sizes.rows >= 1);
+                assert!(sizes.rows * sizes.cols * 8 <= SUMS_BYTES.max(8 * n) && sizes.rows >= 1);
                 assert!(sizes.shared_bytes::<f64>() <= 100 << 10 && sizes.depth.is_multiple_of(32));
                 assert!(sizes.lanes.is_power_of_two() && sizes.lanes <= 32);
             }
