@@ -211,7 +211,17 @@ __device__ __forceinline__ uint4 read_soon_again(const uint4* from, CachePolicy 
     return value;
 }
 #undef ORDITO_READS
+// A pair of numbers of a row that is read from end to end: L1 does not keep it, and the whole line comes into L2 at once.
+__device__ __forceinline__ double2 read_along(const double2* from) {
+    double2 pair;
+    asm("ld.global.nc.L1::no_allocate.L2::128B.v2.f64 {%0, %1}, [%2];" : "=d"(pair.x), "=d"(pair.y) : "l"(from));
+    return pair;
+}
 #else
+template <typename T>
+__device__ inline T read_along(const T* from) {
+    return *from;
+}
 template <typename T>
 __device__ inline T read_once(const T* from, CachePolicy) {
     return *from;

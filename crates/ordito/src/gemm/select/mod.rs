@@ -1,6 +1,8 @@
 //! What `auto` takes, as data: from the shape and the machine, without running anything.
 
 #[cfg(any(feature = "cuda", feature = "emulator"))]
+mod f64_tiles;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 mod on_device;
 
 use crate::Scalar;

@@ -19,16 +19,15 @@ const MOST_COLS: usize = 32;
 pub(crate) struct DenseCudaNarrow;
 
 const THREADS: u32 = 256;
-/// Bytes of sums that a thread keeps while two blocks find room on a multiprocessor, found by trying (`tests/nvrtc.rs`): single
-/// numbers come four at a time, which takes more registers.
-const fn sums_bytes<S>() -> usize {
-    if size_of::<S>() == 4 { 128 } else { 160 }
-}
+/// Bytes of sums that a thread keeps while two blocks find room on a multiprocessor, found by trying (`tests/nvrtc.rs`).
+const SUMS_BYTES: usize = 144;
 /// Bytes of B in shared memory where all of it fits, on an H200 two blocks on a multiprocessor; and where only a part does.
 const WHOLE_BYTES: usize = 96 << 10;
 const PART_BYTES: usize = 32 << 10;
-/// Terms that a lane takes of a row before another one helps.
-const TERMS_PER_LANE: usize = 8;
+/// Terms that a lane takes of a row before a second one helps, and before more do: what lanes add up for each other in the end takes longer
+/// than their terms. (f32 on an H200: 100000×100×12 with 16 lanes 48 µs, with 2 15; 10000×1000×10 with 32 lanes 28 µs, with 16 22.)
+const TERMS_OF_ONE_LANE: usize = 8;
+const TERMS_PER_LANE: usize = 48;
 
 /// What a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,14 +43,20 @@ impl Sizes {
     fn new<S: Scalar>(limits: &DeviceLimits, shape: Shape) -> Self {
         let cols = shape.n.clamp(1, MOST_COLS);
         let bytes = size_of::<S>();
-        let rows = (sums_bytes::<S>() / (cols * bytes)).clamp(1, 4);
-        let lanes = (shape.k / TERMS_PER_LANE).clamp(1, 32).next_power_of_two() as u32;
+        let two = if shape.k > TERMS_OF_ONE_LANE { 2 } else { 1 };
+        let mut lanes = 1 << (shape.k / TERMS_PER_LANE).clamp(two, 32).ilog2();
+        // Where rows are few, more lanes take one, and fewer rows, until every multiprocessor has some.
+        let rows_of_all = |lanes: u32| (THREADS / lanes * limits.multiprocessors) as usize;
+        while lanes < 32 && shape.m < rows_of_all(lanes) {
+            lanes *= 2;
+        }
+        let rows = (SUMS_BYTES / (cols * bytes)).min(shape.m / rows_of_all(lanes)).clamp(1, 4);
         let room = |most_bytes: usize| 1_usize << (most_bytes / (cols * bytes)).ilog2();
         let whole = shape.k.clamp(32, 1 << 20).next_power_of_two();
         // Beside the chunks behind columns.
         let most = WHOLE_BYTES.min((limits.shared_bytes_per_block as usize).saturating_sub(16 * cols));
         let depth = if whole <= room(most) { whole } else { room(PART_BYTES) };
-        Sizes { cols, rows, lanes: lanes.min(32), depth }
+        Sizes { cols, rows, lanes, depth }
     }
 
     /// A chunk of 16 bytes behind every column.
@@ -60,7 +65,7 @@ impl Sizes {
     }
     /// As registers and shared memory allow.
     fn blocks_per_multiprocessor<S: Scalar>(self) -> u32 {
-        if self.rows * self.cols * size_of::<S>() <= sums_bytes::<S>() { 2 } else { 1 }
+        if self.rows * self.cols * size_of::<S>() <= SUMS_BYTES { 2 } else { 1 }
     }
 
     fn source<S: Scalar>(self) -> KernelSource {
@@ -97,7 +102,8 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaNarrow {
     }
     /// Of those that shapes ask for, some that differ.
     fn kernels(&self) -> Vec<KernelSource> {
-        let shapes = [(1000, 1000, 10), (1000, 8, 8), (7, 3, 1), (10, 5000, MOST_COLS)];
+        let shapes =
+            [(100_000, 1000, 10), (100_000, 100, 12), (1_000_000, 8, 8), (7, 3, 1), (10, 5000, MOST_COLS)];
         shapes
             .map(|(m, k, n)| Sizes::new::<S>(&DeviceLimits::h200(), Shape { m, k, n }).source::<S>())
             .to_vec()
@@ -121,7 +127,7 @@ mod tests {
         for n in 1..=MOST_COLS {
             for k in [0, 1, 8, 100, 1000, 100_000] {
                 let sizes = Sizes::new::<f64>(&h200, Shape { m: 5, k, n });
-                assert!(sizes.rows * sizes.cols * 8 <= sums_bytes::<f64>().max(8 * n) && sizes.rows >= 1);
+                assert!(sizes.rows * sizes.cols * 8 <= SUMS_BYTES.max(8 * n) && sizes.rows >= 1);
                 assert!(sizes.shared_bytes::<f64>() <= 100 << 10 && sizes.depth.is_multiple_of(32));
                 assert!(sizes.lanes.is_power_of_two() && sizes.lanes <= 32);
             }
@@ -129,11 +135,14 @@ mod tests {
         let small = DeviceLimits { shared_bytes_per_block: 64 << 10, ..h200.clone() };
         let of_small = Sizes::new::<f32>(&small, Shape { m: 1, k: 2000, n: 8 });
         assert!(of_small.shared_bytes::<f32>() <= 64 << 10, "{of_small:?}");
-        let sizes = |k, n| Sizes::new::<f32>(&h200, Shape { m: 1, k, n });
-        assert_eq!((sizes(8, 8).lanes, sizes(1000, 8).lanes), (1, 32));
-        assert_eq!((sizes(1000, 8).depth, sizes(100_000, 8).depth), (1024, 1024));
-        let blocks = |m, k, n| sizes(k, n).plan::<f32>(&h200, Shape { m, k, n }).unwrap().blocks();
-        assert_eq!((blocks(100, 1000, 8), blocks(100, 1000, 33)), (4, 26));
+        let sizes = |m, k, n| Sizes::new::<f32>(&h200, Shape { m, k, n });
+        let many = 1_000_000;
+        assert_eq!([8, 16, 100, 1000, 10_000].map(|k| sizes(many, k, 8).lanes), [1, 2, 2, 16, 32]);
+        assert_eq!((sizes(many, 100, 12).rows, sizes(10_000, 1000, 10).rows), (3, 3));
+        assert_eq!((sizes(1000, 1000, 1).lanes, sizes(1000, 1000, 1).rows), (32, 1));
+        assert_eq!((sizes(1, 1000, 8).depth, sizes(1, 100_000, 8).depth), (1024, 1024));
+        let blocks = |m, k, n| sizes(m, k, n).plan::<f32>(&h200, Shape { m, k, n }).unwrap().blocks();
+        assert_eq!((blocks(100, 1000, 8), blocks(100, 1000, 33)), (13, 26));
         assert_eq!((blocks(1_000_000, 1000, 8), blocks(1_000_000, 10_000, 8)), (264, 31_250));
         assert_eq!((blocks(100, 1000, 0), blocks(0, 1000, 8)), (0, 0));
     }

@@ -114,12 +114,14 @@ struct Sums {
         for (u32 e = 0; e < CHUNK; ++e) chunk.at[e] = sums[i / CHUNKS_ACROSS][i % CHUNKS_ACROSS * CHUNK + e];
         return chunk;
     }
+    template <u32 Count>
+    __device__ __forceinline__ void take(u32 first, Chunk (&chunks)[Count]) const { take_chunks(*this, first, chunks); }
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     registers(u32 n, u32 m, u32 p, const SCALAR* a, u64 a_distance, const SCALAR* b, u64 b_distance, SCALAR* c,
-              u64 c_distance, SCALAR alpha, SCALAR beta, SCALAR* partial, u32 slice_terms) {
+              u64 c_distance, SCALAR alpha, SCALAR beta, u32 whole_tiles, u32 slices, u32 slice_terms, SCALAR* partial, u32* arrived) {
     DYNAMIC_SHARED(SCALAR, shared);
-    const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, partial, slice_terms};
+    const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, whole_tiles, slices, slice_terms, partial, arrived};
     multiply_tile<Copies, Sums, DEPTH>(product, shared);
 }

@@ -8,16 +8,16 @@
 // number has to change its register. With lane = 4g + t, its rows g and g + 8 are columns 2g and 2g + 1 of B, its columns
 // 2t and 2t + 1 are rows of A, and its terms t and t + 4 are terms 2t and 2t + 1.
 constexpr u32 GROUP_ROWS = 8, GROUP_COLS = 16, STEP = 8;
-constexpr u32 GROUPS_DOWN = WARP_ROWS / GROUP_ROWS, GROUPS_ACROSS = WARP_COLS / GROUP_COLS, STEPS = DEPTH / STEP;
+constexpr u32 GROUPS_DOWN = WARP_ROWS / GROUP_ROWS, GROUPS_ACROSS = WARP_COLS / GROUP_COLS, STEPS = DEPTH / STEP / TEAMS;
 static_assert(sizeof(SCALAR) == 8, "f64");
 static_assert(WARP_ROWS % GROUP_ROWS == 0 && WARP_COLS % GROUP_COLS == 0, "groups divide a warp's part of the tile");
-static_assert(DEPTH % STEP == 0, "steps divide a slab");
+static_assert(DEPTH % (STEP * TEAMS) == 0, "steps of all teams divide a slab");
 
 // A 16-byte read is served to 8 lanes at a time, g and g + 1 with t from 0 to 3, without waiting if their chunks lie in 8
 // different sixteenths of 128 bytes. Chunks of a row are therefore exchanged (by xor, its own inverse):
-//     A, a row of which has 8 chunks: the lanes read chunks 4s + t of rows g and g + 1; odd rows exchange their halves.
+//     A, whose rows are multiples of 128 bytes: the lanes read chunks 4s + t of rows g and g + 1; odd rows exchange their halves.
 //     B, whose rows are multiples of 128 bytes: they read chunks g and g + 1 of terms 2t and 2t + 1; pairs of terms differ.
-static_assert(DEPTH / CHUNK == 8 && COLS / CHUNK % 8 == 0, "rows of whole 128 bytes");
+static_assert(DEPTH / CHUNK % 8 == 0 && COLS / CHUNK % 8 == 0, "rows of whole 128 bytes");
 struct PlaceInA {
     static __device__ __forceinline__ u32 of(u32 row, u32 chunk) {
         return row * DEPTH + (chunk ^ row % 2 * 4) * CHUNK;
@@ -39,8 +39,10 @@ struct Sums {
     u32 g, t, row, col;  // row and column of the warp in the tile
 
     __device__ __forceinline__ Sums(const Copies& copies)
-        : stages_of_a(copies.stages_of_a), stages_of_b(copies.stages_of_b) {
-        const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+        // Of its team's first step: in whole 128 bytes of A and of B, where exchanges are the same.
+        : stages_of_a(copies.stages_of_a + threadIdx.x / TEAM_THREADS * (STEPS * STEP)),
+          stages_of_b(copies.stages_of_b + threadIdx.x / TEAM_THREADS * (STEPS * STEP * COLS)) {
+        const u32 warp = threadIdx.x % TEAM_THREADS / WARP, lane = threadIdx.x % WARP;
         g = lane / 4, t = lane % 4;
         row = warp / (COLS / WARP_COLS) * WARP_ROWS, col = warp % (COLS / WARP_COLS) * WARP_COLS;
 #pragma unroll
@@ -89,12 +91,14 @@ struct Sums {
         const u32 of_row = i / GROUPS_ACROSS % 2;
         return {{group[of_row], group[2 + of_row]}};
     }
+    template <u32 Count>
+    __device__ __forceinline__ void take(u32 first, Chunk (&chunks)[Count]) const { take_chunks(*this, first, chunks); }
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     tensor_f64(u32 n, u32 m, u32 p, const SCALAR* a, u64 a_distance, const SCALAR* b, u64 b_distance, SCALAR* c,
-               u64 c_distance, SCALAR alpha, SCALAR beta, SCALAR* partial, u32 slice_terms) {
+               u64 c_distance, SCALAR alpha, SCALAR beta, u32 whole_tiles, u32 slices, u32 slice_terms, SCALAR* partial, u32* arrived) {
     DYNAMIC_SHARED(SCALAR, shared);
-    const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, partial, slice_terms};
+    const Product product = {n, m, p, a, a_distance, b, b_distance, c, c_distance, alpha, beta, whole_tiles, slices, slice_terms, partial, arrived};
     multiply_tile<Copies, Sums, STEPS>(product, shared);
 }

@@ -1,5 +1,5 @@
 //! Tensor cores in f64: a block adds up a tile of C, a warp a part of it by 16×8×8 multiplications.
-//! Touches A and B once per tile, by asynchronous copies into shared memory that run two to five slabs ahead.
+//! Touches A and B once per tile, by asynchronous copies into shared memory that run two or three slabs ahead.
 //! Loses where C has few tiles, and where the matrices are so thin that memory is the limit.
 
 use crate::gemm::cuda::fast::tiled::Tiled;
@@ -26,17 +26,17 @@ const COMMON: Tiling = Tiling {
     depth: 16,
     warp_rows: 64,
     warp_cols: 32,
+    teams: 1,
     stages: 4,
     blocks_per_multiprocessor: 1,
     padding_bytes: 0,
     more: &[],
 };
 
-/// Large tiles read least; of small ones there are enough for every multiprocessor sooner. Warps of 32×16 elements, of which
-/// a multiprocessor holds sixteen, hide each other's reads where only one wave of blocks runs (at 1024 on an H200, 64×64
-/// tiles of four warps took 57 µs, of eight 44: `f64-64x64` and `f64-x9` in `tiles-tried-f64.json` of its measurements);
-/// warps of 64×32 read shared memory less.
-pub(crate) const TENSOR_F64: [Tiled; 5] = [
+/// Large tiles read least; of small ones there are enough for every multiprocessor sooner. Warps with large parts read shared memory
+/// less: 32×16 elements keep it busy for three quarters of the time that their products take, 32×32 for half, 64×32 for three eighths.
+/// Where so few tiles run that a multiprocessor has but one, two teams of warps hide each other's reads.
+pub(crate) const TENSOR_F64: [Tiled; 7] = [
     tensor(
         "dense-cuda-tensor-f64-128x128",
         "f64 tensor cores: a block 128×128 elements, a warp 64×32",
@@ -50,28 +50,58 @@ pub(crate) const TENSOR_F64: [Tiled; 5] = [
         Tiling { rows: 128, cols: 64, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
+        "dense-cuda-tensor-f64-96x64",
+        "f64 tensor cores: a block 96×64 elements, a warp 48×32",
+        &[("rows", 96), ("cols", 64)],
+        Tiling { rows: 96, cols: 64, warp_rows: 48, blocks_per_multiprocessor: 2, ..COMMON },
+    ),
+    tensor(
         "dense-cuda-tensor-f64-64x64",
-        "f64 tensor cores: a block 64×64 elements, a warp 32×16",
+        "f64 tensor cores: a block 64×64 elements, a warp 32×32",
         &[("rows", 64), ("cols", 64)],
-        Tiling { rows: 64, cols: 64, warp_rows: 32, warp_cols: 16, blocks_per_multiprocessor: 2, ..COMMON },
+        Tiling { rows: 64, cols: 64, warp_rows: 32, blocks_per_multiprocessor: 3, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-64x32",
-        "f64 tensor cores: a block 64×32 elements, a warp 32×16",
+        "f64 tensor cores: a block 64×32 elements, a warp 32×32, two teams",
         &[("rows", 64), ("cols", 32)],
-        Tiling { rows: 64, cols: 32, warp_rows: 32, warp_cols: 16, blocks_per_multiprocessor: 4, ..COMMON },
+        Tiling {
+            rows: 64,
+            cols: 32,
+            depth: 32,
+            warp_rows: 32,
+            teams: 2,
+            blocks_per_multiprocessor: 2,
+            ..COMMON
+        },
     ),
     tensor(
         "dense-cuda-tensor-f64-32x32",
-        "f64 tensor cores: a block 32×32 elements, a warp 16×16; for few elements",
+        "f64 tensor cores: a block 32×32 elements, a warp 16×16, two teams",
         &[("rows", 32), ("cols", 32)],
         Tiling {
             rows: 32,
             cols: 32,
+            depth: 32,
             warp_rows: 16,
             warp_cols: 16,
-            stages: 6,
-            blocks_per_multiprocessor: 4,
+            teams: 2,
+            blocks_per_multiprocessor: 2,
+            ..COMMON
+        },
+    ),
+    tensor(
+        "dense-cuda-tensor-f64-32x16",
+        "f64 tensor cores: a block 32×16 elements, a warp 16×16, two teams; for few elements",
+        &[("rows", 32), ("cols", 16)],
+        Tiling {
+            rows: 32,
+            cols: 16,
+            depth: 32,
+            warp_rows: 16,
+            warp_cols: 16,
+            teams: 2,
+            blocks_per_multiprocessor: 2,
             ..COMMON
         },
     ),

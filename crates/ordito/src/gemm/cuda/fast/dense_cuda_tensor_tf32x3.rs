@@ -55,6 +55,7 @@ const COMMON: Tiling = Tiling {
     depth: 32,
     warp_rows: 0,
     warp_cols: 0,
+    teams: 1,
     stages: 4,
     blocks_per_multiprocessor: 1,
     padding_bytes: 0,

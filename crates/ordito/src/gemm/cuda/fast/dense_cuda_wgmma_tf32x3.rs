@@ -29,6 +29,7 @@ pub(crate) const TILING: Tiling = Tiling {
     depth: DEPTH as u32,
     warp_rows: 16,
     warp_cols: SIDE as u32,
+    teams: 1,
     stages: 6,
     blocks_per_multiprocessor: 1,
     padding_bytes: 0,
@@ -194,7 +195,7 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaWgmmaTf32x3 {
         let device = machine.device()?;
         check_sides(*shape)?;
         let Shape { m, k, n } = *shape;
-        let slices = TILING.slices(device.limits(), *shape);
+        let slices = TILING.slices_for_all(device.limits(), *shape);
         let launch = Launch {
             plan: plan(device.limits(), *shape, slices)?,
             adding: AddSlices::for_slices(&device, *shape, slices)?,
@@ -271,7 +272,7 @@ mod tests {
     #[test]
     fn the_plan_has_a_block_for_every_tile() {
         let h200 = DeviceLimits::h200();
-        let plan = |shape| plan(&h200, shape, TILING.slices(&h200, shape));
+        let plan = |shape| plan(&h200, shape, TILING.slices_for_all(&h200, shape));
         let blocks = |m, n| plan(Shape { m, k: 1, n }).map(|plan| plan.blocks());
         assert_eq!(blocks(1, 1), Ok(1));
         assert_eq!(blocks(129, 256), Ok(4));

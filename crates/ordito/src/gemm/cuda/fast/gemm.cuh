@@ -5,14 +5,16 @@
 //     stage    room for one slab; there are STAGES of them, filled in turn by asynchronous copies
 //     step     the part of a slab that a warp takes into registers at once
 //     slice    the terms that one block adds: all, or a part where there would be too few blocks (tiling.rs)
+//     team     warps that cover the tile once; where there are TEAMS of them, each takes other steps of every slab
 //     chunk    16 bytes of a row, what one instruction moves; every row of a matrix starts with a whole one
 #pragma once
 #include "ptx.cuh"
 #include "tile_order.cuh"
 
 constexpr u32 CHUNK = 16 / sizeof(SCALAR);
-constexpr u32 THREADS = (ROWS / WARP_ROWS) * (COLS / WARP_COLS) * WARP;
+constexpr u32 TEAM_THREADS = (ROWS / WARP_ROWS) * (COLS / WARP_COLS) * WARP, THREADS = TEAM_THREADS * TEAMS;
 static_assert(ROWS % WARP_ROWS == 0 && COLS % WARP_COLS == 0, "warps divide the tile");
+constexpr u32 MOST_REGISTERS = (64 << 10) / (THREADS * BLOCKS_PER_MULTIPROCESSOR);  // of a thread
 
 struct __align__(16) Chunk {
     SCALAR at[CHUNK];
@@ -31,8 +33,13 @@ struct Product {
     SCALAR* c;
     u64 c_distance;
     SCALAR alpha, beta;
-    SCALAR* partial;  // sums of the slices where there are several: a matrix for each, which lies as C does
+    u32 whole_tiles;  // the first tiles, of one slice; the others are cut into `slices`
+    u32 slices;
     u32 slice_terms;  // terms of a slice, whole slabs; the last one may have fewer
+    // Sums of the slices: where nobody counts who has arrived, a matrix for each, which lies as C does, for add_slices.cu. Otherwise
+    // those of every thread, tile after tile, and the last block to arrive adds them up.
+    SCALAR* partial;
+    u32* arrived;
 };
 
 // What a block does: the tile's first row and column, and its slice of the terms. A tile that would reach beyond C is
@@ -40,14 +47,22 @@ struct Product {
 // 47 µs instead of 44). What it so has in common with the tile before is not its own to store.
 struct Work {
     u32 row, col, first_term, terms;
+    u32 cut, slice;  // number of the tile among those that are cut, and of the slice
+    bool is_cut;
 
     static __device__ __forceinline__ Work of_block(const Product& product) {
-        const Tile tile = grouped_tile(blockIdx.x, (product.n + ROWS - 1) / ROWS, (product.p + COLS - 1) / COLS);
+        const bool is_cut = blockIdx.x >= product.whole_tiles;
+        u32 number = blockIdx.x, cut = 0, slice = 0;
+        if (is_cut) {
+            cut = (blockIdx.x - product.whole_tiles) / product.slices, slice = (blockIdx.x - product.whole_tiles) % product.slices;
+            number = product.whole_tiles + cut;
+        }
+        const Tile tile = grouped_tile(number, (product.n + ROWS - 1) / ROWS, (product.p + COLS - 1) / COLS);
         const u32 last_row = product.n > ROWS ? product.n - ROWS : 0;
         const u32 last_col = whole_chunks(product.p) > COLS ? whole_chunks(product.p) - COLS : 0;
-        const u32 first_term = blockIdx.z * product.slice_terms;
-        const u32 terms = first_term < product.m ? min(product.m - first_term, product.slice_terms) : 0;
-        return {min(tile.row * ROWS, last_row), min(tile.col * COLS, last_col), first_term, terms};
+        const u32 first_term = slice * product.slice_terms, most = is_cut ? product.slice_terms : product.m;
+        const u32 terms = first_term < product.m ? min(product.m - first_term, most) : 0;
+        return {min(tile.row * ROWS, last_row), min(tile.col * COLS, last_col), first_term, terms, cut, slice, is_cut};
     }
 
     // Columns of rows on the device, which are filled up: what is read there only reaches columns beyond C.
@@ -58,6 +73,10 @@ struct Work {
     // Does all of the tile lie in C and in what fills up its rows? Then nothing of its rows and columns has to be cut off.
     __device__ __forceinline__ bool is_inside(const Product& product) const {
         return row + ROWS <= product.n && col + COLS <= whole_chunks(product.p);
+    }
+    // Does all of the tile lie in C, and is all of it this block's to store?
+    __device__ __forceinline__ bool is_plain(const Product& product) const {
+        return row % ROWS == 0 && col % COLS == 0 && row + ROWS <= product.n && col + COLS <= product.p;
     }
     // Is this row and column of C, which lies in the tile, this block's to store? Its own begin at a multiple of ROWS or
     // COLS, where the tile began before it was moved.
@@ -158,7 +177,7 @@ struct SlabCopies {
 // `copies.start(slab)` starts the copies of the next slab into its stage, slab % STAGES. `sums.read(buffer, stage, step)`
 // takes a step from shared memory into registers, `sums.multiply(buffer)` adds its products, `sums.end_slab()` comes after
 // the last step of a slab. STAGES − 1 slabs are under way while one is multiplied. In the end a thread has CHUNKS chunks of
-// sums: `sums.chunk(i)`, at `sums.row_of(i)` and `sums.col_of(i)` of the tile.
+// sums: `sums.take(first, chunks)`, at `sums.row_of(i)` and `sums.col_of(i)` of the tile.
 
 // One group of copies per slab, empty behind the last one, so that they can be counted.
 template <typename Copies>
@@ -167,10 +186,19 @@ __device__ __forceinline__ void start_slab(Copies& copies, u32 slab, u32 slabs) 
     copy_async_commit();
 }
 
+// Where they are whole, without a look at the edge: nothing is multiplied until the first is there.
 template <typename Copies>
 __device__ __forceinline__ void start_first_slabs(Copies& copies, u32 slabs) {
+    if (copies.whole_slabs() >= STAGES - 1) {
+#pragma unroll
+        for (u32 slab = 0; slab < STAGES - 1; ++slab) {
+            copies.start_whole(slab);
+            copy_async_commit();
+        }
+    } else {
 #pragma unroll 1
-    for (u32 slab = 0; slab < STAGES - 1; ++slab) start_slab(copies, slab, slabs);
+        for (u32 slab = 0; slab < STAGES - 1; ++slab) start_slab(copies, slab, slabs);
+    }
 }
 
 // Waits for the oldest slab that is under way, and until no warp reads the stage that is filled next.
@@ -196,13 +224,12 @@ __device__ __forceinline__ void multiply_slab(Sums& sums, u32 stage, u32 next_st
     sums.end_slab();
 }
 
-// There are two loops since little is multiplied while warps work out what to copy: as long as whole slabs follow, no edge
+// What `start_first_slabs` has begun. There are two loops since little is multiplied while warps work out what to copy: as long as whole slabs follow, no edge
 // has to be looked for (4096 in f64 on an H200, β = 0: 2.24 ms instead of 2.40). What is not in the first loop is not unrolled, which
 // leaves it enough registers.
 template <u32 Steps, typename Copies, typename Sums>
 __device__ __forceinline__ void multiply_slabs(Copies& copies, Sums& sums, u32 slabs) {
     if (slabs == 0) return;
-    start_first_slabs(copies, slabs);
     await_slab();
     sums.read(0, 0, 0);
     const u32 whole = copies.whole_slabs(), quick = whole < STAGES ? 0 : whole - STAGES + 1;
@@ -227,23 +254,24 @@ __device__ __forceinline__ void multiply_slabs(Copies& copies, Sums& sums, u32 s
 // ask for it.
 __device__ __forceinline__ Chunk read_old(const Product& product, const Work& work, u32 row_of_tile, u32 col_of_tile) {
     const u32 row = work.row + row_of_tile, col = work.col + col_of_tile;
-    const bool asked = product.beta != SCALAR(0) && gridDim.z == 1 && work.owns(product, row, col) && col + CHUNK <= product.p;
+    const bool asked = product.beta != SCALAR(0) && work.owns(product, row, col) && col + CHUNK <= product.p;
     if (!asked) return Chunk{};
     return read_chunk(product.c + row * product.c_distance + col);
 }
 
-// A chunk of finished sums: into C, or as they are into their slice.
+// The chunks of `sums` from `first` on, which stand in registers.
+template <typename Sums, u32 Count>
+__device__ __forceinline__ void take_chunks(const Sums& sums, u32 first, Chunk (&chunks)[Count]) {
+#pragma unroll
+    for (u32 i = 0; i < Count; ++i) chunks[i] = sums.chunk(first + i);
+}
+
+// A chunk of finished sums into C.
 __device__ __forceinline__ void store(const Product& product, const Work& work, u32 row_of_tile, u32 col_of_tile,
                                       const Chunk& sums, Chunk old) {
     const u32 row = work.row + row_of_tile, col = work.col + col_of_tile;
     if (!work.owns(product, row, col)) return;
-    const u64 place = row * product.c_distance + col;
-    if (gridDim.z > 1) {
-        // What fills up the last chunk of a row may be written here, but not in C.
-        write_chunk(product.partial + blockIdx.z * (product.n * product.c_distance) + place, sums);
-        return;
-    }
-    SCALAR* const c = product.c + place;
+    SCALAR* const c = product.c + row * product.c_distance + col;
     if (col + CHUNK <= product.p) {
 #pragma unroll
         for (u32 i = 0; i < CHUNK; ++i) update(old.at[i], product.alpha, sums.at[i], product.beta);
@@ -255,25 +283,175 @@ __device__ __forceinline__ void store(const Product& product, const Work& work, 
     }
 }
 
+// How many chunks a thread reads of C at once: as many as there are registers for, in equal batches.
+__host__ __device__ constexpr u32 batch(u32 chunks) {
+#if __CUDA_ARCH__ >= 1000
+    u32 most = 8;  // there, 16 would not fit the registers
+#else
+    u32 most = MOST_REGISTERS > 200 ? 16 : 8;
+#endif
+    while (chunks % most != 0) --most;
+    return most;
+}
+
 // All chunks of a thread. C is read for several of them at once, since a thread that waits for each has nothing else to do:
 // at 2048 in f64 on an H200 that took 30 µs of 320.
 template <typename Sums>
 __device__ __forceinline__ void store_all(const Product& product, const Work& work, const Sums& sums) {
-#if __CUDA_ARCH__ >= 1000
-    constexpr u32 MOST = 8;  // there, 16 would not fit the registers
-#else
-    constexpr u32 MOST = 16;
-#endif
-    constexpr u32 AT_ONCE = Sums::CHUNKS < MOST ? Sums::CHUNKS : MOST;
-    static_assert(Sums::CHUNKS % AT_ONCE == 0, "batches divide a thread's chunks");
+    constexpr u32 AT_ONCE = batch(Sums::CHUNKS);
 #pragma unroll
     for (u32 first = 0; first < Sums::CHUNKS; first += AT_ONCE) {
-        Chunk old[AT_ONCE];
+        Chunk old[AT_ONCE], chunks[AT_ONCE];
 #pragma unroll
         for (u32 i = 0; i < AT_ONCE; ++i) old[i] = read_old(product, work, sums.row_of(first + i), sums.col_of(first + i));
+        sums.take(first, chunks);
 #pragma unroll
-        for (u32 i = 0; i < AT_ONCE; ++i)
-            store(product, work, sums.row_of(first + i), sums.col_of(first + i), sums.chunk(first + i), old[i]);
+        for (u32 i = 0; i < AT_ONCE; ++i) store(product, work, sums.row_of(first + i), sums.col_of(first + i), chunks[i], old[i]);
+    }
+}
+
+// The same where nothing has to be looked for at the edge.
+template <typename Sums>
+__device__ __forceinline__ void store_plain(const Product& product, const Work& work, const Sums& sums) {
+    constexpr u32 AT_ONCE = batch(Sums::CHUNKS);
+    SCALAR* const c = product.c + u64(work.row + sums.row_of(0)) * product.c_distance + work.col + sums.col_of(0);
+    const auto place = [&](u32 i) { return c + (sums.row_of(i) - sums.row_of(0)) * product.c_distance + (sums.col_of(i) - sums.col_of(0)); };
+#pragma unroll
+    for (u32 first = 0; first < Sums::CHUNKS; first += AT_ONCE) {
+        Chunk old[AT_ONCE] = {}, chunks[AT_ONCE];
+        if (product.beta != SCALAR(0))
+#pragma unroll
+            for (u32 i = 0; i < AT_ONCE; ++i) old[i] = read_chunk(place(first + i));
+        sums.take(first, chunks);
+#pragma unroll
+        for (u32 i = 0; i < AT_ONCE; ++i) {
+#pragma unroll
+            for (u32 e = 0; e < CHUNK; ++e) update(old[i].at[e], product.alpha, chunks[i].at[e], product.beta);
+            write_chunk(place(first + i), old[i]);
+        }
+    }
+}
+
+// Sums of a slice as they are into its matrix, which lies as C does. What fills up the last chunk of a row may be written here, but not in C.
+template <typename Sums>
+__device__ __forceinline__ void store_slice(const Product& product, const Work& work, const Sums& sums) {
+    SCALAR* const slice = product.partial + work.slice * (product.n * product.c_distance);
+    Chunk chunks[Sums::CHUNKS];
+    sums.take(0, chunks);
+#pragma unroll
+    for (u32 i = 0; i < Sums::CHUNKS; ++i) {
+        const u32 row = work.row + sums.row_of(i), col = work.col + sums.col_of(i);
+        if (work.owns(product, row, col)) write_chunk(slice + row * product.c_distance + col, chunks[i]);
+    }
+}
+
+// ---- sums of one tile that several have: teams through shared memory, blocks through global memory ------------------------
+
+// All chunks of all threads of a team, one list behind the other: chunk i of a thread stands beside those of its neighbours.
+template <typename Sums, u32 Threads>
+struct Lists {
+    static constexpr u32 LIST = Sums::CHUNKS * Threads * CHUNK;  // numbers of it
+
+    static __device__ __forceinline__ void write(SCALAR* list, const Sums& sums) {
+        Chunk chunks[Sums::CHUNKS];
+        sums.take(0, chunks);
+#pragma unroll
+        for (u32 i = 0; i < Sums::CHUNKS; ++i) write_chunk(list + (i * Threads + threadIdx.x % Threads) * CHUNK, chunks[i]);
+    }
+
+    // Chunks from `first` on, each the sum of `count` lists in rising order. Reads of one list do not wait for each other.
+    template <u32 Count>
+    static __device__ __forceinline__ void sum(const SCALAR* lists, u32 count, u32 first, Chunk (&sums)[Count]) {
+        const SCALAR* from = lists + (first * Threads + threadIdx.x % Threads) * CHUNK;
+#pragma unroll
+        for (u32 i = 0; i < Count; ++i) sums[i] = read_chunk(from + i * Threads * CHUNK);
+#pragma unroll 1
+        for (u32 list = 1; list < count; ++list) {
+            Chunk next[Count];
+            from += LIST;
+#pragma unroll
+            for (u32 i = 0; i < Count; ++i) next[i] = read_chunk(from + i * Threads * CHUNK);
+#pragma unroll
+            for (u32 i = 0; i < Count; ++i)
+#pragma unroll
+                for (u32 e = 0; e < CHUNK; ++e) sums[i].at[e] += next[i].at[e];
+        }
+    }
+};
+
+// Sums of all teams, of which every team finishes as many.
+template <typename Sums>
+struct SumsOfTeams {
+    typedef Lists<Sums, TEAM_THREADS> OfTeam;
+    static constexpr u32 CHUNKS = Sums::CHUNKS / TEAMS;
+    static_assert(Sums::CHUNKS % TEAMS == 0, "teams finish equally many chunks");
+    static_assert(TEAMS == 1 || TEAMS * OfTeam::LIST <= STAGES * DEPTH * (ROWS + COLS), "sums fit where slabs stood");
+    const Sums& sums;
+    const SCALAR* lists;
+
+    // Of this thread's team.
+    static __device__ __forceinline__ u32 first() { return threadIdx.x / TEAM_THREADS * CHUNKS; }
+
+    __device__ __forceinline__ SumsOfTeams(const Sums& sums, SCALAR* shared) : sums(sums), lists(shared) {
+        __syncthreads();
+        OfTeam::write(shared + threadIdx.x / TEAM_THREADS * OfTeam::LIST, sums);
+        __syncthreads();
+    }
+    __device__ __forceinline__ u32 row_of(u32 i) const { return sums.row_of(first() + i); }
+    __device__ __forceinline__ u32 col_of(u32 i) const { return sums.col_of(first() + i); }
+    template <u32 Count>
+    __device__ __forceinline__ void take(u32 from, Chunk (&chunks)[Count]) const {
+        OfTeam::sum(lists, TEAMS, first() + from, chunks);
+    }
+};
+
+// Sums of all slices, whose lists stand in global memory.
+template <typename Sums>
+struct SumsOfSlices {
+    static constexpr u32 CHUNKS = Sums::CHUNKS;
+    const Sums& sums;
+    const SCALAR* lists;
+    u32 slices;
+
+    __device__ __forceinline__ u32 row_of(u32 i) const { return sums.row_of(i); }
+    __device__ __forceinline__ u32 col_of(u32 i) const { return sums.col_of(i); }
+    template <u32 Count>
+    __device__ __forceinline__ void take(u32 from, Chunk (&chunks)[Count]) const {
+        Lists<Sums, THREADS>::sum(lists, slices, from, chunks);
+    }
+};
+
+// Are all other slices of the tile there? The counter returns to 0 by itself, for the next run.
+// The answer stands where slabs stood: a variable of its own in shared memory would move them all, and their rows would no longer begin
+// at multiples of 128 bytes (1024 in f64 on an H200: 72 µs instead of 42).
+__device__ __forceinline__ bool is_last(u32* arrived, u32 slices, SCALAR* shared) {
+    bool& last = *reinterpret_cast<bool*>(shared);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        // For the whole block, which has met at the barrier: published before it is counted, seen after.
+        __threadfence();
+        last = atomicInc(arrived, slices - 1) == slices - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
+// Finished sums go into C, those of a slice where they are added up.
+template <typename Sums>
+__device__ __forceinline__ void finish(const Product& product, const Work& work, const Sums& sums, SCALAR* shared) {
+    if (!work.is_cut) {
+        if (work.is_plain(product))
+            store_plain(product, work, sums);
+        else
+            store_all(product, work, sums);
+    } else if (product.arrived == nullptr) {
+        store_slice(product, work, sums);
+    } else {
+        typedef Lists<Sums, THREADS> OfBlock;
+        SCALAR* const lists = product.partial + u64(work.cut * product.slices) * OfBlock::LIST;
+        OfBlock::write(lists + u64(work.slice) * OfBlock::LIST, sums);
+        if (is_last(product.arrived + work.cut, product.slices, shared)) store_all(product, work, SumsOfSlices<Sums>{sums, lists, product.slices});
     }
 }
 
@@ -286,7 +464,7 @@ __device__ __forceinline__ void ask_for_old(const Product& product, const Work& 
     constexpr u32 BYTES_OF_WARP = WARP_ROWS * WARP_COLS * sizeof(SCALAR);
     constexpr bool MEDIUM = BYTES_OF_WARP >= 4096 && BYTES_OF_WARP <= 8192;
     constexpr u64 KEPT = (16 << 20) / sizeof(SCALAR);
-    const bool asks = MEDIUM && product.beta != SCALAR(0) && gridDim.z == 1 && u64(product.n) * product.p > KEPT;
+    const bool asks = MEDIUM && product.beta != SCALAR(0) && !work.is_cut && u64(product.n) * product.p > KEPT;
 #pragma unroll 1
     for (u32 line = asks ? threadIdx.x : ROWS * LINES; line < ROWS * LINES; line += THREADS) {
         const u32 row = work.row + line / LINES, col = work.col + line % LINES * LINE;
@@ -296,14 +474,36 @@ __device__ __forceinline__ void ask_for_old(const Product& product, const Work& 
 
 // ---- a block's work ----------------------------------------------------------------------------------------------------
 
-// Its tile from beginning to end, by the Copies and Sums of a kernel, in slabs of so many Steps.
+// Its tile from beginning to end, by the Copies and Sums of a kernel, in slabs of so many Steps for a team.
 template <typename Copies, typename Sums, u32 Steps>
 __device__ __forceinline__ void multiply_tile(const Product& product, SCALAR* shared) {
     const Work work = Work::of_block(product);
-    ask_for_old(product, work);
     Copies copies(product, work, shared);
+    start_first_slabs(copies, work.slabs());
+    ask_for_old(product, work);
     Sums sums(copies);
-    multiply_slabs<Steps>(copies, sums, work.slabs());
-    copy_async_wait<0>();
-    store_all(product, work, sums);
+    if constexpr (TEAMS == 1) {
+        multiply_slabs<Steps>(copies, sums, work.slabs());
+        copy_async_wait<0>();
+        finish(product, work, sums, shared);
+    } else {
+        // Where a thread has few chunks to finish, they are read before anything else is done.
+        typedef SumsOfTeams<Sums> All;
+        constexpr bool EARLY = All::CHUNKS <= 2;
+        Chunk old[All::CHUNKS];
+#pragma unroll
+        for (u32 i = 0; i < All::CHUNKS; ++i)
+            old[i] = work.is_cut || !EARLY ? Chunk{} : read_old(product, work, sums.row_of(All::first() + i), sums.col_of(All::first() + i));
+        multiply_slabs<Steps>(copies, sums, work.slabs());
+        copy_async_wait<0>();
+        const All all(sums, shared);
+        if (work.is_cut || !EARLY) {
+            finish(product, work, all, shared);
+        } else {
+            Chunk chunks[All::CHUNKS];
+            all.take(0, chunks);
+#pragma unroll
+            for (u32 i = 0; i < All::CHUNKS; ++i) store(product, work, all.row_of(i), all.col_of(i), chunks[i], old[i]);
+        }
+    }
 }

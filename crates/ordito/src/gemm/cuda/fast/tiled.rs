@@ -7,6 +7,7 @@ use crate::device::{
 };
 use crate::gemm::cuda::device::{DeviceKernel, OnDevice};
 use crate::gemm::cuda::fast::add_slices::AddSlices;
+use crate::gemm::cuda::fast::cut_tiles::CutTiles;
 use crate::gemm::cuda::fast::tiling::{Slices, Tiling};
 use crate::gemm::product::{Gemm, Product, Shape};
 use crate::machine::Machine;
@@ -62,7 +63,7 @@ impl Tiled {
             plan: tiling.plan(device.limits(), shape, slices, size_of::<S>())?,
             kernel: device.kernel(&self.kernel::<S>(tiling))?,
             slices,
-            adding: AddSlices::for_slices(device, shape, slices)?,
+            adding: Adding::new(device, shape, tiling, slices)?,
             a: PaddedRows::new(device, "A in padded rows", Needs::AlignedRows),
             b: PaddedRows::new(device, "B in padded rows", Needs::WholeChunks),
             c: padded_c(device, slices),
@@ -70,9 +71,40 @@ impl Tiled {
     }
 }
 
-/// Partial sums of slices lie as C does.
+/// Who adds up slices.
+enum Adding<S> {
+    /// There is one.
+    Nobody,
+    /// Where all tiles are cut, which may be in many slices: a kernel of its own.
+    AllTiles(AddSlices<S>),
+    /// Where only the last ones are: the block that is done last.
+    LastTiles(CutTiles<S>),
+}
+
+impl<S: Scalar> Adding<S> {
+    fn new(device: &Device, shape: Shape, tiling: &Tiling, slices: Slices) -> Result<Self, Refusal> {
+        if slices.whole_tiles > 0 && slices.count > 1 {
+            return Ok(Adding::LastTiles(CutTiles::new(device, shape, tiling, slices)?));
+        }
+        let adding = AddSlices::for_slices(device, shape, slices)?;
+        Ok(adding.map_or(Adding::Nobody, Adding::AllTiles))
+    }
+
+    /// Partial sums, and counters of the slices that have arrived.
+    fn arguments(&self) -> [Argument; 2] {
+        let nothing = || Argument::of(0_u64);
+        match self {
+            Adding::Nobody => [nothing(), nothing()],
+            Adding::AllTiles(adding) => [adding.partial(), nothing()],
+            Adding::LastTiles(cut) => cut.arguments(),
+        }
+    }
+}
+
+/// Partial sums of slices of all tiles lie as C does.
 pub(crate) fn padded_c<S: Scalar>(device: &Device, slices: Slices) -> PaddedRows<S> {
-    let needs = if slices.count > 1 { Needs::SameDistance } else { Needs::AlignedRows };
+    let needs =
+        if slices.count > 1 && slices.whole_tiles == 0 { Needs::SameDistance } else { Needs::AlignedRows };
     PaddedRows::new(device, "C in padded rows", needs)
 }
 
@@ -90,8 +122,7 @@ struct Launch<S> {
     kernel: Kernel,
     plan: LaunchPlan,
     slices: Slices,
-    /// Where there are several slices.
-    adding: Option<AddSlices<S>>,
+    adding: Adding<S>,
     /// Copies of operands whose rows lie otherwise than the kernel moves them.
     a: PaddedRows<S>,
     b: PaddedRows<S>,
@@ -128,20 +159,25 @@ impl<S: Scalar> DeviceKernel<S> for Launch<S> {
         self.c.write(c, beta != S::ZERO, |c| {
             let mut arguments = [c.rows(), terms, c.cols()].map(|side| Argument::of(side as u32)).to_vec();
             arguments.extend(a.into_iter().chain(b).chain(c.arguments()));
-            let partial = adding.as_ref().map_or(Argument::of(0_u64), AddSlices::partial);
-            arguments.extend([Argument::of(alpha), Argument::of(beta), partial, Argument::of(slices.terms)]);
+            arguments.extend([Argument::of(alpha), Argument::of(beta)]);
+            // A plan has at most so many blocks as 32 bits count.
+            arguments.extend([slices.whole_tiles as u32, slices.count, slices.terms].map(Argument::of));
+            arguments.extend(adding.arguments());
             // SAFETY: as the kernel declares them; the operands have the shape that the launch was planned for, and slices are
-            // a buffer of this struct.
+            // buffers of this struct, made for it.
             unsafe { kernel.launch(plan, &arguments) }?;
             match adding {
-                Some(adding) => adding.add(alpha, beta, &c),
-                None => Ok(()),
+                Adding::AllTiles(adding) => adding.add(alpha, beta, &c),
+                Adding::Nobody | Adding::LastTiles(_) => Ok(()),
             }
         })
     }
 
     fn launches(&self) -> Vec<LaunchReport> {
-        let adding = self.adding.iter().map(AddSlices::report);
+        let adding = match &self.adding {
+            Adding::AllTiles(adding) => Some(adding.report()),
+            Adding::Nobody | Adding::LastTiles(_) => None,
+        };
         let copies = self.a.launches().chain(self.b.launches()).chain(self.c.launches());
         [self.kernel.report(&self.plan)].into_iter().chain(adding).chain(copies).collect()
     }
