@@ -6,6 +6,7 @@
 use ordito::column_stats::Columns;
 use ordito::device::gpu::{Library, Resources, nvrtc};
 use ordito::device::{Architecture, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A};
+use ordito::files::write_own;
 use ordito::gemm::Gemm;
 use ordito::op::Op;
 use ordito::refusal::Refusal;
@@ -52,11 +53,34 @@ fn kernels() -> Vec<KernelSource> {
     kernels
 }
 
+fn is_full() -> bool {
+    std::env::var("ORDITO_NVRTC_FULL").as_deref() == Ok("1")
+}
+
+/// What a kernel takes. The same text and options give the same code: what was found without a fault is kept beside the build, by all
+/// that it depends on, and not compiled again. ORDITO_NVRTC_FULL=1 compiles all.
+fn check(kernel: &KernelSource, architecture: Architecture) -> Result<Resources, Refusal> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvrtc");
+    let file = folder.join(format!("{}-{}", nvrtc::fingerprint(kernel, architecture)?, kernel.entry));
+    if let Some(kept) = std::fs::read_to_string(&file).ok().filter(|_| !is_full()) {
+        let (registers, shared) = kept.split_once(' ').unwrap();
+        let (registers, shared_bytes) = (registers.parse().unwrap(), shared.parse().unwrap());
+        return Ok(Resources { registers, shared_bytes, ..Resources::default() });
+    }
+    let found = nvrtc::check(kernel, architecture)?;
+    let Resources { registers, shared_bytes, .. } = found;
+    if found == (Resources { registers, shared_bytes, ..Resources::default() }) {
+        std::fs::create_dir_all(&folder).unwrap();
+        write_own(&file, format!("{registers} {shared_bytes}").as_bytes()).unwrap();
+    }
+    Ok(found)
+}
+
 /// Kernel and architecture: every pair once.
 fn tasks() -> Vec<(KernelSource, Architecture)> {
     // Of kernels for all architectures every one is compiled for the one in the middle, and each sixth for each of the others:
     // what differs between definitions of one kernel seldom differs between architectures too. ORDITO_NVRTC_FULL=1 compiles all.
-    let full = std::env::var("ORDITO_NVRTC_FULL").as_deref() == Ok("1");
+    let full = is_full();
     let in_turn = |index: usize, place: usize| place == 1 || index % 6 == 3 * (place / 2);
     let pairs = |(index, kernel): (usize, KernelSource)| {
         let plain = !full && kernel.architectures == PLAIN_ARCHITECTURES;
@@ -119,7 +143,7 @@ fn every_kernel_compiles_for_its_architectures_and_nothing_spills() {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 while let Some((kernel, architecture)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = nvrtc::check(kernel, *architecture);
+                    let result = check(kernel, *architecture);
                     results.lock().unwrap().push((kernel.title(), kernel.entry, *architecture, result));
                 }
             });

@@ -5,14 +5,13 @@
 #[path = "common/command.rs"]
 mod command;
 
-use command::{json_lines, ordito};
+use command::{json_lines, ordito, shared_cache};
 use std::process::{Command, Output};
 
 #[test]
 fn commands_print_what_is_written_down() {
-    let cache = tempfile::tempdir().unwrap();
     trycmd::TestCases::new()
-        .env("ORDITO_CACHE_DIR", cache.path().to_str().unwrap())
+        .env("ORDITO_CACHE_DIR", shared_cache().to_str().unwrap())
         .env("CUDA_VISIBLE_DEVICES", "") // what is written down was printed on a machine without a GPU
         .env("ORDITO_REQUIRE_GPU", "")
         .case("tests/cmd/*.trycmd");
@@ -145,11 +144,9 @@ fn json_goes_to_standard_output_alone() {
 
 #[test]
 fn the_doctor_names_the_mpi_that_was_asked_for() {
-    // Kept between runs, and shared with the fake driver's test: it holds the machine's ceilings, which take long to measure.
-    let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor");
     let output = Command::new(env!("CARGO_BIN_EXE_ordito"))
         .args(["doctor", "--json"])
-        .env("ORDITO_CACHE_DIR", cache)
+        .env("ORDITO_CACHE_DIR", shared_cache())
         .env("CUDA_VISIBLE_DEVICES", "")
         .env_remove("ORDITO_REQUIRE_GPU")
         .env("ORDITO_MPI", "/nowhere/libmpi.so")

@@ -3,6 +3,11 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+#[path = "common/command.rs"]
+#[allow(dead_code)] // these tests do not wait for the end
+mod command;
+
+use command::shared_cache;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -33,7 +38,7 @@ fn run(folder: &tempfile::TempDir, arguments: &[&str]) -> Child {
         .args(arguments)
         .args(["--samples", "2", "--out", "r"])
         .current_dir(folder)
-        .env("ORDITO_CACHE_DIR", folder.path().join("cache"))
+        .env("ORDITO_CACHE_DIR", shared_cache())
         .env("CUDA_VISIBLE_DEVICES", "")
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -10,6 +10,7 @@ use command::{json_lines, ordito};
 #[test]
 fn what_was_tuned_is_remembered_until_the_file_is_damaged() {
     let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("cache")).unwrap();
     let spmm = |more: &[&str]| {
         let arguments = [&["spmm", "stencil5:30", "--k", "4", "--check", "--json"], more].concat();
         let output = ordito(&folder, &arguments);

@@ -51,7 +51,20 @@ pub fn analyse<S: Scalar>(
     settings: &Settings,
     place: &ComputeOn,
 ) -> Result<Analysis, ErpError> {
-    analyse_in_blocks::<S>(inputs, settings, place, TextOptions::default().block_bytes)
+    let in_f32 = std::any::TypeId::of::<S>() == std::any::TypeId::of::<f32>();
+    let run = if in_f32 { analyse_f32 } else { analyse_f64 };
+    run(inputs, settings, place)
+}
+
+// Not generic, hence compiled with this crate and its settings, and not with every program that calls it.
+#[inline(never)]
+fn analyse_f32(inputs: &Inputs, settings: &Settings, place: &ComputeOn) -> Result<Analysis, ErpError> {
+    analyse_in_blocks::<f32>(inputs, settings, place, TextOptions::default().block_bytes)
+}
+
+#[inline(never)]
+fn analyse_f64(inputs: &Inputs, settings: &Settings, place: &ComputeOn) -> Result<Analysis, ErpError> {
+    analyse_in_blocks::<f64>(inputs, settings, place, TextOptions::default().block_bytes)
 }
 
 /// The same; so many bytes of text become a block.

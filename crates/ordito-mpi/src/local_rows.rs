@@ -1,6 +1,7 @@
 //! The rows of one rank, with columns numbered as in the whole matrix.
 
 use crate::error::Error;
+use ordito::precision::compiled_here;
 use ordito::{Csr, Scalar};
 use std::ops::Range;
 
@@ -55,7 +56,12 @@ impl<S: Scalar> LocalRows<S> {
     }
 
     /// From entries (row of this rank, column, value) in any order; those at the same place are added in the order in which they come.
-    pub fn from_entries(rows: usize, cols: u64, mut entries: Vec<(u32, u64, S)>) -> Result<Self, Error> {
+    pub fn from_entries(rows: usize, cols: u64, entries: Vec<(u32, u64, S)>) -> Result<Self, Error> {
+        type Make<S> = fn(usize, u64, Vec<(u32, u64, S)>) -> Result<LocalRows<S>, Error>;
+        compiled_here!(S, LocalRows::sorted, Make)(rows, cols, entries)
+    }
+
+    fn sorted(rows: usize, cols: u64, mut entries: Vec<(u32, u64, S)>) -> Result<Self, Error> {
         entries.sort_by_key(|&(row, column, _)| (row, column)); // keeps the order of equal ones
         entries.dedup_by(|next, kept| {
             let same = (next.0, next.1) == (kept.0, kept.1);

@@ -10,6 +10,7 @@ use crate::split::{self, Outer, View, Whose};
 use crate::team_rows;
 use crate::teams::Teams;
 use crate::volume::Volume;
+use ordito::precision::compiled_here;
 use ordito::{Csr, Scalar};
 use std::sync::Arc;
 
@@ -58,6 +59,23 @@ impl<S: Scalar> DistributedCsr<S> {
 
     /// The same, with teams of a size that the caller chooses.
     pub fn with_teams(
+        ranks: &Arc<dyn Ranks>,
+        rows: Partition,
+        cols: Partition,
+        local: LocalRows<S>,
+        teams: Option<Teams>,
+    ) -> Result<Self, Error> {
+        type Make<S> = fn(
+            &Arc<dyn Ranks>,
+            Partition,
+            Partition,
+            LocalRows<S>,
+            Option<Teams>,
+        ) -> Result<DistributedCsr<S>, Error>;
+        compiled_here!(S, DistributedCsr::cut, Make)(ranks, rows, cols, local, teams)
+    }
+
+    fn cut(
         ranks: &Arc<dyn Ranks>,
         rows: Partition,
         cols: Partition,

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::local_rows::LocalRows;
 use crate::partition::Partition;
 use crate::ranks::{Collective, Ranks, Tag};
+use ordito::precision::compiled_here;
 use ordito::{Dense, DenseView, Scalar};
 
 /// Where every row of this rank went, and where those that it has now came from.
@@ -67,37 +68,8 @@ impl Renumbering {
 
     /// Rows of a square matrix: they go to their new owners, and columns get the numbers of rows.
     pub fn rows_of<S: Scalar>(&self, ranks: &dyn Ranks, local: &LocalRows<S>) -> Result<LocalRows<S>, Error> {
-        let fits = match local.cols() == self.before.total() && local.rows() == self.new.len() {
-            true => Ok(()),
-            false => Err("a matrix whose rows are put in another order is square, and cut as they are"),
-        };
-        ranks.agree(fits)?;
-        let mut asked = local.columns().to_vec();
-        asked.sort_unstable();
-        asked.dedup();
-        let named = self.new_numbers(ranks, &asked)?;
-        let mut for_each = vec![Vec::new(); ranks.count()];
-        for row in 0..local.rows() {
-            let number = self.new[row];
-            let into = &mut for_each[self.after.owner(number)];
-            for (column, value) in local.row(row) {
-                let column = named[asked.partition_point(|&known| known < column)];
-                into.extend_from_slice(&number.to_le_bytes());
-                into.extend_from_slice(&column.to_le_bytes());
-                into.extend_from_slice(bytemuck::bytes_of(&value));
-            }
-        }
-        let entry = 2 * size_of::<u64>() + size_of::<S>();
-        let mut entries = Vec::new();
-        let first = self.after.range(ranks.rank()).start;
-        for came in ranks.deliver(Tag::DELIVERY, &for_each)? {
-            entries.extend(came.chunks_exact(entry).map(|entry| {
-                let number = |at: usize| bytemuck::pod_read_unaligned::<u64>(&entry[8 * at..8 * at + 8]);
-                ((number(0) - first) as u32, number(1), bytemuck::pod_read_unaligned(&entry[16..]))
-            }));
-        }
-        let made = LocalRows::from_entries(self.old.len(), local.cols(), entries);
-        Ok(ranks.agree(made)?)
+        type Move<S> = fn(&Renumbering, &dyn Ranks, &LocalRows<S>) -> Result<LocalRows<S>, Error>;
+        compiled_here!(S, rows_moved, Move)(self, ranks, local)
     }
 
     /// Of these old numbers, ascending.
@@ -128,6 +100,44 @@ impl Renumbering {
         let from = |row: usize| self.after.owner(self.new[row]);
         moved(ranks, y, (self.old.len(), &old, &self.before), (self.new.len(), &from))
     }
+}
+
+fn rows_moved<S: Scalar>(
+    order: &Renumbering,
+    ranks: &dyn Ranks,
+    local: &LocalRows<S>,
+) -> Result<LocalRows<S>, Error> {
+    let fits = match local.cols() == order.before.total() && local.rows() == order.new.len() {
+        true => Ok(()),
+        false => Err("a matrix whose rows are put in another order is square, and cut as they are"),
+    };
+    ranks.agree(fits)?;
+    let mut asked = local.columns().to_vec();
+    asked.sort_unstable();
+    asked.dedup();
+    let named = order.new_numbers(ranks, &asked)?;
+    let mut for_each = vec![Vec::new(); ranks.count()];
+    for row in 0..local.rows() {
+        let number = order.new[row];
+        let into = &mut for_each[order.after.owner(number)];
+        for (column, value) in local.row(row) {
+            let column = named[asked.partition_point(|&known| known < column)];
+            into.extend_from_slice(&number.to_le_bytes());
+            into.extend_from_slice(&column.to_le_bytes());
+            into.extend_from_slice(bytemuck::bytes_of(&value));
+        }
+    }
+    let entry = 2 * size_of::<u64>() + size_of::<S>();
+    let mut entries = Vec::new();
+    let first = order.after.range(ranks.rank()).start;
+    for came in ranks.deliver(Tag::DELIVERY, &for_each)? {
+        entries.extend(came.chunks_exact(entry).map(|entry| {
+            let number = |at: usize| bytemuck::pod_read_unaligned::<u64>(&entry[8 * at..8 * at + 8]);
+            ((number(0) - first) as u32, number(1), bytemuck::pod_read_unaligned(&entry[16..]))
+        }));
+    }
+    let made = LocalRows::from_entries(order.old.len(), local.cols(), entries);
+    Ok(ranks.agree(made)?)
 }
 
 /// Sends every row to whom its number belongs; `from` tells who an arriving row comes from. Rows keep their order on both sides, so what comes from a rank lies as it is wanted.

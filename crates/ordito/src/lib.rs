@@ -73,7 +73,8 @@ pub mod text;
 pub mod units;
 #[doc(hidden)]
 pub mod scalar;
-mod precision;
+#[doc(hidden)] // for the crates beside this one
+pub mod precision;
 #[doc(hidden)]
 pub mod simd;
 #[doc(hidden)]

@@ -8,7 +8,7 @@ use std::any::TypeId;
 ///
 /// # Safety
 /// `F` is `F32` where `S` is f32, and `F64` where it is f64.
-pub(crate) unsafe fn of<S: Scalar, F32: Copy, F64: Copy, F: Copy>(in_f32: F32, in_f64: F64) -> F {
+pub unsafe fn of<S: Scalar, F32: Copy, F64: Copy, F: Copy>(in_f32: F32, in_f64: F64) -> F {
     const { assert!(size_of::<F32>() == size_of::<F>() && size_of::<F64>() == size_of::<F>()) };
     if TypeId::of::<S>() == TypeId::of::<f32>() {
         // SAFETY: the caller's promise: it is the same type.
@@ -19,17 +19,26 @@ pub(crate) unsafe fn of<S: Scalar, F32: Copy, F64: Copy, F: Copy>(in_f32: F32, i
     }
 }
 
-/// `compiled_here!(S, sort, Sort)`: the function `sort::<S>`, whose type is `Sort<S>`.
+/// `compiled_here!(S, sort, Sort)`: the function `sort::<S>`, whose type is `Sort<S>`; `compiled_here!(S, Plan::apply, Apply)`:
+/// the function `Plan::<S>::apply`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! compiled_here {
-    ($scalar:ident, $function:ident, $signature:ident) => {{
+    ($scalar:ident, $function:ident, $signature:ident) => {
+        $crate::compiled_here!($scalar, [$function::<f32>], [$function::<f64>], $signature)
+    };
+    ($scalar:ident, $owner:ident::$function:ident, $signature:ident) => {
+        $crate::compiled_here!($scalar, [$owner::<f32>::$function], [$owner::<f64>::$function], $signature)
+    };
+    ($scalar:ident, [$($in_f32:tt)+], [$($in_f64:tt)+], $signature:ident) => {{
         // Not generic, hence compiled with this crate; not inlined, hence not with others.
         #[inline(never)]
         fn in_f32() -> $signature<f32> {
-            $function::<f32>
+            $($in_f32)+
         }
         #[inline(never)]
         fn in_f64() -> $signature<f64> {
-            $function::<f64>
+            $($in_f64)+
         }
         // SAFETY: the same alias of both precisions, and of the one that is asked for.
         unsafe {
@@ -40,7 +49,7 @@ macro_rules! compiled_here {
         }
     }};
 }
-pub(crate) use compiled_here;
+pub use compiled_here;
 
 #[cfg(test)]
 mod tests {
@@ -54,6 +63,26 @@ mod tests {
 
     fn asked<S: Scalar>(value: S) -> (&'static str, S) {
         compiled_here!(S, name, Name)(value)
+    }
+
+    struct Pair<S>(S, S);
+
+    impl<S: Scalar> Pair<S> {
+        fn sum(&self) -> S {
+            self.0 + self.1
+        }
+    }
+
+    type Sum<S> = fn(&Pair<S>) -> S;
+
+    fn asked_of_a_pair<S: Scalar>(pair: &Pair<S>) -> S {
+        compiled_here!(S, Pair::sum, Sum)(pair)
+    }
+
+    #[test]
+    fn methods_too() {
+        assert_eq!(asked_of_a_pair(&Pair(1.5_f32, 2.0)), 3.5);
+        assert_eq!(asked_of_a_pair(&Pair(1.5_f64, -2.0)), -0.5);
     }
 
     #[test]

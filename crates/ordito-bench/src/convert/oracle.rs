@@ -4,9 +4,15 @@ use crate::convert::Entries;
 use ordito::Scalar;
 use ordito::matrix::{Coo, Csr};
 use ordito::op::{Observed, Reference};
+use ordito::precision::compiled_here;
 
 /// Entries and values that a conversion must have, exactly.
 pub(crate) fn oracle<S: Scalar>(coo: &Coo<S>) -> Reference {
+    type Compute<S> = fn(&Coo<S>) -> Reference;
+    compiled_here!(S, computed, Compute)(coo)
+}
+
+fn computed<S: Scalar>(coo: &Coo<S>) -> Reference {
     let entries = Entries::sorted(&counting_sort(coo).to_coo());
     let count = entries.rows();
     Reference {

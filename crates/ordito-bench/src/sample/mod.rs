@@ -166,6 +166,22 @@ impl<'a> Series<'a> {
         self.stop_reason.is_some()
     }
 
+    /// One run that is no sample: it brings the operands back into caches that other series have used meanwhile. Its time counts like
+    /// that of all that a series does.
+    pub fn run_untimed<T: ?Sized, E>(
+        &mut self,
+        timer: &mut dyn Timer<E>,
+        subject: &mut T,
+        reset: &mut impl FnMut(&mut T) -> Result<(), E>,
+        run: &mut impl FnMut(&mut T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let start_ns = timer.now_ns();
+        reset(subject)?;
+        run(subject)?;
+        self.elapsed_ns += timer.now_ns().saturating_sub(start_ns);
+        Ok(())
+    }
+
     /// Takes one sample, the first one after the warm-up; `true` when the series is over. A series that is
     /// over takes no more.
     pub fn step<T: ?Sized, E>(
@@ -347,6 +363,43 @@ mod tests {
             let samples = series.finish();
             assert_eq!((samples.times_ns.len(), samples.stop_reason), (10, StopReason::Time));
         }
+    }
+
+    /// A clock that the runs themselves move on.
+    struct Moved<'a>(&'a Cell<u64>);
+
+    impl Clock for Moved<'_> {
+        fn now_ns(&mut self) -> u64 {
+            self.0.get()
+        }
+    }
+
+    impl Timer<&'static str> for Moved<'_> {
+        fn time(&mut self, run: &mut dyn FnMut() -> Result<(), &'static str>) -> Result<f64, &'static str> {
+            let start = self.0.get();
+            run()?;
+            Ok((self.0.get() - start) as f64)
+        }
+    }
+
+    #[test]
+    fn what_brings_operands_back_counts_as_time_and_is_no_sample() {
+        let rule = StopRule { warm_up: 0, time_cap_ns: Some(1_000), ..StopRule::fixed(1000) };
+        let now = Cell::new(0);
+        let mut timer = Moved(&now);
+        let mut series = Series::start(Sampler::new(&rule), &mut timer).unwrap();
+        let mut reset = |_: &mut ()| Ok(());
+        let mut run = |_: &mut ()| {
+            now.set(now.get() + 100);
+            Ok(())
+        };
+        while !series.is_over() {
+            series.run_untimed(&mut timer, &mut (), &mut reset, &mut run).unwrap();
+            series.step(&mut timer, &mut (), &mut reset, &mut run).unwrap();
+        }
+        let samples = series.finish();
+        assert_eq!((samples.times_ns, samples.elapsed_ns), (vec![100.0; 5], 1_000));
+        assert_eq!((samples.warm_up_runs, samples.stop_reason), (0, StopReason::Time));
     }
 
     #[test]

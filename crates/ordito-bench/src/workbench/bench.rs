@@ -108,14 +108,13 @@ impl<'a> Timing<'a> {
         timer: &mut dyn Timer<RunError>,
         interrupt: &Interrupt,
     ) -> Result<(), RunError> {
-        if !self.is_cold && !interrupt.is_set() {
-            ready.reset()?;
-            ready.run()?;
-        }
         let timer = own_or(&mut self.events, timer);
+        let (mut reset, mut run) = (|ready: &mut O::Ready| ready.reset(), |ready: &mut O::Ready| ready.run());
+        if !self.is_cold && !interrupt.is_set() {
+            self.series.run_untimed(timer, ready, &mut reset, &mut run)?;
+        }
         for _ in 0..SAMPLES_PER_TURN {
-            let step = self.series.step(timer, ready, &mut |ready| ready.reset(), &mut |ready| ready.run());
-            self.is_over = step?;
+            self.is_over = self.series.step(timer, ready, &mut reset, &mut run)?;
             if self.is_over {
                 break;
             }

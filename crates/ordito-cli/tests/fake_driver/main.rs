@@ -414,8 +414,8 @@ fn the_doctor_tells_all_of_it() {
     let fakes = fakes.driver(&["-DINIT=100"], &[]);
     let doctor = |fakes: &Fakes| {
         let mut command = fakes.command(env!("CARGO_BIN_EXE_ordito"));
-        // Kept between runs of this test: it holds the machine's ceilings, which take long to measure.
-        command.env("ORDITO_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor"));
+        // That of other tests, kept between runs: it holds the machine's ceilings, which take long to measure.
+        command.env("ORDITO_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
         let output = command.args(["doctor", "--json"]).output().unwrap();
         nothing_panicked(&output);
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -28,6 +28,7 @@ use crate::plan::pieces::Piece;
 use crate::ranks::{Collective, Ranks, RanksError};
 use crate::sums::Sums;
 use crate::{Halo, Teams, Volume};
+use ordito::precision::compiled_here;
 use ordito::{Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -85,6 +86,10 @@ pub struct Plan<S: Scalar> {
     pub(crate) sums: Arc<Sums>,
 }
 
+type Make<S> = fn(DistributedCsr<S>, &Arc<Machine>, Option<&str>) -> Result<Plan<S>, Error>;
+type Product<S> =
+    for<'s> fn(&'s Plan<S>, S, DenseView<'_, S>, S, DenseViewMut<'_, S>) -> Result<Times, Error>;
+
 /// What a panic leaves is messages under way, which the next product refuses to start anew.
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -93,12 +98,12 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<S: Scalar> Plan<S> {
     /// Takes the matrix. Every rank calls it, each with a machine of its own.
     pub fn new(a: DistributedCsr<S>, machine: &Arc<Machine>) -> Result<Self, Error> {
-        Self::of(a, machine, None)
+        compiled_here!(S, Plan::of, Make)(a, machine, None)
     }
 
     /// The same by the variant of that name, instead of what `auto` chooses.
     pub fn with_variant(name: &str, a: DistributedCsr<S>, machine: &Arc<Machine>) -> Result<Self, Error> {
-        Self::of(a, machine, Some(name))
+        compiled_here!(S, Plan::of, Make)(a, machine, Some(name))
     }
 
     fn of(a: DistributedCsr<S>, machine: &Arc<Machine>, variant: Option<&str>) -> Result<Self, Error> {
@@ -148,7 +153,8 @@ impl<S: Scalar> Plan<S> {
 
     /// The same on the rows of X and Y that this rank has.
     pub fn apply(&self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) -> Result<(), Error> {
-        let times = self.telling(self.product(alpha, x, beta, y)).inspect_err(|_| self.forget(x.cols()))?;
+        let product = compiled_here!(S, Plan::product, Product);
+        let times = self.telling(product(self, alpha, x, beta, y)).inspect_err(|_| self.forget(x.cols()))?;
         *unpoisoned(&self.times) = times;
         Ok(())
     }
@@ -161,9 +167,8 @@ impl<S: Scalar> Plan<S> {
         beta: S,
         y: DenseViewMut<'_, S>,
     ) -> Result<(), Error> {
-        let times = self
-            .telling(self.transposed_product(alpha, x, beta, y))
-            .inspect_err(|_| self.forget(x.cols()))?;
+        let product = compiled_here!(S, Plan::transposed_product, Product);
+        let times = self.telling(product(self, alpha, x, beta, y)).inspect_err(|_| self.forget(x.cols()))?;
         *unpoisoned(&self.times) = times;
         Ok(())
     }
@@ -196,7 +201,8 @@ impl<S: Scalar> Plan<S> {
 
     /// What an exchange of X takes alone, with nothing computed meanwhile: what a product hides is held against it. Every rank calls it.
     pub fn time_exchange(&self, x: DenseView<'_, S>) -> Result<Duration, Error> {
-        self.telling(self.exchange_alone(x))
+        type Exchange<S> = fn(&Plan<S>, DenseView<'_, S>) -> Result<Duration, Error>;
+        self.telling(compiled_here!(S, Plan::exchange_alone, Exchange)(self, x))
     }
 
     /// Rows of the whole matrix and whose they are; those of Y too.

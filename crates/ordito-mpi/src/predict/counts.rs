@@ -4,6 +4,7 @@ use crate::partition::Partition;
 use crate::teams::Teams;
 use ordito::Csr;
 use ordito::Scalar;
+use ordito::precision::compiled_here;
 
 /// One rank's part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,49 +56,8 @@ impl Counts {
         teams: Teams,
         ranks_per_node: usize,
     ) -> Self {
-        let count = rows.ranks();
-        let mut ranks = vec![OfRank::default(); count];
-        let owners = owners(cols);
-        // Which team has asked for a column last: every team asks for each once, by the one member that holds it.
-        let mut asked = vec![u32::MAX; a.cols()];
-        // Whether that member has heard of an owner before.
-        let mut heard = vec![usize::MAX; count * teams.size()];
-        // The last row in which a rank had an entry of others.
-        let mut last_row = vec![usize::MAX; count];
-        for team in 0..count / teams.size() {
-            let first = team * teams.size();
-            let block = teams.rows(first, rows);
-            for row in block.start as usize..block.end as usize {
-                for (column, _) in a.row(row) {
-                    let owner = owners[column] as usize;
-                    let holder = teams.holder(first, owner);
-                    if holder == owner {
-                        ranks[holder].own_nnz += 1;
-                        continue;
-                    }
-                    let of = &mut ranks[holder];
-                    of.outer_nnz += 1;
-                    of.outer_rows += u64::from(std::mem::replace(&mut last_row[holder], row) != row);
-                    if std::mem::replace(&mut asked[column], team as u32) == team as u32 {
-                        continue;
-                    }
-                    let is_near = holder / ranks_per_node.max(1) == owner / ranks_per_node.max(1);
-                    let known = &mut heard[owner * teams.size() + (holder - first)];
-                    let is_new = std::mem::replace(known, team) != team;
-                    let (of_rows, of_neighbours) = match is_near {
-                        true => (&mut of.near_rows, &mut of.near_neighbours),
-                        false => (&mut of.far_rows, &mut of.far_neighbours),
-                    };
-                    *of_rows += 1;
-                    *of_neighbours += u64::from(is_new);
-                }
-            }
-        }
-        for (rank, of) in ranks.iter_mut().enumerate() {
-            of.rows = rows.rows_of(rank) as u64;
-            of.partial_rows = (teams.size() as u64 - 1) * of.rows;
-        }
-        Counts { teams, ranks, cols: cols.total() }
+        type Count<S> = fn(&Csr<S>, &Partition, &Partition, Teams, usize) -> Counts;
+        compiled_here!(S, counts, Count)(a, rows, cols, teams, ranks_per_node)
     }
 
     /// In teams of the size that lets least travel, as a distributed matrix chooses it.
@@ -138,6 +98,58 @@ impl Counts {
         let (most, all) = (self.ranks.iter().map(nnz).max(), self.ranks.iter().map(nnz).sum::<u64>());
         most.unwrap_or(0) as f64 * self.ranks.len() as f64 / all.max(1) as f64
     }
+}
+
+fn counts<S: Scalar>(
+    a: &Csr<S>,
+    rows: &Partition,
+    cols: &Partition,
+    teams: Teams,
+    ranks_per_node: usize,
+) -> Counts {
+    let count = rows.ranks();
+    let mut ranks = vec![OfRank::default(); count];
+    let owners = owners(cols);
+    // Which team has asked for a column last: every team asks for each once, by the one member that holds it.
+    let mut asked = vec![u32::MAX; a.cols()];
+    // Whether that member has heard of an owner before.
+    let mut heard = vec![usize::MAX; count * teams.size()];
+    // The last row in which a rank had an entry of others.
+    let mut last_row = vec![usize::MAX; count];
+    for team in 0..count / teams.size() {
+        let first = team * teams.size();
+        let block = teams.rows(first, rows);
+        for row in block.start as usize..block.end as usize {
+            for (column, _) in a.row(row) {
+                let owner = owners[column] as usize;
+                let holder = teams.holder(first, owner);
+                if holder == owner {
+                    ranks[holder].own_nnz += 1;
+                    continue;
+                }
+                let of = &mut ranks[holder];
+                of.outer_nnz += 1;
+                of.outer_rows += u64::from(std::mem::replace(&mut last_row[holder], row) != row);
+                if std::mem::replace(&mut asked[column], team as u32) == team as u32 {
+                    continue;
+                }
+                let is_near = holder / ranks_per_node.max(1) == owner / ranks_per_node.max(1);
+                let known = &mut heard[owner * teams.size() + (holder - first)];
+                let is_new = std::mem::replace(known, team) != team;
+                let (of_rows, of_neighbours) = match is_near {
+                    true => (&mut of.near_rows, &mut of.near_neighbours),
+                    false => (&mut of.far_rows, &mut of.far_neighbours),
+                };
+                *of_rows += 1;
+                *of_neighbours += u64::from(is_new);
+            }
+        }
+    }
+    for (rank, of) in ranks.iter_mut().enumerate() {
+        of.rows = rows.rows_of(rank) as u64;
+        of.partial_rows = (teams.size() as u64 - 1) * of.rows;
+    }
+    Counts { teams, ranks, cols: cols.total() }
 }
 
 /// Who owns every column.

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::partition::Partition;
+use ordito::precision::compiled_here;
 use ordito::{Csr, Scalar};
 
 /// Rows of rank 0 first, in their order, then those of rank 1, …; columns likewise. The matrix is square, and lies here as a whole.
@@ -10,6 +11,11 @@ pub fn in_order_of<S: Scalar>(
     owners: &[u32],
     ranks: usize,
 ) -> Result<(Csr<S>, Partition), Error> {
+    type Order<S> = fn(&Csr<S>, &[u32], usize) -> Result<(Csr<S>, Partition), Error>;
+    compiled_here!(S, ordered, Order)(a, owners, ranks)
+}
+
+fn ordered<S: Scalar>(a: &Csr<S>, owners: &[u32], ranks: usize) -> Result<(Csr<S>, Partition), Error> {
     let asked = |sentence: String| Err(Error::Asked(sentence));
     if a.rows() != a.cols() || owners.len() != a.rows() {
         return asked(format!(

@@ -31,6 +31,7 @@ use crate::ranks::{Collective, Ranks};
 use crate::reading::share::Pieces;
 use ordito::io::synthetic::Parts;
 use ordito::io::{Origin, ReadOptions};
+use ordito::precision::compiled_here;
 use ordito::{Duplicates, Scalar};
 
 /// A matrix whose rows lie on ranks: what this one has of it, and what all know.
@@ -87,7 +88,9 @@ pub fn load_for<S: Scalar>(
     options: &ReadOptions,
     rows: Option<Partition>,
 ) -> Result<DistributedRows<S>, Error> {
-    load_in_pieces(ranks, name, options, rows, Pieces::default())
+    type Load<S> =
+        fn(&dyn Ranks, &str, &ReadOptions, Option<Partition>, Pieces) -> Result<DistributedRows<S>, Error>;
+    compiled_here!(S, load_in_pieces, Load)(ranks, name, options, rows, Pieces::default())
 }
 
 fn load_in_pieces<S: Scalar>(

@@ -7,6 +7,7 @@ use crate::reading::together::{agreed, agreed_unless_alone};
 use crate::reading::written::write_together;
 use ordito::io::ReadError;
 use ordito::io::npy::{Conversion, NpyRows, header_of, header_of_columns};
+use ordito::precision::compiled_here;
 use ordito::{Dense, DenseView, Scalar};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -18,6 +19,16 @@ const BUFFER_BYTES: usize = 256 * 1024;
 ///
 /// A rank holds its rows, and while they are put in another order or converted, twice.
 pub fn read_npy_rows<S: Scalar>(
+    ranks: &dyn Ranks,
+    path: &Path,
+    rows: &Partition,
+    conversion: Conversion,
+) -> Result<Dense<S>, Error> {
+    type Read<S> = fn(&dyn Ranks, &Path, &Partition, Conversion) -> Result<Dense<S>, Error>;
+    compiled_here!(S, read_rows, Read)(ranks, path, rows, conversion)
+}
+
+fn read_rows<S: Scalar>(
     ranks: &dyn Ranks,
     path: &Path,
     rows: &Partition,
@@ -91,6 +102,17 @@ pub fn write_npy_columns<S: Scalar>(
 }
 
 fn write_as<S: Scalar>(
+    ranks: &dyn Ranks,
+    rows: &Partition,
+    local: DenseView<'_, S>,
+    path: &Path,
+    header: Vec<u8>,
+) -> Result<(), Error> {
+    type Write<S> = fn(&dyn Ranks, &Partition, DenseView<'_, S>, &Path, Vec<u8>) -> Result<(), Error>;
+    compiled_here!(S, write_rows, Write)(ranks, rows, local, path, header)
+}
+
+fn write_rows<S: Scalar>(
     ranks: &dyn Ranks,
     rows: &Partition,
     local: DenseView<'_, S>,

@@ -15,12 +15,18 @@ use crate::Scalar;
 use crate::machine::{Interrupt, Interrupted};
 use crate::matrix::DenseView;
 use crate::op::Reference;
+use crate::precision::compiled_here;
 
 /// Mean, variance, least and greatest element of every column.
 pub(crate) fn oracle<S: Scalar>(
     data: DenseView<'_, S>,
     interrupt: &Interrupt,
 ) -> Result<Reference, Interrupted> {
+    type Compute<S> = fn(DenseView<'_, S>, &Interrupt) -> Result<Reference, Interrupted>;
+    compiled_here!(S, computed, Compute)(data, interrupt)
+}
+
+fn computed<S: Scalar>(data: DenseView<'_, S>, interrupt: &Interrupt) -> Result<Reference, Interrupted> {
     let (rows, cols) = (data.rows(), data.cols());
     let n = rows as f64;
     // Row by row, which is how the matrix lies in memory.

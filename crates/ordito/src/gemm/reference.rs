@@ -4,9 +4,20 @@ use crate::Scalar;
 use crate::gemm::product::{Inputs, Shape};
 use crate::machine::{Interrupt, Interrupted};
 use crate::op::{Extent, Projection, Reference};
+use crate::precision::compiled_here;
 
 /// αAB + βC in f64, in full or sampled.
 pub(crate) fn oracle<S: Scalar>(
+    shape: Shape,
+    inputs: &Inputs<S>,
+    extent: Extent,
+    interrupt: &Interrupt,
+) -> Result<Reference, Interrupted> {
+    type Compute<S> = fn(Shape, &Inputs<S>, Extent, &Interrupt) -> Result<Reference, Interrupted>;
+    compiled_here!(S, computed, Compute)(shape, inputs, extent, interrupt)
+}
+
+fn computed<S: Scalar>(
     shape: Shape,
     inputs: &Inputs<S>,
     extent: Extent,

@@ -8,6 +8,7 @@
 use crate::Scalar;
 use crate::matrix::FormatError;
 use crate::matrix::dense::Dense;
+use crate::precision::compiled_here;
 use std::ops::Range;
 
 /// 2⁶⁴ / φ, rounded to odd: the step of SplitMix64.
@@ -187,6 +188,11 @@ pub fn random_dense<S: Scalar>(rows: usize, cols: usize, seed: u64) -> Result<De
 /// # Ok::<(), ordito::FormatError>(())
 /// ```
 pub fn random_rows<S: Scalar>(rows: Range<u64>, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
+    type Draw<S> = fn(Range<u64>, usize, u64) -> Result<Dense<S>, FormatError>;
+    compiled_here!(S, drawn_rows, Draw)(rows, cols, seed)
+}
+
+fn drawn_rows<S: Scalar>(rows: Range<u64>, cols: usize, seed: u64) -> Result<Dense<S>, FormatError> {
     let digits = if size_of::<S>() == size_of::<f32>() { 24 } else { 53 };
     let count = rows.end.saturating_sub(rows.start) as usize;
     let mut dense = Dense::filled(count, cols, S::ZERO)?;

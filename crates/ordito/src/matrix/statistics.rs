@@ -4,6 +4,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::csr::Csr;
 use crate::matrix::symmetry::Symmetry;
+use crate::precision::compiled_here;
 use std::ops::Range;
 
 /// Shape and structure of a matrix.
@@ -71,25 +72,30 @@ impl Statistics {
     /// Looks at every entry, and at its mirror image in a square matrix, on the threads of the current rayon pool. Rows
     /// must have sorted columns, as [`Csr::from_coo`] leaves them, for duplicates and symmetry to be seen.
     pub fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        let blocks = parallel::map_index(a.rows().div_ceil(ROWS_PER_TASK), |block| {
-            let first = block * ROWS_PER_TASK;
-            Seen::of(a, first..(first + ROWS_PER_TASK).min(a.rows()))
-        });
-        let (seen, symmetry) = (blocks.into_iter().fold(Seen::default(), Seen::and), Symmetry::of(a));
-        Statistics {
-            explicit_zeros: seen.explicit_zeros,
-            duplicates: seen.duplicates,
-            diagonal_entries: seen.diagonal,
-            empty_rows: seen.rows_by_bin[0],
-            shortest_row: seen.shortest.unwrap_or(0),
-            longest_row: seen.longest,
-            mean_row: a.nnz() as f64 / a.rows().max(1) as f64,
-            row_stddev: row_stddev(a.rows(), a.nnz(), seen.squared_lengths),
-            row_lengths: histogram(&seen.rows_by_bin),
-            lower_bandwidth: seen.lower,
-            upper_bandwidth: seen.upper,
-            symmetry,
-        }
+        type Look<S> = fn(&Csr<S>) -> Statistics;
+        compiled_here!(S, statistics, Look)(a)
+    }
+}
+
+fn statistics<S: Scalar>(a: &Csr<S>) -> Statistics {
+    let blocks = parallel::map_index(a.rows().div_ceil(ROWS_PER_TASK), |block| {
+        let first = block * ROWS_PER_TASK;
+        Seen::of(a, first..(first + ROWS_PER_TASK).min(a.rows()))
+    });
+    let (seen, symmetry) = (blocks.into_iter().fold(Seen::default(), Seen::and), Symmetry::of(a));
+    Statistics {
+        explicit_zeros: seen.explicit_zeros,
+        duplicates: seen.duplicates,
+        diagonal_entries: seen.diagonal,
+        empty_rows: seen.rows_by_bin[0],
+        shortest_row: seen.shortest.unwrap_or(0),
+        longest_row: seen.longest,
+        mean_row: a.nnz() as f64 / a.rows().max(1) as f64,
+        row_stddev: row_stddev(a.rows(), a.nnz(), seen.squared_lengths),
+        row_lengths: histogram(&seen.rows_by_bin),
+        lower_bandwidth: seen.lower,
+        upper_bandwidth: seen.upper,
+        symmetry,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::Scalar;
 use crate::matrix::Dense;
 use crate::matrix::Random;
+use crate::precision::compiled_here;
 
 /// How much of the answer the oracle computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,8 +124,11 @@ impl<S: Scalar> Observed for Dense<S> {
         Dense::cols(self)
     }
     fn copy_row(&self, row: usize, into: &mut [f64]) {
-        for (to, from) in into.iter_mut().zip(self.view().row(row)) {
-            *to = from.to_f64();
-        }
+        type Copy<S> = fn(&[S], &mut [f64]);
+        compiled_here!(S, copy_as_f64, Copy)(self.view().row(row), into);
     }
+}
+
+fn copy_as_f64<S: Scalar>(from: &[S], into: &mut [f64]) {
+    into.iter_mut().zip(from).for_each(|(to, from)| *to = from.to_f64());
 }

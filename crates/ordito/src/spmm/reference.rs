@@ -3,10 +3,21 @@
 use crate::Scalar;
 use crate::machine::{Interrupt, Interrupted};
 use crate::op::{Extent, Projection, Reference};
+use crate::precision::compiled_here;
 use crate::spmm::product::{Inputs, Subject};
 
 /// αAX + βY in f64, in full or sampled.
 pub(crate) fn oracle<S: Scalar>(
+    subject: &Subject<S>,
+    inputs: &Inputs<S>,
+    extent: Extent,
+    interrupt: &Interrupt,
+) -> Result<Reference, Interrupted> {
+    type Compute<S> = fn(&Subject<S>, &Inputs<S>, Extent, &Interrupt) -> Result<Reference, Interrupted>;
+    compiled_here!(S, computed, Compute)(subject, inputs, extent, interrupt)
+}
+
+fn computed<S: Scalar>(
     subject: &Subject<S>,
     inputs: &Inputs<S>,
     extent: Extent,

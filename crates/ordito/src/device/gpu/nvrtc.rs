@@ -50,6 +50,11 @@ pub(crate) fn key(source: &KernelSource, architecture: Architecture) -> Result<K
     Ok(Key::of(&pieces.into_iter().map(str::as_bytes).collect::<Vec<_>>()))
 }
 
+/// A name for everything that the machine code depends on: text, headers, options, and which NVRTC it is.
+pub fn fingerprint(source: &KernelSource, architecture: Architecture) -> Result<String, Refusal> {
+    Ok(key(source, architecture)?.to_hex())
+}
+
 fn options(source: &KernelSource, architecture: Architecture) -> Vec<String> {
     let mut options = vec![
         format!("--gpu-architecture=sm_{architecture}"),

@@ -3,10 +3,21 @@
 use crate::Scalar;
 use crate::machine::{Interrupt, Interrupted};
 use crate::op::{Extent, Projection, Reference};
+use crate::precision::compiled_here;
 use crate::tall_skinny::combine::contract::{Inputs, Shape};
 
 /// XC in f64, in full or sampled.
 pub(crate) fn oracle<S: Scalar>(
+    shape: Shape,
+    inputs: &Inputs<S>,
+    extent: Extent,
+    interrupt: &Interrupt,
+) -> Result<Reference, Interrupted> {
+    type Compute<S> = fn(Shape, &Inputs<S>, Extent, &Interrupt) -> Result<Reference, Interrupted>;
+    compiled_here!(S, computed, Compute)(shape, inputs, extent, interrupt)
+}
+
+fn computed<S: Scalar>(
     shape: Shape,
     inputs: &Inputs<S>,
     extent: Extent,

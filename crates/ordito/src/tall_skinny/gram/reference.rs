@@ -3,10 +3,20 @@
 use crate::Scalar;
 use crate::machine::{Interrupt, Interrupted};
 use crate::op::Reference;
+use crate::precision::compiled_here;
 use crate::tall_skinny::gram::contract::{Inputs, Shape};
 
 /// XᵀY, all of it: it is small, and every row of X and Y is needed for each of its elements.
 pub(crate) fn oracle<S: Scalar>(
+    shape: Shape,
+    inputs: &Inputs<S>,
+    interrupt: &Interrupt,
+) -> Result<Reference, Interrupted> {
+    type Compute<S> = fn(Shape, &Inputs<S>, &Interrupt) -> Result<Reference, Interrupted>;
+    compiled_here!(S, computed, Compute)(shape, inputs, interrupt)
+}
+
+fn computed<S: Scalar>(
     shape: Shape,
     inputs: &Inputs<S>,
     interrupt: &Interrupt,
