@@ -20,6 +20,9 @@ const SAMPLED_GROUPS: usize = 16;
 
 /// All rows, group after group, where that gains; `None`: as they are.
 pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
+    if !leads_to_rows(a) {
+        return None;
+    }
     let of_neighbours = reuse_within(a, WINDOW, 0);
     if foreseen(a, of_neighbours) == of_neighbours {
         return None;

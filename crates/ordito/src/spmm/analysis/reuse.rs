@@ -65,8 +65,8 @@ mod by_nonzeros {
     /// Nonzeros for every group of `2^shift` columns that is in one of `rows` neighbouring rows.
     pub(crate) fn reuse_within<S: Scalar>(a: &Csr<S>, rows: usize, shift: u32) -> f64 {
         let view = a.view();
-        mean_reuse(a, rows, |row, columns| {
-            let first = row / rows * rows;
+        let window_of = |row| row / rows * rows;
+        mean_reuse(a, rows, window_of, |first, columns| {
             let all = view.offsets()[first]..view.offsets()[a.rows().min(first + rows)];
             let thinned = Thinned::to(NONZEROS * rows / WINDOW, all.len());
             columns.extend(thinned.of(&view.columns()[all], shift));
@@ -76,36 +76,58 @@ mod by_nonzeros {
     /// The same of rows that come next to each other where rows are sorted by their lengths: those that are as long.
     pub(crate) fn reuse_of_equals<S: Scalar>(a: &Csr<S>, rows: usize) -> f64 {
         let view = a.view();
-        mean_reuse(a, rows, |row, columns| {
-            let length = view.range(row).len();
-            let thinned = Thinned::to(NONZEROS * rows / WINDOW, length * rows);
-            let near =
-                row.saturating_sub(LOOKED_THROUGH / 2 * rows)..a.rows().min(row + LOOKED_THROUGH / 2 * rows);
-            for row in near.filter(|&row| view.range(row).len() == length).take(rows) {
-                columns.extend(thinned.of(&view.columns()[view.range(row)], 0));
-            }
-        })
+        mean_reuse(
+            a,
+            rows,
+            |row| row,
+            |row, columns| {
+                let length = view.range(row).len();
+                let thinned = Thinned::to(NONZEROS * rows / WINDOW, length * rows);
+                let near = row.saturating_sub(LOOKED_THROUGH / 2 * rows)
+                    ..a.rows().min(row + LOOKED_THROUGH / 2 * rows);
+                for row in near.filter(|&row| view.range(row).len() == length).take(rows) {
+                    columns.extend(thinned.of(&view.columns()[view.range(row)], 0));
+                }
+            },
+        )
     }
 
-    /// Of windows of `rows` rows; `fill` lists columns of the one that a row is in.
-    fn mean_reuse<S: Scalar>(a: &Csr<S>, rows: usize, fill: impl Fn(usize, &mut Vec<u32>)) -> f64 {
+    /// Of windows of `rows` rows: which one a row is in says `window_of`, its columns lists `fill`. A long row is met many times, one after
+    /// the other, and its window looked at once.
+    fn mean_reuse<S: Scalar>(
+        a: &Csr<S>,
+        rows: usize,
+        window_of: impl Fn(usize) -> usize,
+        fill: impl Fn(usize, &mut Vec<u32>),
+    ) -> f64 {
         let (ends, nonzeros) = (&a.view().offsets()[1..], a.nnz());
         // As many rows in all, whatever the size of a window.
         let windows = (WINDOWS * WINDOW / rows).max(LEAST_WINDOWS).min(nonzeros);
         let (mut columns, mut looked_at, mut distinct) = (Vec::new(), 0.0, 0.0);
+        let (mut last, mut share) = (None, None);
         for window in 0..windows {
             let nonzero = nonzeros / windows * window + nonzeros % windows * window / windows;
-            columns.clear();
-            fill(ends.partition_point(|&end| end <= nonzero), &mut columns);
-            let count = columns.len();
-            if count > 0 {
-                columns.sort_unstable();
-                columns.dedup();
+            let here = window_of(ends.partition_point(|&end| end <= nonzero));
+            if last != Some(here) {
+                last = Some(here);
+                columns.clear();
+                fill(here, &mut columns);
+                share = share_of_distinct(&mut columns);
+            }
+            if let Some(share) = share {
                 looked_at += 1.0;
-                distinct += columns.len() as f64 / count as f64;
+                distinct += share;
             }
         }
         if distinct > 0.0 { looked_at / distinct } else { 0.0 }
+    }
+
+    /// Of these columns; `None` where there are none.
+    fn share_of_distinct(columns: &mut Vec<u32>) -> Option<f64> {
+        let count = columns.len();
+        columns.sort_unstable();
+        columns.dedup();
+        (count > 0).then(|| columns.len() as f64 / count as f64)
     }
 
     /// Of many columns some, the same ones in every row, so that what rows share stays what it is.
