@@ -43,7 +43,8 @@ pub(crate) fn flagged<S: Scalar>(
     Ok(entries)
 }
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod tests {
     use super::*;
     use crate::matrix::{Coo, Duplicates};

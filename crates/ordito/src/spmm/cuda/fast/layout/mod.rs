@@ -13,5 +13,6 @@ pub(crate) mod sliced;
 pub(crate) mod teams;
 pub(crate) mod windowed;
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod testing;

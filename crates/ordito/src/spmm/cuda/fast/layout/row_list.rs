@@ -116,7 +116,8 @@ impl RowList {
     }
 }
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod tests {
     use super::*;
     use crate::matrix::Random;

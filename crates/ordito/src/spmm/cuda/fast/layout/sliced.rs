@@ -85,7 +85,8 @@ impl<S: Scalar> Sliced<S> {
 /// Threads for a slice.
 const WARP: u64 = 32;
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod tests {
     use super::*;
     use crate::cpu::CpuInfo;

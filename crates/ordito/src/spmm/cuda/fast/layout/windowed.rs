@@ -221,7 +221,8 @@ fn lanes(count: usize) -> u64 {
     (count * ROWS) as u64
 }
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod tests {
     use super::*;
     use crate::matrix::{Coo, Duplicates};
