@@ -174,7 +174,7 @@ mod tests {
         let Some(device) = emulated() else { return };
         for count in [0, 1, 31, 1024, 8192, 20_000] {
             let counts: Vec<u64> =
-                (0..count + 1).map(|at| if at < count { at % 7 << 33 } else { 9 }).collect();
+                (0..count + 1).map(|at| if at < count { (at % 7) << 33 } else { 9 }).collect();
             let sums = device.upload("counts", &counts).unwrap();
             // SAFETY: as the kernel declares them; there is a place for the sum of all.
             unsafe {
