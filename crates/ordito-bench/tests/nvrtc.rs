@@ -57,14 +57,21 @@ fn is_full() -> bool {
     std::env::var("ORDITO_NVRTC_FULL").as_deref() == Ok("1")
 }
 
+/// Counted up where a compiler's words are judged in another way: what was found without a fault before is looked at again.
+const JUDGED: u32 = 1;
+
 /// What a kernel takes. The same text and options give the same code: what was found without a fault is kept beside the build, by all
 /// that it depends on, and not compiled again. ORDITO_NVRTC_FULL=1 compiles all.
 fn check(kernel: &KernelSource, architecture: Architecture) -> Result<Resources, Refusal> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvrtc");
-    let file = folder.join(format!("{}-{}", nvrtc::fingerprint(kernel, architecture)?, kernel.entry));
-    if let Some(kept) = std::fs::read_to_string(&file).ok().filter(|_| !is_full()) {
-        let (registers, shared) = kept.split_once(' ').unwrap();
-        let (registers, shared_bytes) = (registers.parse().unwrap(), shared.parse().unwrap());
+    let fingerprint = nvrtc::fingerprint(kernel, architecture)?;
+    let file = folder.join(format!("{JUDGED}-{fingerprint}-{}", kernel.entry));
+    // What cannot be read is compiled again.
+    let kept = std::fs::read_to_string(&file).ok().filter(|_| !is_full()).and_then(|kept| {
+        let (registers, shared) = kept.split_once(' ')?;
+        Some((registers.parse().ok()?, shared.parse().ok()?))
+    });
+    if let Some((registers, shared_bytes)) = kept {
         return Ok(Resources { registers, shared_bytes, ..Resources::default() });
     }
     let found = nvrtc::check(kernel, architecture)?;

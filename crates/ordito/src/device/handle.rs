@@ -47,6 +47,16 @@ impl Device {
         }
     }
 
+    /// Does it run on this CPU, with its memory?
+    pub(crate) fn is_emulated(&self) -> bool {
+        match self {
+            #[cfg(feature = "cuda")]
+            Device::Cuda(_) => false,
+            #[cfg(feature = "emulator")]
+            Device::Emulator(_) => true,
+        }
+    }
+
     /// What it can do.
     #[doc(hidden)]
     pub fn limits(&self) -> &DeviceLimits {

@@ -8,7 +8,7 @@ use crate::gemm::cuda::dense_cuda_cublas;
 use crate::gemm::cuda::{
     fast::{
         dense_cuda_narrow, dense_cuda_registers::REGISTERS, dense_cuda_tensor_f64::TENSOR_F64,
-        dense_cuda_tensor_rows_f64, dense_cuda_tensor_tf32x3::TENSOR_TF32X3, dense_cuda_wgmma_tf32x3,
+        dense_cuda_tensor_f64_rows, dense_cuda_tensor_tf32x3::TENSOR_TF32X3, dense_cuda_wgmma_tf32x3,
     },
     ladder::dense_cuda_ladder as ladder,
 };
@@ -58,7 +58,7 @@ fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
         &TENSOR_F64[4],
         &TENSOR_F64[5],
         &TENSOR_F64[6],
-        &dense_cuda_tensor_rows_f64::DenseCudaTensorRowsF64,
+        &dense_cuda_tensor_f64_rows::DenseCudaTensorRowsF64,
         &TENSOR_TF32X3[0],
         &TENSOR_TF32X3[1],
         &TENSOR_TF32X3[2],

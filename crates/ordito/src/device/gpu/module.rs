@@ -88,8 +88,8 @@ impl Gpu {
             None => {
                 // Not under the lock: other kernels may be compiled meanwhile, and this one twice at worst.
                 let function = Arc::new(Loaded::new(self, source, self.module(source)?)?);
-                loaded().insert(source.clone(), function.clone());
-                function
+                // Whoever came first stays: a function that is launched and dropped lives on here until it has run.
+                loaded().entry(source.clone()).or_insert(function).clone()
             }
         };
         Ok(GpuFunction { function, stream: self.stream().clone() })

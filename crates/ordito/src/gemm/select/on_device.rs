@@ -4,7 +4,7 @@ use crate::Scalar;
 use crate::device::DeviceLimits;
 use crate::gemm::cuda::fast::dense_cuda_narrow;
 use crate::gemm::cuda::fast::dense_cuda_registers::REGISTERS;
-use crate::gemm::cuda::fast::dense_cuda_tensor_rows_f64;
+use crate::gemm::cuda::fast::dense_cuda_tensor_f64_rows;
 use crate::gemm::cuda::fast::dense_cuda_tensor_tf32x3::TENSOR_TF32X3;
 use crate::gemm::cuda::fast::dense_cuda_wgmma_tf32x3;
 use crate::gemm::cuda::fast::tiled::Tiled;
@@ -67,11 +67,11 @@ fn narrow<S: Scalar>(limits: &DeviceLimits, Shape { m, k, n }: Shape) -> Option<
     } else {
         n <= FEW_COLS_WITHOUT_TENSOR_CORES && k <= TERMS_WITHOUT_TENSOR_CORES
     };
-    let tensor_cores = S::NAME == f64::NAME && n <= dense_cuda_tensor_rows_f64::TILE_COLS;
+    let tensor_cores = S::NAME == f64::NAME && n <= dense_cuda_tensor_f64_rows::TILE_COLS;
     if lanes {
         Some(&dense_cuda_narrow::DESCRIPTION)
     } else {
-        tensor_cores.then_some(&dense_cuda_tensor_rows_f64::DESCRIPTION)
+        tensor_cores.then_some(&dense_cuda_tensor_f64_rows::DESCRIPTION)
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
         for (m, k, n) in [(100_000, 100, 16), (64, 1_000_000, 4), (4096, 64, 4096)] {
             assert_eq!(chosen::<f32>(m, k, n), None);
         }
-        let tensor_cores = Some(dense_cuda_tensor_rows_f64::DESCRIPTION.name);
+        let tensor_cores = Some(dense_cuda_tensor_f64_rows::DESCRIPTION.name);
         for (m, k, n) in [(10_000, 1000, 10), (100_000, 100, 12), (1000, 1000, 1), (20_000, 3000, 4)] {
             assert_eq!(chosen::<f64>(m, k, n), tensor_cores);
         }

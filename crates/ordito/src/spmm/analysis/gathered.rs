@@ -21,12 +21,9 @@ const SAMPLED_GROUPS: usize = 16;
 /// All rows, group after group, where that gains; `None`: as they are.
 pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
     if !leads_to_rows(a) {
-        return None;
+        return None; // and spare what follows
     }
-    let of_neighbours = reuse_within(a, WINDOW, 0);
-    if foreseen(a, of_neighbours) == of_neighbours {
-        return None;
-    }
+    gain_foreseen(a, reuse_within(a, WINDOW, 0))?;
     let chunks: Vec<Vec<u32>> = parallel::map_index(a.rows().div_ceil(CHUNK), |chunk| {
         Gathering::new(a.view(), chunk_of(a, chunk)).all()
     });
@@ -37,8 +34,13 @@ pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
 
 /// About how many nonzeros every column of a window would have, in the better of the two orders.
 pub(crate) fn foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> f64 {
+    gain_foreseen(a, of_neighbours).unwrap_or(of_neighbours)
+}
+
+/// About how many they would be of gathered rows, where that is worth it.
+fn gain_foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> Option<f64> {
     if !leads_to_rows(a) {
-        return of_neighbours;
+        return None;
     }
     let chunks = a.rows().div_ceil(CHUNK);
     let mut rows: Vec<u32> = Vec::new();
@@ -57,7 +59,7 @@ pub(crate) fn foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> f64 {
         }
     }
     let there = reuse_of(a, (0..rows.len()).step_by(WINDOW), |place| rows[place] as usize);
-    if there > WORTH * of_neighbours { there } else { of_neighbours }
+    (there > WORTH * of_neighbours).then_some(there)
 }
 
 /// Columns stand for rows, and no row leads to most of the others.

@@ -5,7 +5,7 @@ pub(crate) mod cut_tiles;
 pub(crate) mod dense_cuda_narrow;
 pub(crate) mod dense_cuda_registers;
 pub(crate) mod dense_cuda_tensor_f64;
-pub(crate) mod dense_cuda_tensor_rows_f64;
+pub(crate) mod dense_cuda_tensor_f64_rows;
 pub(crate) mod dense_cuda_tensor_tf32x3;
 pub(crate) mod dense_cuda_wgmma_tf32x3;
 pub(crate) mod tiled;

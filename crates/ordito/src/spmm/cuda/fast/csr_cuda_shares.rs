@@ -71,7 +71,8 @@ struct Blocked {
 }
 
 impl Blocked {
-    /// Blocks of `size` entries, a power of two: rows are dealt out one after the other, and dividing would take most of the time. A row that would only just not fit begins a new one; others are cut.
+    /// Blocks of `size` entries. A row that would only just not fit begins a new one; others are cut. Rows are dealt out one after the
+    /// other, and dividing would take most of the time: `size` is a power of two.
     fn new<S: Scalar>(a: &Csr<S>, size: usize) -> Result<Self, Refusal> {
         let (shift, mask) = (size.ilog2(), size - 1);
         let mut starts = Vec::with_capacity(a.rows() + 1);

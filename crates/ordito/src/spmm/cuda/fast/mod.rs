@@ -92,8 +92,9 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
     }
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let device = machine.device()?;
-        // The host holds A in the kernel's layout until the device does.
-        let entries = (subject.a.nnz() as u64).checked_add(subject.a.rows() as u64);
+        // The host holds what it knows of rows; where the device is emulated, A in the kernel's layout too.
+        let nonzeros = if device.is_emulated() { subject.a.nnz() as u64 } else { 0 };
+        let entries = nonzeros.checked_add(subject.a.rows() as u64);
         let bytes = entries.and_then(|entries| entries.checked_mul(8 + size_of::<S>() as u64));
         machine.check_memory("A in the layout of the kernel", bytes)?;
         let layout = Spent::in_pool(machine.pool(), || self.fast.layout(machine, &device, subject))?;

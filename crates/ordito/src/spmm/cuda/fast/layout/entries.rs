@@ -23,10 +23,10 @@ impl<S: Scalar> Entries<S> {
         Ok(Entries { columns, values })
     }
 
-    /// Room for so many.
-    pub(crate) fn allocate(device: &Device, count: usize) -> Result<Self, Refusal> {
-        let columns = device.allocate("columns of A", count)?;
-        let values = device.allocate("values of A", count)?;
+    /// Room for so many, of what A is rearranged into.
+    pub(crate) fn allocate(device: &Device, of: &str, count: usize) -> Result<Self, Refusal> {
+        let columns = device.allocate(format!("columns of {of}"), count)?;
+        let values = device.allocate(format!("values of {of}"), count)?;
         Ok(Entries { columns, values })
     }
 
@@ -38,7 +38,8 @@ impl<S: Scalar> Entries<S> {
 
 /// Threads of a block of the kernels that move entries.
 const THREADS: u32 = 256;
-/// Entries of a row that a group of lanes moves before another group goes on: as many launches side by side as the longest row needs.
+/// Entries of a row that a group of lanes moves before another one goes on: the grid has as many rows as the longest needs, up to a
+/// bound, so that one long row costs little where all others are short. Neither number was tuned.
 const STRETCH: usize = 4096;
 const MOST_STRETCHES: usize = 1024;
 
@@ -65,7 +66,8 @@ pub(crate) unsafe fn moved(
     unsafe { run(device, mover, [threads.div_ceil(THREADS.into()), stretches], THREADS, arguments) }
 }
 
-/// Starts a kernel that makes a layout, compiled or from the cache. Only enqueues.
+/// Starts a kernel that makes a layout, compiled or from the cache. Only enqueues: what it reads may be dropped at once, since memory of
+/// a device is given back in the order of its stream.
 ///
 /// # Safety
 /// The arguments are those that the kernel declares, and it stays inside of what they point to.

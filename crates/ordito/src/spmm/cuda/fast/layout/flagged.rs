@@ -33,7 +33,7 @@ pub(crate) fn flagged<S: Scalar>(
     let given = Entries::upload(device, a)?;
     let row_starts = device.upload("row starts of A", a.view().offsets())?;
     let longest = places.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
-    let entries = Entries::allocate(device, places.last().copied().unwrap_or(0))?;
+    let entries = Entries::allocate(device, "shares", places.last().copied().unwrap_or(0))?;
     let places = device.upload("places of rows", places)?;
     let mut arguments =
         vec![Argument::of(a.rows() as u64), Argument::from(&row_starts), Argument::from(&places)];

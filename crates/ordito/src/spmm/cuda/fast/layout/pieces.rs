@@ -1,4 +1,4 @@
-//! Work dealt out in pieces: rows, and parts of long rows. Data, made on the host.
+//! Work dealt out in pieces: rows, which are listed on the device, and parts of long rows, which are cut here.
 
 use crate::refusal::Refusal;
 use crate::spmm::cuda::fast::layout::parts::PartsOfRow;

@@ -123,8 +123,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     find_falling(u64 row_count, const u64* __restrict__ row_starts, const u32* __restrict__ columns, u32* falls) {
     const u64 row = thread_of_grid() / ROWS;
     if (row >= row_count) return;
-    const u64 end = row_starts[row + 1];
+    const u64 first = row_starts[row], count = row_starts[row + 1] - first;
     bool found = false;
-    for (u64 at = row_starts[row] + 1 + threadIdx.x % ROWS; at < end; at += ROWS) found |= columns[at] < columns[at - 1];
+    for (u64 stretch = u64(blockIdx.y) * STRETCH; stretch < count; stretch += u64(gridDim.y) * STRETCH) {
+        const u64 end = stretch + STRETCH < count ? stretch + STRETCH : count;
+        for (u64 j = stretch + threadIdx.x % ROWS; j < end; j += ROWS)
+            found |= j > 0 && columns[first + j] < columns[first + j - 1];
+    }
     if (found) atomicOr(falls, 1u);
 }

@@ -33,7 +33,7 @@ pub(crate) fn sources<S: Scalar>() -> [KernelSource; 3] {
         .map(|entry| mover::<S>(entry, "window_entries.cu", include_str!("window_entries.cu")))
 }
 
-/// Nonzeros of a window that a group of lanes walks over; of more of them several groups have a section each.
+/// Nonzeros of a window that a group of lanes walks over, about a millisecond's work; of more of them several groups have a section each.
 const SECTION: usize = 2048;
 
 /// Values of a section: an entry counts those of a section and of a piece, which has far fewer, in 24 bits.
@@ -159,8 +159,15 @@ impl<S: Scalar> Windowed<S> {
         let rows = device.upload("rows of windows", &order)?;
 
         let length = |&row: &u32| a.view().range(row as usize).len();
-        let nonzeros_of = order.chunks(ROWS).map(|rows| rows.iter().map(length).sum());
-        let mut sections = sections(nonzeros_of);
+        let nonzeros_of: Vec<usize> = order.chunks(ROWS).map(|rows| rows.iter().map(length).sum()).collect();
+        let most = nonzeros_of.iter().copied().max().unwrap_or(0);
+        if u32::try_from(most).is_err() {
+            return Err(Refusal::Unsupported(format!(
+                "8 rows have {most} nonzeros; the kernel counts to {}",
+                u32::MAX
+            )));
+        }
+        let mut sections = sections(nonzeros_of.into_iter());
         if sections.iter().any(|section| section[2] > 1) {
             let mut falls = device.upload("does a row fall?", &[0_u32])?;
             let arguments = [
@@ -170,10 +177,16 @@ impl<S: Scalar> Windowed<S> {
                 Argument::from(&mut falls),
             ];
             // SAFETY: as the kernel declares them.
-            unsafe { moved(device, &find, (lanes(a.rows()), 0), &arguments) }?;
+            unsafe { moved(device, &find, (lanes(a.rows()), a.longest_row()), &arguments) }?;
             let mut found = [0];
             falls.read(&mut found).map_err(refused)?;
             if found != [0] {
+                if most > MOST_VALUES as usize {
+                    let why = format!(
+                        "8 rows have {most} nonzeros; of rows whose columns do not rise the kernel counts {MOST_VALUES}"
+                    );
+                    return Err(Refusal::Unsupported(why));
+                }
                 sections.retain(|section| section[1] == 0);
                 sections.iter_mut().for_each(|section| section[2] = 1);
             }

@@ -56,7 +56,7 @@ impl Sizes {
     }
 
     fn source(self) -> KernelSource {
-        KernelSource::new("tensor_rows_f64", "dense_cuda_tensor_rows_f64.cu", DESCRIPTION.source)
+        KernelSource::new("tensor_f64_rows", "dense_cuda_tensor_f64_rows.cu", DESCRIPTION.source)
             .include(PTX.0, PTX.1)
             .define("THREADS", THREADS)
             .define("ALONG", self.along)
@@ -76,7 +76,7 @@ pub(crate) const DESCRIPTION: Description = Description::new(
     "dense-cuda-tensor-f64-rows",
     "f64 tensor cores for few columns, 16 at a time: warps walk along rows of A",
     Place::Cuda,
-    source_file!("gemm/cuda/fast/dense_cuda_tensor_rows_f64.cu"),
+    source_file!("gemm/cuda/fast/dense_cuda_tensor_f64_rows.cu"),
 );
 
 pub(crate) struct DenseCudaTensorRowsF64;
@@ -152,7 +152,7 @@ impl<S: Scalar> Variant<Gemm<S>> for DenseCudaTensorRowsF64 {
         if S::NAME != f64::NAME {
             return Vec::new();
         }
-        let sizes = [(1, 1), (1, 2), (2, 2), (4, 2), (8, 1), (8, 2)];
+        let sizes = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2), (8, 1), (8, 2)];
         let sources = sizes.map(|(along, groups)| Sizes { along, groups }.source());
         sources.into_iter().chain([PaddedRows::<S>::source()]).collect()
     }

@@ -69,7 +69,7 @@ struct Sums {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
-    tensor_rows_f64(u32 n, u32 m, u32 p, const double* a, u64 a_distance, const double* b, u64 b_distance, double* c, u64 c_distance,
+    tensor_f64_rows(u32 n, u32 m, u32 p, const double* a, u64 a_distance, const double* b, u64 b_distance, double* c, u64 c_distance,
                     double alpha, double beta) {
     const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, g = lane / 4, t = lane % 4, along = warp % ALONG;
     const u32 first_row = blockIdx.x * BLOCK_ROWS + warp / ALONG * WARP_ROWS, col = blockIdx.y * 16 + 2 * g;
