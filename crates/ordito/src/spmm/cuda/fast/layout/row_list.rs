@@ -3,9 +3,10 @@
 use crate::cpu::parallel;
 use crate::device::{Argument, Buffer, Device, KernelSource};
 use crate::refusal::Refusal;
+use crate::spmm::cuda::fast::layout::by_class::descending;
 use crate::spmm::cuda::fast::layout::entries::{refused, run};
 use crate::spmm::cuda::fast::layout::parts::PartsOfRow;
-use crate::spmm::cuda::fast::layout::pieces::{LENGTH_CLASSES, Piece, Pieces, check_rows};
+use crate::spmm::cuda::fast::layout::pieces::{LENGTH_CLASSES, Piece, Pieces, check_rows, length_class};
 
 /// Threads of a block: one for each row, or for some counts.
 pub(crate) const THREADS: u32 = 1024;
@@ -74,6 +75,8 @@ impl RowList {
         for &row in &long {
             pieces.cut(row, starts[row], starts[row + 1], most);
         }
+        // Those of about the same length side by side, as rows are.
+        pieces.list = descending(&pieces.list, |part| length_class(part[2]));
         let places = rows - long.len() + pieces.parts;
         let mut list = device.allocate("rows in the order of their lengths", places)?;
         list.write_from(0, &pieces.list).map_err(refused)?;
@@ -121,7 +124,7 @@ impl RowList {
 mod tests {
     use super::*;
     use crate::matrix::Random;
-    use crate::spmm::cuda::fast::layout::pieces::{PART, length_class, piece};
+    use crate::spmm::cuda::fast::layout::pieces::{PART, piece};
     use crate::spmm::cuda::fast::layout::testing::{emulated, read};
 
     fn starts(lengths: &[usize]) -> Vec<usize> {
@@ -149,7 +152,9 @@ mod tests {
                         rows.push(piece(starts[row], starts[row + 1], row as u32));
                     }
                 }
-                rows.sort_by_key(|row| std::cmp::Reverse(length_class(row[2])));
+                let by_length = |piece: &Piece| std::cmp::Reverse(length_class(piece[2]));
+                parts.list.sort_by_key(by_length);
+                rows.sort_by_key(by_length);
                 assert!(parts.list.iter().all(|part| part[3] & PART != 0));
                 assert_eq!((&found.cut, found.parts), (&parts.cut, parts.parts));
                 parts.list.extend(rows);
