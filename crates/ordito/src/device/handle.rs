@@ -49,7 +49,7 @@ impl Device {
 
     /// Does it run on this CPU, with its memory?
     pub(crate) fn is_emulated(&self) -> bool {
-        match self {
+        match *self {
             #[cfg(feature = "cuda")]
             Device::Cuda(_) => false,
             #[cfg(feature = "emulator")]
