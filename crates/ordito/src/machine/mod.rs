@@ -8,6 +8,8 @@ mod vectorized;
 
 pub use interrupt::{Interrupt, Interrupted};
 pub(crate) use vectorized::Vectorized;
+#[cfg(feature = "solve")]
+pub(crate) use vectorized::vectorized;
 
 use crate::Scalar;
 use crate::cpu::{CpuInfo, PerProcess, Pool, Team};

@@ -18,19 +18,33 @@ pub(crate) trait Vectorized<S: Scalar> {
 impl Machine {
     /// Runs the kernel with the instructions of this machine's level.
     pub(crate) fn vectorized<S: Scalar>(&self, kernel: impl Vectorized<S>) {
-        match self.cpu().simd {
-            // SAFETY: a machine's level never exceeds `SimdLevel::supported`, which asks the CPU for each of these sets.
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => unsafe { with::<S, S::Avx512>(kernel) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { with::<S, S::Avx2>(kernel) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "aarch64")]
-            SimdLevel::Neon => unsafe { with::<S, S::Neon>(kernel) },
-            // SAFETY: every CPU has the portable ones.
-            _ => unsafe { with::<S, Portable>(kernel) },
-        }
+        // SAFETY: a machine's level never exceeds what is supported.
+        unsafe { at_level(self.cpu().simd, kernel) }
+    }
+}
+
+/// Runs the kernel with the instructions that this process uses.
+#[cfg(feature = "solve")]
+pub(crate) fn vectorized<S: Scalar>(kernel: impl Vectorized<S>) {
+    // SAFETY: the level in use never exceeds what is supported.
+    unsafe { at_level(SimdLevel::in_use(), kernel) }
+}
+
+/// # Safety
+/// The level does not exceed `SimdLevel::supported`, which asks the CPU for each set.
+unsafe fn at_level<S: Scalar>(level: SimdLevel, kernel: impl Vectorized<S>) {
+    match level {
+        // SAFETY: the caller's promise.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { with::<S, S::Avx512>(kernel) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { with::<S, S::Avx2>(kernel) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        SimdLevel::Neon => unsafe { with::<S, S::Neon>(kernel) },
+        // SAFETY: every CPU has the portable ones.
+        _ => unsafe { with::<S, Portable>(kernel) },
     }
 }
 

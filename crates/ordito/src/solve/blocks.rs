@@ -6,7 +6,7 @@ use crate::matrix::{DenseView, DenseViewMut};
 use crate::refusal::Refusal;
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
-use nalgebra::DMatrix;
+use crate::solve::small::Small;
 
 /// A block that was made by [`Blocks::add`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +55,9 @@ pub(crate) trait Blocks<S: Scalar> {
     /// To the host.
     fn read(&mut self, from: Columns, into: DenseViewMut<'_, S>) -> Result<(), SolveError>;
     /// [L …]ᵀ[R …], exactly symmetric where both lists are the same.
-    fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<DMatrix<f64>, SolveError>;
+    fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<Small, SolveError>;
     /// [Y …] = [X …]·C in one pass. Rows are read before they are written: a Y may be, or overlap, an X.
-    fn combine(&mut self, from: &[Columns], c: &DMatrix<f64>, into: &[Columns]) -> Result<(), SolveError>;
+    fn combine(&mut self, from: &[Columns], c: &Small, into: &[Columns]) -> Result<(), SolveError>;
     /// Every row times its number, in place; `factors` has one column.
     fn scale_rows(&mut self, factors: Columns, x: Columns) -> Result<(), SolveError>;
     /// Y = A·X, or Aᵀ·X; both begin with the first column of their block.

@@ -4,9 +4,8 @@ use crate::Scalar;
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
 use crate::solve::shared::Rows;
-use crate::solve::small::{norms, symmetric_eigen};
+use crate::solve::small::{Small, norms, symmetric_eigen};
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// Steps of Lanczos' method: their largest Ritz value and the last residual together are beyond the spectrum.
 const BOUND_STEPS: usize = 12;
@@ -26,13 +25,13 @@ impl<S: Scalar> Workspace<S> {
         let (mut v, mut before, mut w) = (of("v")?, of("v before")?, of("A·v")?);
         self.randomize(v, n, seed.wrapping_add(0x5eed))?;
         let length = norms(&self.gram(&[v], &[v])?)[0];
-        self.combine(&[v], &DMatrix::from_element(1, 1, 1.0 / length), &[v])?;
+        self.combine(&[v], &Small::filled(1, 1, 1.0 / length), &[v])?;
         let (mut diagonal, mut beside): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         for step in 0..BOUND_STEPS.min(n.total) {
             let left = beside.last().copied().unwrap_or(0.0);
             self.apply(a, v, w)?;
             let inner = self.gram(&[v], &[w])?[(0, 0)];
-            self.combine(&[w, v, before], &DMatrix::from_column_slice(3, 1, &[1.0, -inner, -left]), &[w])?;
+            self.combine(&[w, v, before], &Small::from_rows(3, 1, &[1.0, -inner, -left]), &[w])?;
             let length = norms(&self.gram(&[w], &[w])?)[0];
             if !(inner.is_finite() && length.is_finite()) {
                 return Err(SolveError::NotFinite("A·v"));
@@ -42,11 +41,11 @@ impl<S: Scalar> Workspace<S> {
             if step + 1 == n.total || length <= 4.0 * S::EPSILON * inner.abs() || length == 0.0 {
                 break;
             }
-            self.combine(&[w], &DMatrix::from_element(1, 1, 1.0 / length), &[w])?;
+            self.combine(&[w], &Small::filled(1, 1, 1.0 / length), &[w])?;
             (before, v, w) = (v, w, before);
         }
         let m = diagonal.len();
-        let t = DMatrix::from_fn(m, m, |i, j| match i.abs_diff(j) {
+        let t = Small::from_fn(m, m, |i, j| match i.abs_diff(j) {
             0 => diagonal[i],
             1 => beside[i.min(j)],
             _ => 0.0,

@@ -14,11 +14,10 @@ use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
 use crate::solve::shared::Rows;
-use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::small::{Small, check_scale, columns, norms, stacked, symmetric_eigen};
 use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// Degrees that are taken without being asked for. Below, the rest of an iteration costs more than the filter; above, what is known of
 /// the spectrum is too old.
@@ -208,10 +207,10 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let turn = columns(&eigen.vectors, &order);
         self.work.combine(&[x], &turn, &[x])?;
         self.work.combine(&[ax], &turn, &[ax])?;
-        let c = stacked(&[&DMatrix::identity(self.active, self.active), &-diagonal(&self.values)]);
+        let c = stacked(&[&Small::identity(self.active, self.active), &-Small::diagonal(&self.values)]);
         self.work.combine(&[ax, x], &c, &[y])?;
         let gram = self.work.gram(&[y], &[y])?;
-        if gram.iter().any(|number| !number.is_finite()) {
+        if !gram.is_finite() {
             return Err(SolveError::NotFinite("A·X"));
         }
         Ok(norms(&gram))
@@ -240,8 +239,8 @@ impl<'a, S: Scalar> Solver<'a, S> {
     fn combine_alike(&mut self, from: &[Block], factors: &[f64], into: Block) -> Result<(), SolveError> {
         for first in (0..self.active).step_by(COMBINED) {
             let count = COMBINED.min(self.active - first);
-            let unit = DMatrix::<f64>::identity(count, count);
-            let parts: Vec<DMatrix<f64>> = factors.iter().map(|factor| &unit * *factor).collect();
+            let unit = Small::identity(count, count);
+            let parts: Vec<Small> = factors.iter().map(|factor| &unit * *factor).collect();
             let from: Vec<Columns> = from.iter().map(|block| block.range(first, count)).collect();
             let c = stacked(&parts.iter().collect::<Vec<_>>());
             self.work.combine(&from, &c, &[into.range(first, count)])?;
@@ -270,7 +269,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
     fn unlock(&mut self) -> Result<(), SolveError> {
         let (x, locked) = (self.x.first(self.active), self.locked.first(self.locked_values.len()));
         let all = self.x.all();
-        self.work.combine(&[locked, x], &DMatrix::identity(self.k, self.k), &[all])?;
+        self.work.combine(&[locked, x], &Small::identity(self.k, self.k), &[all])?;
         self.active = self.k;
         self.locked_values.clear();
         self.locked_residuals.clear();

@@ -8,9 +8,9 @@ use crate::op::copy_rows::CopyRows;
 use crate::solve::blocks::{Block, Blocks, Columns, overlap};
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
+use crate::solve::small::Small;
 use crate::tall_skinny::gram::Kind;
 use crate::tall_skinny::{DevicePart, TallSkinnyOnDevice};
-use nalgebra::DMatrix;
 
 pub(crate) struct DeviceBlocks<S: Scalar> {
     device: Device,
@@ -94,16 +94,16 @@ impl<S: Scalar> Blocks<S> for DeviceBlocks<S> {
         self.copy_out(from).map(Some)
     }
 
-    fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<DMatrix<f64>, SolveError> {
+    fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<Small, SolveError> {
         let rows = self.rows(&[left, right].concat());
         let kind = if left == right { Kind::Symmetric } else { Kind::General };
         let (left, right) = (self.parts(left), self.parts(right));
         // SAFETY: blocks of this device and stream, with so many rows.
         let g = unsafe { self.kernels.gram(rows, &left, &right, kind) }?;
-        Ok(DMatrix::from_row_slice(g.rows(), g.cols(), g.data()))
+        Ok(Small::from_rows(g.rows(), g.cols(), g.data()))
     }
 
-    fn combine(&mut self, from: &[Columns], c: &DMatrix<f64>, into: &[Columns]) -> Result<(), SolveError> {
+    fn combine(&mut self, from: &[Columns], c: &Small, into: &[Columns]) -> Result<(), SolveError> {
         let rows = self.rows(&[from, into].concat());
         assert!(!overlap(into), "combinations overlap each other");
         let c_rows: Vec<f64> = c.transpose().iter().copied().collect();

@@ -6,10 +6,10 @@ use crate::matrix::{Dense, DenseView, DenseViewMut};
 use crate::solve::blocks::{Block, Blocks, Columns, overlap};
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
+use crate::solve::small::Small;
 use crate::tall_skinny::combine::combine_parts;
 use crate::tall_skinny::gram::{Kind, gram_of_parts};
 use crate::tall_skinny::{Part, Sums};
-use nalgebra::DMatrix;
 use std::sync::Arc;
 
 pub(crate) struct HostBlocks<S> {
@@ -67,7 +67,7 @@ impl<S: Scalar> Blocks<S> for HostBlocks<S> {
         Ok(())
     }
 
-    fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<DMatrix<f64>, SolveError> {
+    fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<Small, SolveError> {
         let rows = self.rows(&[left, right].concat());
         let kind = if left == right { Kind::Symmetric } else { Kind::General };
         let (left, right) = (self.parts(left), self.parts(right));
@@ -76,10 +76,10 @@ impl<S: Scalar> Blocks<S> for HostBlocks<S> {
         // SAFETY: blocks of ours with so many rows; nothing is written.
         unsafe { gram_of_parts(&self.machine, rows, &left, &right, kind, Sums::F64, &mut g) };
         self.machine.interrupt().check()?;
-        Ok(DMatrix::from_row_slice(tall, wide, &g))
+        Ok(Small::from_rows(tall, wide, &g))
     }
 
-    fn combine(&mut self, from: &[Columns], c: &DMatrix<f64>, into: &[Columns]) -> Result<(), SolveError> {
+    fn combine(&mut self, from: &[Columns], c: &Small, into: &[Columns]) -> Result<(), SolveError> {
         let rows = self.rows(&[from, into].concat());
         assert!(!overlap(into), "combinations overlap each other");
         let c_rows: Vec<f64> = c.transpose().iter().copied().collect();

@@ -9,10 +9,9 @@ use crate::solve::directions::orthonormal_directions;
 use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
 use crate::solve::shared::Rows;
-use crate::solve::small::{check_scale, columns, diagonal, norms, stacked, symmetric_eigen};
+use crate::solve::small::{Small, check_scale, column_norms, columns, dot, norms, stacked, symmetric_eigen};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// A part of a column's squared length: if less is left beside the basis, what is left is made orthogonal once more. (Of Daniel, Gragg, Kaufman and
 /// Stewart. With less than that once would do for one block, but each would pass on five times the error of the last.)
@@ -37,7 +36,7 @@ pub(crate) fn residuals_of<S: Scalar>(
     images: Block,
 ) -> Result<Vec<f64>, SolveError> {
     product(work, x.all(), images.all())?;
-    let c = stacked(&[&-diagonal(values), &DMatrix::identity(values.len(), values.len())]);
+    let c = stacked(&[&-Small::diagonal(values), &Small::identity(values.len(), values.len())]);
     work.combine(&[x.all(), images.all()], &c, &[images.all()])?;
     Ok(norms(&work.gram(&[images.all()], &[images.all()])?))
 }
@@ -88,7 +87,7 @@ impl Sizes {
 /// Ritz values, best first, and their coefficients.
 pub(crate) struct Ritz {
     pub(crate) values: Vec<f64>,
-    vectors: DMatrix<f64>,
+    vectors: Small,
 }
 
 pub(crate) struct Krylov<S: Scalar> {
@@ -106,9 +105,9 @@ pub(crate) struct Krylov<S: Scalar> {
     /// Has the next block random columns, because the product left the basis by fewer?
     pub(crate) gave_out: bool,
     /// VᵀAV.
-    projected: DMatrix<f64>,
+    projected: Small,
     /// How the last product leaves the basis: (next)ᵀ·A·(basis).
-    coupling: DMatrix<f64>,
+    coupling: Small,
     /// Where products are written.
     image: Block,
 }
@@ -124,7 +123,7 @@ impl<S: Scalar> Krylov<S> {
         let count = sizes.basis.div_ceil(sizes.block) + 1;
         let memory = (0..count).map(|_| work.add("the basis", n, sizes.block)).collect::<Result<_, _>>()?;
         let image = work.add("A·V", n, sizes.block)?;
-        let (projected, coupling) = (DMatrix::zeros(0, 0), DMatrix::zeros(0, 0));
+        let (projected, coupling) = (Small::zeros(0, 0), Small::zeros(0, 0));
         let (basis, next) = (Vec::new(), None);
         let gave_out = false;
         Ok(Krylov { work, n, sizes, which, seed, memory, basis, next, gave_out, projected, coupling, image })
@@ -197,22 +196,22 @@ impl<S: Scalar> Krylov<S> {
         let all: Vec<Columns> = basis.iter().copied().chain([image]).collect();
         let dimension = self.dimension();
         let mut gram = self.work.gram(&all, &[image])?;
-        if gram.iter().any(|x| !x.is_finite()) {
+        if !gram.is_finite() {
             return Err(SolveError::NotFinite("A·V"));
         }
-        let mut overlap = gram.rows(0, dimension).into_owned();
+        let mut overlap = gram.rows_from(0, dimension);
         // One pass measures both what lies in the basis and what is left.
-        let left = |j: usize| gram[(dimension + j, j)] - overlap.column(j).norm_squared();
+        let left = |j: usize| gram[(dimension + j, j)] - dot(overlap.column(j), overlap.column(j));
         if (0..next.count).any(|j| left(j) < MUCH_CANCELS * gram[(dimension + j, j)]) {
-            let unit = DMatrix::identity(next.count, next.count);
+            let unit = Small::identity(next.count, next.count);
             self.work.combine(&all, &stacked(&[&-&overlap, &unit]), &[image])?;
             gram = self.work.gram(&all, &[image])?;
-            overlap += gram.rows(0, dimension);
+            overlap += &gram.rows_from(0, dimension);
         }
         // VᵀAV grows by these columns, and as many rows.
         let (old, new) = (self.projected.nrows(), self.projected.nrows() + next.count);
-        let mut projected = DMatrix::zeros(new, new);
-        projected.view_mut((0, 0), (old, old)).copy_from(&self.projected);
+        let mut projected = Small::zeros(new, new);
+        projected.put((0, 0), &self.projected);
         for j in 0..next.count {
             for i in 0..new {
                 projected[(i, old + j)] = overlap[(i, j)];
@@ -230,7 +229,7 @@ impl<S: Scalar> Krylov<S> {
         // What is left becomes the next block; what is nothing but rounding does not.
         let to = self.free_block()?;
         let least = S::EPSILON * self.projected.amax() * 4.0 * (self.n.total as f64).sqrt().max(8.0);
-        let left = norms(&gram.rows(dimension, next.count).into_owned());
+        let left = norms(&gram.rows_from(dimension, next.count));
         // What a single pass measured still holds its part of the basis: that is far above rounding then.
         let good: Vec<usize> = (0..next.count).filter(|&column| left[column] > least).collect();
         let mut rank = 0;
@@ -259,18 +258,15 @@ impl<S: Scalar> Krylov<S> {
                 rank = 0; // rounding, and nothing else
             }
         }
-        let coupling = if rank > 0 {
-            self.work.gram(&[to.first(rank)], &[image])?
-        } else {
-            DMatrix::zeros(0, next.count)
-        };
+        let coupling =
+            if rank > 0 { self.work.gram(&[to.first(rank)], &[image])? } else { Small::zeros(0, next.count) };
         self.next = self.filled_up(to, rank)?;
         // Random columns are not what the product leaves the basis by.
         let rows = self.next.map_or(0, |next| next.count);
         self.gave_out = rank < rows;
-        self.coupling = DMatrix::zeros(rows, new);
+        self.coupling = Small::zeros(rows, new);
         let rank = rank.min(rows);
-        self.coupling.view_mut((0, old), (rank, next.count)).copy_from(&coupling.rows(0, rank));
+        self.coupling.put((0, old), &coupling.rows_from(0, rank));
         Ok(())
     }
 
@@ -301,7 +297,7 @@ impl<S: Scalar> Krylov<S> {
     pub(crate) fn estimates(&self, ritz: &Ritz) -> Vec<f64> {
         let out = &self.coupling * &ritz.vectors;
         let rounding = S::EPSILON * self.projected.amax();
-        (0..out.ncols()).map(|col| out.column(col).norm().max(rounding)).collect()
+        column_norms(&out).into_iter().map(|norm| norm.max(rounding)).collect()
     }
 
     /// The wanted Ritz vectors, and their residuals by fresh products.
@@ -322,13 +318,13 @@ impl<S: Scalar> Krylov<S> {
     /// Takes away what rounding left of inner products between Ritz vectors, and turns them no more than that.
     fn straighten(&mut self, x: Block) -> Result<(), SolveError> {
         let gram = self.work.gram(&[x.all()], &[x.all()])?;
-        let off = (&gram - DMatrix::<f64>::identity(x.cols, x.cols)).amax();
+        let off = (&gram - Small::identity(x.cols, x.cols)).amax();
         if off <= 4.0 * S::EPSILON || off > 0.1 {
             return Ok(());
         }
         let eigen = self.work.small(|| symmetric_eigen(&gram, "Ritz vectors"))?;
         let roots: Vec<f64> = eigen.values.iter().map(|value| 1.0 / value.sqrt()).collect();
-        let c = &eigen.vectors * diagonal(&roots) * eigen.vectors.transpose();
+        let c = &eigen.vectors * Small::diagonal(&roots) * eigen.vectors.transpose();
         self.work.combine(&[x.all()], &c, &[x.all()])
     }
 
@@ -346,13 +342,13 @@ impl<S: Scalar> Krylov<S> {
         self.keep(ritz, self.sizes.count)?;
         let block = self.free_block()?;
         self.next = self.filled_up(block, 0)?;
-        self.coupling = DMatrix::zeros(self.next.map_or(0, |next| next.count), self.dimension());
+        self.coupling = Small::zeros(self.next.map_or(0, |next| next.count), self.dimension());
         Ok(())
     }
 
     /// The first so many Ritz vectors become the basis.
     fn keep(&mut self, ritz: &Ritz, kept: usize) -> Result<(), SolveError> {
-        let y = ritz.vectors.columns(0, kept).into_owned();
+        let y = ritz.vectors.first_columns(kept);
         // Into the first blocks of the memory; the next one lies in none of them.
         let homes: Vec<Block> = self
             .memory
@@ -370,7 +366,7 @@ impl<S: Scalar> Krylov<S> {
         }
         self.work.combine(&self.basis.clone(), &y, &into)?;
         self.basis = into;
-        self.projected = diagonal(&ritz.values[..kept]);
+        self.projected = Small::diagonal(&ritz.values[..kept]);
         self.coupling = &self.coupling * &y;
         Ok(())
     }

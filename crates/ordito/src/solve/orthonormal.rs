@@ -9,9 +9,8 @@ use crate::Scalar;
 use crate::solve::blocks::Columns;
 use crate::solve::error::SolveError;
 use crate::solve::shared::Rows;
-use crate::solve::small::{columns, norms, stacked, symmetric_eigen};
+use crate::solve::small::{Small, columns, norms, stacked, symmetric_eigen};
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// Eigenvalues of a scaled Gram matrix below so much of the largest are mostly rounding: some digits above f64's.
 const DROWNED: f64 = 1e-12;
@@ -44,7 +43,7 @@ impl<S: Scalar> Workspace<S> {
             let of = |columns: Columns| Columns { count: left.count, ..columns };
             let right = image.map_or(left, of);
             let gram = self.gram(&[left], &[right])?;
-            if gram.iter().any(|x| !x.is_finite()) {
+            if !gram.is_finite() {
                 return Err(SolveError::NotFinite("a block of vectors"));
             }
             let sizes = norms(&gram);
@@ -60,12 +59,12 @@ impl<S: Scalar> Workspace<S> {
                 condition = f64::INFINITY;
             }
             let n = there.len();
-            let scaled = DMatrix::from_fn(n, n, |i, j| {
+            let scaled = Small::from_fn(n, n, |i, j| {
                 0.5 * (gram[(there[i], there[j])] + gram[(there[j], there[i])])
                     / (sizes[there[i]] * sizes[there[j]])
             });
             let is_done = pass > 0 && n == left.count && {
-                let off = &scaled - DMatrix::<f64>::identity(n, n);
+                let off = &scaled - Small::identity(n, n);
                 let unit = sizes.iter().all(|size| (size - 1.0).abs() < 1e-3);
                 unit && off.amax() <= 32.0 * S::EPSILON * (n as f64).sqrt()
             };
@@ -84,7 +83,7 @@ impl<S: Scalar> Workspace<S> {
             }
             let order: Vec<usize> = large.iter().chain(&small).copied().collect();
             let turned = columns(&eigen.vectors, &order);
-            let c = DMatrix::from_fn(left.count, n, |row, col| match there.iter().position(|&i| i == row) {
+            let c = Small::from_fn(left.count, n, |row, col| match there.iter().position(|&i| i == row) {
                 Some(i) => {
                     let size = if col < large.len() { eigen.values[order[col]].sqrt() } else { 1.0 };
                     turned[(i, col)] / (sizes[row] * size)
@@ -112,12 +111,12 @@ impl<S: Scalar> Workspace<S> {
         v: &[Columns],
         image: &[Columns],
         x: Columns,
-    ) -> Result<DMatrix<f64>, SolveError> {
+    ) -> Result<Small, SolveError> {
         if v.iter().all(|part| part.count == 0) {
-            return Ok(DMatrix::zeros(0, x.count));
+            return Ok(Small::zeros(0, x.count));
         }
         let overlap = self.gram(image, &[x])?;
-        let c = stacked(&[&-&overlap, &DMatrix::identity(x.count, x.count)]);
+        let c = stacked(&[&-&overlap, &Small::identity(x.count, x.count)]);
         let from: Vec<Columns> = v.iter().copied().chain([x]).collect();
         self.combine(&from, &c, &[x])?;
         Ok(overlap)
@@ -151,6 +150,6 @@ impl<S: Scalar> Workspace<S> {
 
     /// Zeros.
     fn clear(&mut self, x: Columns) -> Result<(), SolveError> {
-        if x.count == 0 { Ok(()) } else { self.combine(&[x], &DMatrix::zeros(x.count, x.count), &[x]) }
+        if x.count == 0 { Ok(()) } else { self.combine(&[x], &Small::zeros(x.count, x.count), &[x]) }
     }
 }

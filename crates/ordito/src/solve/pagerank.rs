@@ -11,10 +11,9 @@ use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
 use crate::solve::shared::{BetweenRanks, Rows, agreed};
-use crate::solve::small::{beside, diagonal, norms, stacked};
+use crate::solve::small::{Small, beside, norms, stacked};
 use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// Iterations without a smaller change after which only rounding is left.
 const PATIENCE: usize = 20;
@@ -197,14 +196,14 @@ impl<'a, S: Scalar> Solver<'a, S> {
         self.work.scale_rows(self.factors.all(), shares)?;
         self.work.apply_transposed(self.links, shares, arrived)?;
         let sums = self.work.gram(&[self.ones.all()], &[arrived])?;
-        if sums.iter().any(|sum| !sum.is_finite()) {
+        if !sums.is_finite() {
             return Err(SolveError::NotFinite("the transposed links times ranks"));
         }
         // What did not arrive goes to the seed, by damping or for want of links.
         let to_seed: Vec<f64> = sums.iter().map(|sum| 1.0 - damping * sum).collect();
-        let unit = DMatrix::identity(k, k);
-        let next = stacked(&[&(&unit * damping), &diagonal(&to_seed), &DMatrix::zeros(k, k)]);
-        let difference = stacked(&[&(&unit * damping), &diagonal(&to_seed), &-&unit]);
+        let unit = Small::identity(k, k);
+        let next = stacked(&[&(&unit * damping), &Small::diagonal(&to_seed), &Small::zeros(k, k)]);
+        let difference = stacked(&[&(&unit * damping), &Small::diagonal(&to_seed), &-&unit]);
         let from = [arrived, self.seeds.all(), x];
         self.work.combine(&from, &beside(&[&next, &difference]), &[into, change])?;
         let gram = self.work.gram(&[into, change], &[into, change])?;

@@ -8,11 +8,10 @@ use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
 use crate::solve::shared::Rows;
 use crate::solve::singular::{Pairs, SingularTriplets};
-use crate::solve::small::{columns, norms, symmetric_eigen};
+use crate::solve::small::{Small, columns, norms, symmetric_eigen};
 use crate::solve::together::telling;
 use crate::solve::transposed::Transposed;
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// What to look for, and how.
 pub struct RandomizedSvd<'a> {
@@ -119,19 +118,19 @@ impl<S: Scalar> Workspace<S> {
     /// matrix' eigenvalues, falling.
     fn flatten(&mut self, x: Columns) -> Result<Vec<f64>, SolveError> {
         let gram = self.gram(&[x], &[x])?;
-        if gram.iter().any(|x| !x.is_finite()) {
+        if !gram.is_finite() {
             return Err(SolveError::NotFinite("A·V"));
         }
         let sizes = norms(&gram);
         let (c, values) = self.small(|| {
             let inverse: Vec<f64> =
                 sizes.iter().map(|size| if *size > 0.0 { 1.0 / size } else { 0.0 }).collect();
-            let scaled = DMatrix::from_fn(x.count, x.count, |i, j| gram[(i, j)] * inverse[i] * inverse[j]);
+            let scaled = Small::from_fn(x.count, x.count, |i, j| gram[(i, j)] * inverse[i] * inverse[j]);
             let eigen = symmetric_eigen(&scaled, "A·V")?;
             let order: Vec<usize> = (0..x.count).rev().collect();
             let vectors = columns(&eigen.vectors, &order);
             let largest = eigen.values.last().copied().unwrap_or(0.0);
-            let c = DMatrix::from_fn(x.count, x.count, |row, col| {
+            let c = Small::from_fn(x.count, x.count, |row, col| {
                 let value = eigen.values[order[col]].max(1e-14 * largest);
                 if value > 0.0 { inverse[row] * vectors[(row, col)] / value.sqrt() } else { 0.0 }
             });

@@ -13,8 +13,8 @@ use crate::solve::history::{Step, Times};
 use crate::solve::host_blocks::HostBlocks;
 use crate::solve::operator::Operator;
 use crate::solve::shared::{BetweenRanks, Rows, agreed};
+use crate::solve::small::Small;
 use crate::solve::vectors::Source;
-use nalgebra::DMatrix;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -164,7 +164,7 @@ impl<S: Scalar> Workspace<S> {
         Ok(result)
     }
 
-    pub(crate) fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<DMatrix<f64>, SolveError> {
+    pub(crate) fn gram(&mut self, left: &[Columns], right: &[Columns]) -> Result<Small, SolveError> {
         let (ranks, wish) = (self.ranks.clone(), f64::from(self.wishes_to_stop));
         let (gram, wishes) = self.timed(
             |times| &mut times.gram,
@@ -174,7 +174,7 @@ impl<S: Scalar> Workspace<S> {
                 let mut numbers: Vec<f64> = gram.iter().copied().chain([wish]).collect();
                 ranks.sum(&mut numbers)?;
                 let wishes = numbers.pop().unwrap_or(wish);
-                Ok((DMatrix::from_vec(gram.nrows(), gram.ncols(), numbers), wishes))
+                Ok((Small::from_columns(gram.nrows(), gram.ncols(), numbers), wishes))
             },
         )?;
         self.any_wishes_to_stop = wishes > 0.0;
@@ -184,7 +184,7 @@ impl<S: Scalar> Workspace<S> {
     pub(crate) fn combine(
         &mut self,
         from: &[Columns],
-        c: &DMatrix<f64>,
+        c: &Small,
         into: &[Columns],
     ) -> Result<(), SolveError> {
         self.timed(|times| &mut times.combine, |blocks| blocks.combine(from, c, into))
@@ -192,7 +192,7 @@ impl<S: Scalar> Workspace<S> {
 
     /// Y = X, of as many columns.
     pub(crate) fn copy(&mut self, from: Columns, into: Columns) -> Result<(), SolveError> {
-        self.combine(&[from], &DMatrix::identity(from.count, into.count), &[into])
+        self.combine(&[from], &Small::identity(from.count, into.count), &[into])
     }
 
     pub(crate) fn scale_rows(&mut self, factors: Columns, x: Columns) -> Result<(), SolveError> {

@@ -2,16 +2,15 @@
 
 use crate::Scalar;
 use crate::solve::error::SolveError;
-use crate::solve::small::{diagonal, norms, symmetric_eigen};
-use nalgebra::DMatrix;
+use crate::solve::small::{Small, norms, symmetric_eigen};
 
-pub(super) fn symmetric(a: &DMatrix<f64>) -> DMatrix<f64> {
+pub(super) fn symmetric(a: &Small) -> Small {
     (a + a.transpose()) * 0.5
 }
 
 /// `h` is PᵀAP; an element cannot be larger than the lengths of both columns of P and the size of A allow.
 pub(super) fn check_symmetry<S: Scalar>(
-    h: &DMatrix<f64>,
+    h: &Small,
     lengths: &[f64],
     size_of_a: f64,
 ) -> Result<(), SolveError> {
@@ -28,14 +27,14 @@ pub(super) fn check_symmetry<S: Scalar>(
 /// H⁻¹·G where H is positive, 0 where it is 0 but for rounding; an error where it is negative. H is PᵀAP, `gram` PᵀP, and what is
 /// `least` times as long is rounding.
 pub(super) fn solved_where_positive(
-    h: &DMatrix<f64>,
-    g: &DMatrix<f64>,
-    gram: &DMatrix<f64>,
+    h: &Small,
+    g: &Small,
+    gram: &Small,
     least: f64,
-) -> Result<DMatrix<f64>, SolveError> {
+) -> Result<Small, SolveError> {
     let lengths = norms(gram);
     let n = h.nrows();
-    let scale = diagonal(
+    let scale = Small::diagonal(
         &lengths.iter().map(|length| if *length > 0.0 { 1.0 / length } else { 0.0 }).collect::<Vec<_>>(),
     );
     let eigen = symmetric_eigen(&(&scale * h * &scale), "PᵀAP")?;
@@ -46,5 +45,5 @@ pub(super) fn solved_where_positive(
     }
     let inverse: Vec<f64> =
         eigen.values.iter().map(|value| if *value > least { 1.0 / value } else { 0.0 }).collect();
-    Ok(&scale * &eigen.vectors * diagonal(&inverse) * eigen.vectors.transpose() * &scale * g)
+    Ok(&scale * &eigen.vectors * Small::diagonal(&inverse) * eigen.vectors.transpose() * &scale * g)
 }

@@ -20,11 +20,10 @@ use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::{Operator, Preconditioner};
 use crate::solve::shared::Rows;
-use crate::solve::small::{diagonal, norms, stacked};
+use crate::solve::small::{Small, norms, stacked};
 use crate::solve::together::{agreed_on, check_square, telling};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 use recurrence::{Recurrence, Went};
 use units::{most_of, units, units_of};
 
@@ -145,12 +144,12 @@ impl<'a, S: Scalar> Solver<'a, S> {
             Source::Host(right) => units(right, work.ranks())?,
             Source::Device(_) => units_of(norms(&work.gram(&[b.all()], &[b.all()])?), most_of::<S>())?,
         };
-        let scale = diagonal(&units.iter().map(|unit| 1.0 / unit).collect::<Vec<_>>());
+        let scale = Small::diagonal(&units.iter().map(|unit| 1.0 / unit).collect::<Vec<_>>());
         work.combine(&[b.all()], &scale, &[b.all()])?;
         let norms_of_b = norms(&work.gram(&[b.all()], &[b.all()])?);
         if let Some(start) = options.start {
             // What belongs to a right-hand side of 0 is 0.
-            let there = DMatrix::from_fn(k, k, |i, j| if norms_of_b[j] > 0.0 { scale[(i, j)] } else { 0.0 });
+            let there = Small::from_fn(k, k, |i, j| if norms_of_b[j] > 0.0 { scale[(i, j)] } else { 0.0 });
             work.write_source(x.all(), start)?;
             work.combine(&[x.all()], &there, &[x.all()])?;
             work.copy(x.all(), best.all())?;
@@ -235,15 +234,15 @@ impl<'a, S: Scalar> Solver<'a, S> {
             self.work.copy(b, t)?;
         } else {
             self.work.apply(self.a, x, t)?;
-            let unit = DMatrix::identity(self.k, self.k);
+            let unit = Small::identity(self.k, self.k);
             self.work.combine(&[b, t], &stacked(&[&unit, &-&unit]), &[t])?;
         }
         // X too, as A may have no element in a row of it that is not finite. (Its square could overflow without need.)
         let gram = self.work.gram(&[t], &[t, x])?;
-        if gram.iter().any(|number| !number.is_finite()) {
+        if !gram.is_finite() {
             return Err(SolveError::NotFinite("B − A·X"));
         }
-        Ok(norms(&gram.columns(0, self.k).into_owned()))
+        Ok(norms(&gram.first_columns(self.k)))
     }
 
     /// Fresh residuals of X. One that has grown beyond all numbers, along what A makes nothing of, is given up for the best before.
@@ -261,8 +260,9 @@ impl<'a, S: Scalar> Solver<'a, S> {
     fn keep_best(&mut self, residuals: &[f64]) -> Result<(), SolveError> {
         let is_better: Vec<bool> =
             residuals.iter().zip(&self.best_residuals).map(|(r, best)| r < best).collect();
-        let chosen =
-            |better: bool| diagonal(&is_better.iter().map(|&b| f64::from(b == better)).collect::<Vec<_>>());
+        let chosen = |better: bool| {
+            Small::diagonal(&is_better.iter().map(|&b| f64::from(b == better)).collect::<Vec<_>>())
+        };
         let c = stacked(&[&chosen(true), &chosen(false)]);
         self.work.combine(&[self.x.all(), self.best.all()], &c, &[self.best.all()])?;
         for (best, r) in self.best_residuals.iter_mut().zip(residuals) {
@@ -306,7 +306,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         if stopped == Stopped::Limit && (0..self.k).all(|column| residuals[column] <= self.limits[column]) {
             stopped = Stopped::Converged;
         }
-        self.work.combine(&[x.all()], &diagonal(&self.units), &[x.all()])?;
+        self.work.combine(&[x.all()], &Small::diagonal(&self.units), &[x.all()])?;
         let residuals = self.in_units(&residuals);
         let (x, x_on_device) = self.work.give_back(x.all(), self.n, keep_on_device)?;
         let (products, times) = (self.work.products, self.work.times()?);

@@ -8,10 +8,9 @@ use crate::solve::operator::{Operator, Preconditioner};
 use crate::solve::preconditioned::Prepared;
 use crate::solve::shared::Rows;
 use crate::solve::small::{
-    cholesky, column_norms, columns, inverse_of_lower, norms, solved, stacked, symmetric_eigen,
+    Small, cholesky, column_norms, columns, inverse_of_lower, norms, solved, stacked, symmetric_eigen,
 };
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// Least pivot of the Cholesky factor of R̂ᵀR̂, as a part of its diagonal: below, the error of the Gram matrix would show in Q.
 const LEAST_PIVOT: f64 = 1e-8;
@@ -23,13 +22,13 @@ struct Coefficients {
     /// Columns of R̂.
     stored: usize,
     /// Q = R̂·W is orthonormal.
-    w: DMatrix<f64>,
+    w: Small,
     /// A column for each right-hand side.
-    c: DMatrix<f64>,
+    c: Small,
     /// QᵀMQ, which is PᵀQ: the unit matrix without a preconditioner M.
-    g: DMatrix<f64>,
+    g: Small,
     /// What the last directions become part of the next by: P ← M·Q + P·β.
-    beta: DMatrix<f64>,
+    beta: Small,
     /// Norms of what was left out of C since the beginning, at most.
     dropped: Vec<f64>,
 }
@@ -44,7 +43,7 @@ impl Coefficients {
     }
     /// Leaves out of Q what no right-hand side has more than a little of, in parts of its target.
     fn drop_what_is_small(&mut self, targets: &[f64]) -> Result<(), SolveError> {
-        let parts = DMatrix::from_fn(self.width(), targets.len(), |row, col| {
+        let parts = Small::from_fn(self.width(), targets.len(), |row, col| {
             if targets[col] > 0.0 { self.c[(row, col)] / targets[col] } else { 0.0 }
         });
         let eigen = symmetric_eigen(&(&parts * parts.transpose()), "a residual")?;
@@ -107,11 +106,11 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
             Some(m) => Some((m, work.add("preconditioned residuals", n, k)?)),
             None => None,
         };
-        let none = DMatrix::zeros(0, 0);
+        let none = Small::zeros(0, 0);
         let coefficients = Coefficients {
             stored: 0,
             w: none.clone(),
-            c: DMatrix::zeros(0, k),
+            c: Small::zeros(0, k),
             g: none.clone(),
             beta: none,
             dropped: vec![0.0; k],
@@ -127,7 +126,7 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
     pub(super) fn begin(&mut self, work: &mut Workspace<S>, active: &[usize]) -> Result<(), SolveError> {
         let k = self.t.cols;
         let q = self.r.first(active.len());
-        work.combine(&[self.t.all()], &columns(&DMatrix::identity(k, k), active), &[q])?;
+        work.combine(&[self.t.all()], &columns(&Small::identity(k, k), active), &[q])?;
         let rank = work.orthonormalize(q, None)?.rank;
         let q = self.r.first(rank);
         let mut c = work.gram(&[q], &[self.t.all()])?;
@@ -136,10 +135,10 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
         }
         let g = match self.precondition(work, q)? {
             Some(z) => symmetric(&work.gram(&[q], &[z])?),
-            None => DMatrix::identity(rank, rank),
+            None => Small::identity(rank, rank),
         };
         self.p_count = 0;
-        let (w, beta) = (DMatrix::identity(rank, rank), DMatrix::zeros(0, rank));
+        let (w, beta) = (Small::identity(rank, rank), Small::zeros(0, rank));
         self.coefficients = Coefficients { stored: rank, w, c, g, beta, dropped: vec![0.0; k] };
         Ok(())
     }
@@ -166,13 +165,13 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
         } else {
             // At the beginning it is seen how large A is, and whether it is symmetric.
             let all = work.gram(&[p, t], &[p, t])?;
-            let (h, lengths) = (all.view((0, width), (width, width)).into_owned(), norms(&all));
+            let (h, lengths) = (all.part((0, width), (width, width)), norms(&all));
             let ratios = (0..width).filter(|&i| lengths[i] > 0.0).map(|i| lengths[width + i] / lengths[i]);
             self.size_of_a = ratios.fold(self.size_of_a, f64::max);
             check_symmetry::<S>(&h, &lengths, self.size_of_a)?;
             h
         };
-        if h.iter().any(|number| !number.is_finite()) {
+        if !h.is_finite() {
             return Err(SolveError::NotFinite("A·P"));
         }
         let h = symmetric(&h);
@@ -190,7 +189,7 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
         if alpha.iter().all(|number| *number == 0.0) {
             return Ok(Went::Nowhere);
         }
-        let step = stacked(&[&DMatrix::identity(x.count, x.count), &(&alpha * c)]);
+        let step = stacked(&[&Small::identity(x.count, x.count), &(&alpha * c)]);
         work.combine(&[x, p], &step, &[x])?;
         let r = self.r.first(width);
         work.combine(&[self.r.first(stored), t], &stacked(&[w, &-alpha]), &[r])?;
@@ -209,10 +208,10 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
             Some(z) => work.gram(&[r, z], &[r])?,
             None => work.gram(&[r], &[r])?,
         };
-        if grams.iter().any(|number| !number.is_finite()) {
+        if !grams.is_finite() {
             return Err(SolveError::NotFinite("a residual"));
         }
-        let gram = grams.rows(0, r.count).into_owned();
+        let gram = grams.rows_from(0, r.count);
         // Q = R̂·W; C; R̂ᵀMQ of the R̂ that was stored before; QᵀMQ.
         let (stored, w, c, across, g);
         match cholesky(&gram, LEAST_PIVOT) {
@@ -221,11 +220,11 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
                 c = l.transpose() * &self.coefficients.c;
                 (across, g) = match z {
                     Some(_) => {
-                        let across = symmetric(&grams.rows(r.count, r.count).into_owned()) * &w;
+                        let across = symmetric(&grams.rows_from(r.count, r.count)) * &w;
                         let g = symmetric(&(w.transpose() * &across));
                         (across, g)
                     }
-                    None => (l, DMatrix::identity(stored, stored)),
+                    None => (l, Small::identity(stored, stored)),
                 };
             }
             None => {
@@ -233,17 +232,17 @@ impl<'a, S: Scalar> Recurrence<'a, S> {
                 let old = self.t.first(r.count);
                 work.copy(r, old)?;
                 stored = work.orthonormalize(r, None)?.rank;
-                w = DMatrix::identity(stored, stored);
+                w = Small::identity(stored, stored);
                 let q = self.r.first(stored);
                 let overlap = work.gram(&[q], &[old])?;
                 c = &overlap * &self.coefficients.c;
                 (across, g) = match self.precondition(work, q)? {
                     Some(z) => {
                         let both = work.gram(&[old, q], &[z])?;
-                        let g = symmetric(&both.rows(r.count, stored).into_owned());
-                        (both.rows(0, r.count).into_owned(), g)
+                        let g = symmetric(&both.rows_from(r.count, stored));
+                        (both.rows_from(0, r.count), g)
                     }
-                    None => (overlap.transpose(), DMatrix::identity(stored, stored)),
+                    None => (overlap.transpose(), Small::identity(stored, stored)),
                 };
             }
         }

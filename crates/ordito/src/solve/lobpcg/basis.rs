@@ -10,10 +10,9 @@ use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
 use crate::solve::preconditioned::Prepared;
 use crate::solve::shared::Rows;
-use crate::solve::small::{check_scale, columns, diagonal, norms, stacked};
+use crate::solve::small::{Small, check_scale, columns, norms, stacked};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
-use nalgebra::DMatrix;
 
 /// A block with its images under A, and under B where there is one.
 #[derive(Clone, Copy)]
@@ -41,10 +40,10 @@ pub(super) struct Basis<'a, S: Scalar> {
     constraints: Option<(Block, Block)>,
     pub(super) values: Vec<f64>,
     /// [X P]ᵀA[X P] as the last small problem says.
-    projected: DMatrix<f64>,
+    projected: Small,
     pub(super) p_count: usize,
     /// [X P W]ᵀW, where the residuals themselves are W: their norms came from it.
-    measured: Option<DMatrix<f64>>,
+    measured: Option<Small>,
     /// The largest |Ritz value| that was seen: at least nearly ‖A‖, where B is the unit matrix.
     pub(super) largest: f64,
 }
@@ -86,7 +85,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
             preconditioner,
             constraints: None,
             values: Vec::new(),
-            projected: DMatrix::zeros(0, 0),
+            projected: Small::zeros(0, 0),
             p_count: 0,
             measured: None,
             largest: 0.0,
@@ -113,7 +112,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
     fn combine(
         &mut self,
         from: &[(WithImages, usize)],
-        c: &DMatrix<f64>,
+        c: &Small,
         into: &[(WithImages, usize)],
     ) -> Result<(), SolveError> {
         let each: [fn(&WithImages) -> Block; 3] = [|w| w.own, |w| w.a, |w| w.b];
@@ -215,12 +214,12 @@ impl<'a, S: Scalar> Basis<'a, S> {
         let both = [(self.x, k), (self.p, p_count)];
         self.combine(&both, &ritz.all(), &both)?;
         self.values = ritz.values[..k].to_vec();
-        self.projected = diagonal(&ritz.values);
+        self.projected = Small::diagonal(&ritz.values);
         Ok(())
     }
 
     /// Ritz pairs of H in the inner product of Q; none where Q is not positive definite enough.
-    fn ritz(&mut self, h: &DMatrix<f64>, q: &DMatrix<f64>) -> Result<Option<Ritz>, SolveError> {
+    fn ritz(&mut self, h: &Small, q: &Small) -> Result<Option<Ritz>, SolveError> {
         if h.iter().chain(q.iter()).any(|x| !x.is_finite()) {
             return Err(SolveError::NotFinite("A·X"));
         }
@@ -236,8 +235,8 @@ impl<'a, S: Scalar> Basis<'a, S> {
     pub(super) fn residuals(&mut self) -> Result<(Columns, Vec<f64>), SolveError> {
         let k = self.k;
         let into = self.r.unwrap_or(self.w.own).all();
-        let lambda = diagonal(&self.values);
-        let c = stacked(&[&DMatrix::identity(k, k), &-lambda]);
+        let lambda = Small::diagonal(&self.values);
+        let c = stacked(&[&Small::identity(k, k), &-lambda]);
         self.work.combine(&[self.x.a.all(), self.x.b.all()], &c, &[into])?;
         // W is what residuals become; where nothing becomes of them first, one pass measures both.
         let is_w = self.preconditioner.is_none() && self.b.is_none() && self.constraints.is_none();
@@ -247,10 +246,10 @@ impl<'a, S: Scalar> Basis<'a, S> {
         } else {
             (self.work.gram(&[into], &[into])?, 0)
         };
-        if gram.iter().any(|x| !x.is_finite()) {
+        if !gram.is_finite() {
             return Err(SolveError::NotFinite("A·X"));
         }
-        let norms = norms(&gram.rows(before, k).into_owned());
+        let norms = norms(&gram.rows_from(before, k));
         self.measured = is_w.then_some(gram);
         Ok((into, norms))
     }
@@ -267,7 +266,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
         if self.b.is_some() {
             // In two steps: the inner products of W need B·W.
             let overlap = self.work.gram(&[bx, bp], &[w.own.all()])?;
-            let c = stacked(&[&DMatrix::identity(k, k), &-overlap]);
+            let c = stacked(&[&Small::identity(k, k), &-overlap]);
             let c = columns(&c, active);
             self.work.combine(
                 &[w.own.all(), x.own.all(), p.own.first(p_count)],
@@ -280,7 +279,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
             Some(gram) => gram,
             None => self.work.gram(&[x.own.all(), p.own.first(p_count), w.own.all()], &[w.own.all()])?,
         };
-        if gram.iter().any(|x| !x.is_finite()) {
+        if !gram.is_finite() {
             return Err(SolveError::NotFinite("the preconditioned residual"));
         }
         let chosen = self.work.small(|| orthonormal_directions(&gram, k + p_count, active))?;
@@ -310,9 +309,9 @@ impl<'a, S: Scalar> Basis<'a, S> {
         let m = k + p_count + count;
         let old = k + p_count;
         // Of X and P the inner products are known: they were chosen so.
-        let mut q = DMatrix::identity(m, m);
-        let mut h = DMatrix::zeros(m, m);
-        h.view_mut((0, 0), (old, old)).copy_from(&self.projected);
+        let mut q = Small::identity(m, m);
+        let mut h = Small::zeros(m, m);
+        h.put((0, 0), &self.projected);
         for j in 0..count {
             for i in 0..m {
                 q[(i, old + j)] = gram[(i, j)];
@@ -339,7 +338,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
         });
         let next_p = both.ncols() - k;
         self.projected = projected;
-        self.projected.view_mut((0, 0), (k, k)).copy_from(&diagonal(&ritz.values[..k]));
+        self.projected.put((0, 0), &Small::diagonal(&ritz.values[..k]));
         self.values = ritz.values[..k].to_vec();
         self.combine(&[(x, k), (p, p_count), (w, count)], &both, &[(x, k), (p, next_p)])?;
         self.p_count = next_p;

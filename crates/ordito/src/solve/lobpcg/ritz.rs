@@ -2,8 +2,9 @@
 
 use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
-use crate::solve::small::{cholesky, columns, inverse_of_lower, symmetric_eigen};
-use nalgebra::DMatrix;
+use crate::solve::small::{
+    Small, cholesky, column_norms, columns, inverse_of_lower, norm, symmetric_eigen, without,
+};
 
 /// Least pivot of a Cholesky factor, as a part of its diagonal, that is still trusted.
 const LEAST_PIVOT: f64 = 1e-10;
@@ -13,14 +14,14 @@ pub(super) struct Ritz {
     /// Best first.
     pub(super) values: Vec<f64>,
     /// Their coefficients in the basis that L⁻¹ makes orthonormal.
-    vectors: DMatrix<f64>,
+    vectors: Small,
     /// L⁻¹.
-    inverse: DMatrix<f64>,
+    inverse: Small,
 }
 
 impl Ritz {
     /// Of H in the inner product of Q; none where Q is not positive definite enough.
-    pub(super) fn of(h: &DMatrix<f64>, q: &DMatrix<f64>, which: Which) -> Result<Option<Self>, SolveError> {
+    pub(super) fn of(h: &Small, q: &Small, which: Which) -> Result<Option<Self>, SolveError> {
         let Some(l) = cholesky(q, LEAST_PIVOT) else { return Ok(None) };
         let inverse = inverse_of_lower(&l);
         let eigen = symmetric_eigen(&(&inverse * h * inverse.transpose()), "A·X")?;
@@ -30,18 +31,18 @@ impl Ritz {
     }
 
     /// All of them, in the basis as it is.
-    pub(super) fn all(&self) -> DMatrix<f64> {
+    pub(super) fn all(&self) -> Small {
         self.inverse.transpose() * &self.vectors
     }
 
     /// The best k, and beside them what the active ones have of P and W, orthonormal to all of them and to each other: the next P. In the
     /// basis as it is.
-    pub(super) fn with_directions(&self, k: usize, active: &[usize]) -> DMatrix<f64> {
-        let x = self.vectors.columns(0, k).into_owned();
+    pub(super) fn with_directions(&self, k: usize, active: &[usize]) -> Small {
+        let x = self.vectors.first_columns(k);
         // Without what they have of X: the first k coefficients of the basis as it is, and back. Lᵀc with c = L⁻ᵀv cut to its tail needs
         // only v and what was cut off: v − Lᵀ[head of c; 0].
         let c = self.inverse.transpose() * columns(&x, active);
-        let head = c.rows(0, k);
+        let head = c.rows_from(0, k);
         let l_of_head = lower_of_head(&self.inverse, k);
         let mut p = columns(&x, active);
         let cut = l_of_head.transpose() * head;
@@ -50,22 +51,18 @@ impl Ritz {
                 p[(row, col)] -= cut[(row, col)];
             }
         }
-        let before: Vec<f64> = p.column_iter().map(|column| column.norm()).collect();
+        let before = column_norms(&p);
         for _ in 0..2 {
-            p -= &x * (x.transpose() * &p);
+            p -= &(&x * (x.transpose() * &p));
         }
         let mut kept = x;
-        for (column, before) in p.column_iter().zip(before) {
-            let mut column = column.into_owned();
-            for _ in 0..2 {
-                let overlap = kept.transpose() * &column;
-                column -= &kept * overlap;
-            }
-            let length = column.norm();
+        for (column, before) in p.columns().zip(before) {
+            let mut column = column.to_vec();
+            without(&kept, &mut column);
+            let length = norm(&column);
             if length > 1e-10 * before && length > 0.0 {
-                let end = kept.ncols();
-                kept = kept.insert_column(end, 0.0);
-                kept.set_column(end, &(column / length));
+                column.iter_mut().for_each(|x| *x /= length);
+                kept.push_column(&column);
             }
         }
         self.inverse.transpose() * kept
@@ -73,6 +70,6 @@ impl Ritz {
 }
 
 /// The first k rows and columns of L, from L⁻¹: both are triangles, and so are their corners.
-fn lower_of_head(inverse: &DMatrix<f64>, k: usize) -> DMatrix<f64> {
-    inverse_of_lower(&inverse.view((0, 0), (k, k)).into_owned())
+fn lower_of_head(inverse: &Small, k: usize) -> Small {
+    inverse_of_lower(&inverse.part((0, 0), (k, k)))
 }
