@@ -33,7 +33,7 @@ over the serial variant; host copy rearranges operands before they travel; total
 kernel and download; error/bound above 1 would be wrong.
 
 Defaults: K = 8,32; dtype f64; samples until the standard error of the mean is below 0.5 %,
-10 to 1000 of them, at most 1 s per variant (--suite cpu and gpu of spmm: 10 to 30 in 0.05 s);
+10 to 1000 of them, at most 0.5 s per variant (--suite cpu and gpu of spmm: 10 to 30 in 0.05 s);
 on a GPU once with a warm and once with an empty cache. Variants of one case are sampled in turn.
 Ctrl-C keeps the samples already taken (exit code 1).")]
 pub(crate) struct BenchArgs {

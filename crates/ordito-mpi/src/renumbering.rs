@@ -144,8 +144,23 @@ fn rows_moved<S: Scalar>(
 fn moved<S: Scalar>(
     ranks: &dyn Ranks,
     x: DenseView<'_, S>,
-    (rows, number, of): (usize, &dyn Fn(usize) -> u64, &Partition),
-    (arriving, from): (usize, &dyn Fn(usize) -> usize),
+    leaving: Leaving<'_>,
+    arriving: Arriving<'_>,
+) -> Result<Dense<S>, Error> {
+    type Move<S> = fn(&dyn Ranks, DenseView<'_, S>, Leaving<'_>, Arriving<'_>) -> Result<Dense<S>, Error>;
+    compiled_here!(S, moved_here, Move)(ranks, x, leaving, arriving)
+}
+
+/// How many rows, the number of each, and whose that is.
+type Leaving<'a> = (usize, &'a dyn Fn(usize) -> u64, &'a Partition);
+/// How many rows, and the rank that each comes from.
+type Arriving<'a> = (usize, &'a dyn Fn(usize) -> usize);
+
+fn moved_here<S: Scalar>(
+    ranks: &dyn Ranks,
+    x: DenseView<'_, S>,
+    (rows, number, of): Leaving<'_>,
+    (arriving, from): Arriving<'_>,
 ) -> Result<Dense<S>, Error> {
     let fits = (x.rows() == rows).then_some(());
     ranks.agree(fits.ok_or(format!("{} rows were given, {rows} are this rank's", x.rows())))?;

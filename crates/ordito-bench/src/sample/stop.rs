@@ -77,7 +77,7 @@ pub struct StopRule {
 }
 
 impl Default for StopRule {
-    /// Until the mean is known to half a percent: 10 to 1000 samples, at most one second.
+    /// Until the mean is known to half a percent: 10 to 1000 samples, at most half a second.
     fn default() -> Self {
         StopRule {
             warm_up: 3,
@@ -85,7 +85,7 @@ impl Default for StopRule {
             max_samples: 1000,
             fixed: None,
             target_relative_error: 0.005,
-            time_cap_ns: Some(1_000_000_000),
+            time_cap_ns: Some(500_000_000),
         }
     }
 }

@@ -222,8 +222,13 @@ fn seeds_of<S: Scalar>(
 
 /// The first nodes of a ranking, of rows whose first is this node.
 pub(crate) fn top<S: Scalar>(ranks: &Dense<S>, column: usize, count: usize, first: u64) -> Vec<(u64, f64)> {
-    let rank = |node: usize| ranks.view().row(node)[column].to_f64();
-    let mut order: Vec<usize> = (0..ranks.rows()).collect();
-    order.sort_by(|&one, &other| rank(other).total_cmp(&rank(one)));
-    order.into_iter().take(count).map(|node| (first + node as u64, rank(node))).collect()
+    let of = |node: usize| (first + node as u64, ranks.view().row(node)[column].to_f64());
+    let mut nodes: Vec<(u64, f64)> = (0..ranks.rows()).map(of).collect();
+    let better = |one: &(u64, f64), other: &(u64, f64)| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0));
+    if count < nodes.len() {
+        nodes.select_nth_unstable_by(count, better);
+        nodes.truncate(count);
+    }
+    nodes.sort_unstable_by(better);
+    nodes
 }

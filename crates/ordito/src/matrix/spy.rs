@@ -3,6 +3,7 @@
 use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::csr::Csr;
+use crate::precision::compiled_here;
 
 /// Where the entries of a matrix are: how many in each cell of a grid laid over it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,24 +31,29 @@ impl Spy {
     /// # Ok::<(), ordito::FormatError>(())
     /// ```
     pub fn of<S: Scalar>(a: &Csr<S>, most_side: usize) -> Self {
-        let (rows, cols) = (a.rows().min(most_side), a.cols().min(most_side));
-        if rows == 0 || cols == 0 {
-            return Spy { rows, cols, counts: Vec::new() };
-        }
-        let view = a.view();
-        // Products of dimensions fit: both factors are at most 32 bits wide.
-        let first_row = |cell: usize| (cell * a.rows()).div_ceil(rows);
-        let column_cell = |column: u32| column as usize * cols / a.cols();
-        let mut counts = vec![0; rows * cols];
-        parallel::for_each(counts.chunks_mut(cols).enumerate().collect(), |(cell, counts)| {
-            // Rows of a cell follow each other, and so do their entries.
-            let entries = view.offsets()[first_row(cell)]..view.offsets()[first_row(cell + 1)];
-            for &column in &view.columns()[entries] {
-                counts[column_cell(column)] += 1;
-            }
-        });
-        Spy { rows, cols, counts }
+        type Look<S> = fn(&Csr<S>, usize) -> Spy;
+        compiled_here!(S, look, Look)(a, most_side)
     }
+}
+
+fn look<S: Scalar>(a: &Csr<S>, most_side: usize) -> Spy {
+    let (rows, cols) = (a.rows().min(most_side), a.cols().min(most_side));
+    if rows == 0 || cols == 0 {
+        return Spy { rows, cols, counts: Vec::new() };
+    }
+    let view = a.view();
+    // Products of dimensions fit: both factors are at most 32 bits wide.
+    let first_row = |cell: usize| (cell * a.rows()).div_ceil(rows);
+    let column_cell = |column: u32| column as usize * cols / a.cols();
+    let mut counts = vec![0; rows * cols];
+    parallel::for_each(counts.chunks_mut(cols).enumerate().collect(), |(cell, counts)| {
+        // Rows of a cell follow each other, and so do their entries.
+        let entries = view.offsets()[first_row(cell)]..view.offsets()[first_row(cell + 1)];
+        for &column in &view.columns()[entries] {
+            counts[column_cell(column)] += 1;
+        }
+    });
+    Spy { rows, cols, counts }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use crate::Scalar;
 use crate::matrix::{Dense, DenseView};
+use crate::precision::compiled_here;
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::control::Control;
 use crate::solve::error::SolveError;
@@ -86,8 +87,9 @@ fn solve<S: Scalar>(
     if !options.control.tolerance_of::<S>().is_valid() {
         return asked("the tolerance must be a number of 0 or more".into());
     }
+    type Normalize<S> = fn(DenseView<'_, S>, Rows, Option<&dyn BetweenRanks>) -> Result<Dense<S>, SolveError>;
     let seeds = match seeds {
-        Some(seeds) => normalized(seeds, n, ranks.as_deref())?,
+        Some(seeds) => compiled_here!(S, normalized, Normalize)(seeds, n, ranks.as_deref())?,
         None => Dense::filled(n.local, 1, S::from_f64(1.0 / n.total as f64))?,
     };
     Solver::new(links, &seeds, &options)?.iterate(options)
@@ -175,7 +177,8 @@ impl<'a, S: Scalar> Solver<'a, S> {
         let factors = work.add("sums of rows", n, 1)?;
         work.write(ones.all(), Dense::filled(n.local, 1, S::ONE)?.view())?;
         work.apply(links, ones.all(), factors.all())?;
-        let inverted = inverted(work.read(factors.all(), n)?, n);
+        type Invert<S> = fn(Dense<S>, Rows) -> Result<Dense<S>, SolveError>;
+        let inverted = compiled_here!(S, inverted, Invert)(work.read(factors.all(), n)?, n);
         let inverted = work.agreed(inverted)?;
         work.write(factors.all(), inverted.view())?;
         let block = work.add("seeds", n, k)?;

@@ -1,9 +1,12 @@
 //! Blocks with a clock: what solvers work with.
 
 use crate::Scalar;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::device::Device;
 use crate::device::DeviceDense;
 use crate::machine::Machine;
 use crate::matrix::{Dense, DenseView, random_rows};
+use crate::precision::compiled_here;
 use crate::solve::blocks::{Block, Blocks, Columns};
 use crate::solve::control::Control;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
@@ -40,16 +43,33 @@ fn widened(count: usize) -> usize {
     count.next_multiple_of(if count <= 4 { 4 } else { 8 })
 }
 
+fn on_host<S: Scalar>(machine: Arc<Machine>) -> Box<dyn Blocks<S>> {
+    type Make<S> = fn(Arc<Machine>) -> Box<dyn Blocks<S>>;
+    fn make<S: Scalar>(machine: Arc<Machine>) -> Box<dyn Blocks<S>> {
+        Box::new(HostBlocks::new(machine))
+    }
+    compiled_here!(S, make, Make)(machine)
+}
+
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+fn on_device<S: Scalar>(device: &Device) -> Box<dyn Blocks<S>> {
+    type Make<S> = fn(&Device) -> Box<dyn Blocks<S>>;
+    fn make<S: Scalar>(device: &Device) -> Box<dyn Blocks<S>> {
+        Box::new(DeviceBlocks::new(device))
+    }
+    compiled_here!(S, make, Make)(device)
+}
+
 impl<S: Scalar> Workspace<S> {
     /// Where the operator runs.
     pub(crate) fn of(operator: &dyn Operator<S>, time_parts: bool) -> Result<Self, SolveError> {
         let blocks: Box<dyn Blocks<S>> = match operator.device() {
             #[cfg(any(feature = "cuda", feature = "emulator"))]
-            Some(device) => Box::new(DeviceBlocks::new(device)),
-            _ => Box::new(HostBlocks::new(match operator.machine() {
+            Some(device) => on_device(device),
+            _ => on_host(match operator.machine() {
                 Some(machine) => machine,
                 None => Machine::all_cores()?,
-            })),
+            }),
         };
         let ranks = operator.shared().map(|shared| shared.ranks);
         let (times, begun) = (Times::default(), Instant::now());

@@ -51,6 +51,11 @@ fn sort<S: Scalar>(coo: &Coo<S>, duplicates: Duplicates, threads: usize) -> CsrA
 /// Row offsets of entries that already stand as they would be sorted, no place twice, so that nothing has to be moved.
 /// `None`: they stand otherwise.
 pub(crate) fn offsets_if_in_order<S: Scalar>(coo: &Coo<S>, threads: usize) -> Option<Vec<usize>> {
+    type Look<S> = fn(&Coo<S>, usize) -> Option<Vec<usize>>;
+    compiled_here!(S, look, Look)(coo, threads)
+}
+
+fn look<S: Scalar>(coo: &Coo<S>, threads: usize) -> Option<Vec<usize>> {
     let mut offsets = vec![0; coo.rows() + 1];
     let buckets = RowBuckets::new(coo.rows(), coo.nnz());
     is_in_order(coo, &buckets, &mut offsets[1..], threads).then_some(offsets)

@@ -55,8 +55,6 @@ impl<S: Scalar> Vectorized<S> for OfRows<'_, S> {
             }
             width += part.cols;
         }
-        // As many registers across as leave room for what is loaded.
-        let most_across = if V::REGISTERS >= 32 { 3 } else { 1 };
         for start in self.rows.clone().step_by(PANEL) {
             let panel = start..self.rows.end.min(start + PANEL);
             let mut row_of_g = 0;
@@ -72,7 +70,7 @@ impl<S: Scalar> Vectorized<S> for OfRows<'_, S> {
                     // SAFETY: inside the first row.
                     let at = unsafe { part.at.add(col) }.cast_const();
                     let down = Down { at, distance: part.distance, first: row_of_g + col };
-                    for across in across.chunks(most_across) {
+                    for across in across.chunks(most_across::<S, V>()) {
                         let last = &across[across.len() - 1];
                         let below_diagonal =
                             self.kind == Kind::Symmetric && last.first + last.count <= down.first;
@@ -110,20 +108,29 @@ unsafe fn tile<S: Scalar, V: Vectors<S>>(
             }
         }};
     }
-    match (tall, across.len()) {
-        (8, 1) => tile_of!(8, 1),
-        (8, 2) => tile_of!(8, 2),
-        (8, _) => tile_of!(8, 3),
-        (4, 1) => tile_of!(4, 1),
-        (4, 2) => tile_of!(4, 2),
-        (4, _) => tile_of!(4, 3),
-        (2, 1) => tile_of!(2, 1),
-        (2, 2) => tile_of!(2, 2),
-        (2, _) => tile_of!(2, 3),
-        (_, 1) => tile_of!(1, 1),
-        (_, 2) => tile_of!(1, 2),
-        (_, _) => tile_of!(1, 3),
+    macro_rules! across {
+        ($tall:literal) => {
+            // Known when compiling: where registers are few, wider tiles are not even made.
+            if const { most_across::<S, V>() >= 3 } && across.len() == 3 {
+                tile_of!($tall, 3)
+            } else if const { most_across::<S, V>() >= 2 } && across.len() == 2 {
+                tile_of!($tall, 2)
+            } else {
+                tile_of!($tall, 1)
+            }
+        };
     }
+    match tall {
+        8 => across!(8),
+        4 => across!(4),
+        2 => across!(2),
+        _ => across!(1),
+    }
+}
+
+/// As many registers across as leave room for what is loaded.
+const fn most_across<S: Scalar, V: Vectors<S>>() -> usize {
+    if V::REGISTERS >= 32 { 3 } else { 1 }
 }
 
 struct Tile<'a, S, V, const TALL: usize, const ACROSS: usize> {
