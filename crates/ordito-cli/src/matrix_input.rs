@@ -66,7 +66,7 @@ impl<S: Scalar> Matrix<S> {
         let (rows, nonzeros) = (self.triplets.rows(), self.triplets.nnz());
         let what = || format!("CSR ({rows} rows, {nonzeros} nonzeros)");
         let bytes = Csr::<S>::bytes_for(rows, nonzeros);
-        if !self.triplets.row_indices().is_sorted() {
+        if !self.triplets.is_by_row() {
             let meanwhile = machine.holding(machine.held_bytes());
             meanwhile.check_memory(what(), bytes.and_then(|bytes| bytes.checked_add(self.bytes())))?;
         }
@@ -81,7 +81,7 @@ impl<S: Scalar> Matrix<S> {
 
     /// The same in the place of the triplets, which `machine` holds already: those in order keep their memory.
     pub(crate) fn into_csr(self, machine: &Machine) -> Result<(Source, Csr<S>), Refusal> {
-        if self.triplets.row_indices().is_sorted() {
+        if self.triplets.is_by_row() {
             let rows = self.triplets.rows();
             machine.check_memory(format!("CSR of {rows} rows"), Csr::<S>::bytes_for(rows, 0))?;
         } else {

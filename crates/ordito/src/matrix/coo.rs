@@ -118,6 +118,12 @@ impl<S: Scalar> Coo<S> {
         (self.row_indices, self.column_indices, self.values)
     }
 
+    /// Does no entry stand behind one of a later row?
+    #[doc(hidden)]
+    pub fn is_by_row(&self) -> bool {
+        is_sorted(&self.row_indices)
+    }
+
     /// The triplets in the order in which they are stored.
     pub fn entries(&self) -> impl Iterator<Item = (u32, u32, S)> + '_ {
         let places = self.row_indices.iter().zip(&self.column_indices);
@@ -162,6 +168,12 @@ impl<S: Scalar> Coo<S> {
             values: self.values,
         }
     }
+}
+
+// Not generic: compiled here, and not with every program that asks.
+#[inline(never)]
+fn is_sorted(rows: &[u32]) -> bool {
+    rows.is_sorted()
 }
 
 #[cfg(test)]

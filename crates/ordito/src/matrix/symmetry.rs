@@ -2,7 +2,11 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
+use crate::matrix::FormatError;
+use crate::matrix::coo::{Coo, Duplicates};
 use crate::matrix::csr::Csr;
+use crate::matrix::room::check_room;
+use crate::precision::compiled_here;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -60,6 +64,54 @@ impl Symmetry {
     }
 }
 
+impl<S: Scalar> Csr<S> {
+    /// What A and Aᵀ have in common, of a matrix whose rows have sorted columns, on the threads of the current rayon pool. A place without an
+    /// entry and one that holds 0 are not the same here.
+    ///
+    /// ```
+    /// use ordito::matrix::Symmetry;
+    /// use ordito::{Coo, Csr, Duplicates};
+    /// let a = Csr::from_coo(&Coo::new(2, 2, vec![0, 1], vec![1, 0], vec![3.0, 1.0])?, Duplicates::Sum);
+    /// assert_eq!(a.symmetry(), Symmetry::PatternSymmetric);
+    /// let half = a.symmetrized()?;
+    /// assert_eq!((half.symmetry(), half.values()), (Symmetry::Symmetric, &[2.0, 2.0][..]));
+    /// # Ok::<(), ordito::FormatError>(())
+    /// ```
+    pub fn symmetry(&self) -> Symmetry {
+        type Look<S> = fn(&Csr<S>) -> Symmetry;
+        compiled_here!(S, look, Look)(self)
+    }
+
+    /// (A + Aᵀ)/2 of a square matrix: exactly symmetric, and A itself where that was. On the threads of the current rayon pool.
+    pub fn symmetrized(&self) -> Result<Self, FormatError> {
+        type Add<S> = fn(&Csr<S>) -> Result<Csr<S>, FormatError>;
+        compiled_here!(S, half_sum, Add)(self)
+    }
+}
+
+fn look<S: Scalar>(a: &Csr<S>) -> Symmetry {
+    Symmetry::of(a)
+}
+
+fn half_sum<S: Scalar>(a: &Csr<S>) -> Result<Csr<S>, FormatError> {
+    // As triplets, once more on their way, and by rows.
+    let bytes = a.nnz().checked_mul(2).and_then(|entries| Csr::<S>::bytes_to_sort(a.rows(), entries));
+    check_room("A + Aᵀ", bytes)?;
+    let room = 2 * a.nnz();
+    let (mut rows, mut cols) = (Vec::with_capacity(room), Vec::with_capacity(room));
+    let mut values = Vec::with_capacity(room);
+    let half = S::from_f64(0.5);
+    for row in 0..a.rows() {
+        for (col, value) in a.row(row) {
+            rows.extend([row as u32, col as u32]);
+            cols.extend([col as u32, row as u32]);
+            values.extend([half * value; 2]);
+        }
+    }
+    let both = Coo::new(a.rows(), a.cols(), rows, cols, values)?;
+    Csr::try_from_owned_coo(both, Duplicates::Sum)
+}
+
 /// What the values of A and Aᵀ, which have the same places, are to each other.
 struct Same {
     equal: bool,
@@ -101,7 +153,6 @@ fn compare<S: Scalar>(a: &Csr<S>, rows: Range<usize>, stop: &AtomicBool) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::coo::{Coo, Duplicates};
     use crate::matrix::statistics::Statistics;
 
     fn of(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Statistics {
