@@ -73,7 +73,7 @@ fn reduce(a: &mut Small) -> Tridiagonal {
         below.iter_mut().for_each(|x| *x *= scale);
         let (v, w) = (&mut v[k + 1..], &mut w[k + 1..]);
         v.copy_from_slice(below);
-        let rest = a.from_column_mut(k + 1);
+        let rest = a.columns_mut(k + 1);
         vectorized(Reflect { rest, rows: n, skipped: k + 1, v, w });
     }
     Tridiagonal { diagonal: (0..n).map(|i| a[(i, i)]).collect(), beside }
@@ -119,7 +119,7 @@ fn turned_back(reflections: &Small) -> Small {
     // The last reflection first: what it touches grows by a row and a column at a time.
     for k in (0..n.saturating_sub(1)).rev() {
         let v = &reflections.column(k)[k + 1..];
-        vectorized(Turn { rest: q.from_column_mut(k + 1), rows: n, skipped: k + 1, v });
+        vectorized(Turn { rest: q.columns_mut(k + 1), rows: n, skipped: k + 1, v });
     }
     q
 }
@@ -183,7 +183,7 @@ impl Tridiagonal {
                 rotations.clear();
                 let begin = self.step(first, last, &mut rotations);
                 let rows = vectors.nrows();
-                let columns = &mut vectors.from_column_mut(begin)[..(rotations.len() + 1) * rows];
+                let columns = &mut vectors.columns_mut(begin)[..(rotations.len() + 1) * rows];
                 vectorized(Rotate { columns, rows, rotations: &rotations });
             }
         }

@@ -72,8 +72,8 @@ impl Small {
         let (before, after) = self.numbers.split_at_mut(second * self.rows);
         (&mut before[first * self.rows..][..self.rows], &mut after[..self.rows])
     }
-    /// From column `first` on, as they lie in memory.
-    pub(super) fn from_column_mut(&mut self, first: usize) -> &mut [f64] {
+    /// Those from `first` on, as they lie in memory.
+    pub(super) fn columns_mut(&mut self, first: usize) -> &mut [f64] {
         &mut self.numbers[first * self.rows..]
     }
     pub(crate) fn columns(&self) -> impl Iterator<Item = &[f64]> {
