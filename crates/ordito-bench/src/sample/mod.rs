@@ -309,7 +309,7 @@ mod tests {
         let (samples, _) = sample(Sampler::new(&rule), &mut FakeClock::new([1000]));
         assert_eq!(samples.as_ref().unwrap().stop_reason, StopReason::Precise);
         assert_eq!(samples.unwrap().times_ns.len(), 10);
-        let mut clock = FakeClock::new([400_000_000]);
+        let mut clock = FakeClock::new([200_000_000]);
         let (samples, _) = sample(Sampler::new(&rule), &mut clock);
         let samples = samples.unwrap();
         assert_eq!((samples.warm_up_runs, samples.times_ns.len()), (1, 2));

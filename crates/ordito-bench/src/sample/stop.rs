@@ -187,8 +187,8 @@ mod tests {
         let rule = StopRule { max_samples: 50, ..StopRule::default() };
         assert_eq!(rule.check(&noisy(49), 0), None);
         assert_eq!(rule.check(&noisy(50), 0), Some(StopReason::MaxSamples));
-        assert_eq!(rule.check(&noisy(20), 999_999_999), None);
-        assert_eq!(rule.check(&noisy(20), 1_000_000_000), Some(StopReason::Time));
+        assert_eq!(rule.check(&noisy(20), 499_999_999), None);
+        assert_eq!(rule.check(&noisy(20), 500_000_000), Some(StopReason::Time));
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
     fn long_runs_warm_up_once() {
         let rule = StopRule::default();
         assert!(!rule.is_warm(0, u64::MAX) && !rule.is_warm(2, 0) && rule.is_warm(3, 0));
-        assert!(!rule.is_warm(1, 249_999_999) && rule.is_warm(1, 250_000_000));
+        assert!(!rule.is_warm(1, 124_999_999) && rule.is_warm(1, 125_000_000));
         assert!(!StopRule::fixed(3).is_warm(1, u64::MAX));
         assert!(StopRule { warm_up: 0, ..rule }.is_warm(0, 0));
     }
