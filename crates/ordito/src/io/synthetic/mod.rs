@@ -5,6 +5,7 @@
 //! comes from stream r of the seed, the values from a stream of their own, in the order of the entries.
 
 mod drawn;
+mod graphs;
 mod in_parts;
 mod patterns;
 
@@ -107,6 +108,34 @@ pub const KINDS: &[Kind] = &[
         about: "as they come from practice: 16 families in turn, each with sizes and lengths drawn by NUMBER and the seed",
         size: drawn::size,
         pattern: drawn::pattern,
+    },
+    Kind {
+        name: "small",
+        form: "small:NUMBER",
+        about: "the families of drawn with 100 to 300 000 nonzeros",
+        size: drawn::small_size,
+        pattern: drawn::small,
+    },
+    Kind {
+        name: "sketched",
+        form: "sketched:NUMBER",
+        about: "12 other families: nearest points, webs, networks, constraints, many empty rows, small and rather full ones",
+        size: drawn::sketched_size,
+        pattern: drawn::sketched,
+    },
+    Kind {
+        name: "neighbours",
+        form: "neighbours:ROWSxDEGREExDIMENSIONS",
+        about: "symmetric: points anywhere in a cube, each with the DEGREE that are nearest to it, and itself",
+        size: graphs::neighbours_size,
+        pattern: graphs::neighbours,
+    },
+    Kind {
+        name: "web",
+        form: "web:ROWSxAVG",
+        about: "pages of hosts of 100, with about AVG links, many taken over from a page before",
+        size: graphs::web_size,
+        pattern: graphs::web,
     },
 ];
 
@@ -257,6 +286,10 @@ mod tests {
         ("diagonal:9", 9, 9, 9, 0x90f545b2e0bad32f),
         ("empty:3x5", 3, 5, 0, 0x7a2de06653469e43),
         ("drawn:9", 1024, 1024, 8836, 0xd7574cba80beac67),
+        ("small:9", 0, 0, 0, 0),
+        ("sketched:2", 0, 0, 0, 0),
+        ("neighbours:200x5x2", 0, 0, 0, 0),
+        ("web:300x8", 0, 0, 0, 0),
     ];
 
     #[test]
