@@ -286,10 +286,10 @@ mod tests {
         ("diagonal:9", 9, 9, 9, 0x90f545b2e0bad32f),
         ("empty:3x5", 3, 5, 0, 0x7a2de06653469e43),
         ("drawn:9", 1024, 1024, 8836, 0xd7574cba80beac67),
-        ("small:9", 0, 0, 0, 0),
-        ("sketched:2", 0, 0, 0, 0),
-        ("neighbours:200x5x2", 0, 0, 0, 0),
-        ("web:300x8", 0, 0, 0, 0),
+        ("small:9", 7225, 7225, 35785, 0x3b4a8eb2a9cc0792),
+        ("sketched:2", 3058, 3058, 26794, 0x9956e91ca16b094),
+        ("neighbours:200x5x2", 200, 200, 1416, 0xe1709f920ec111d8),
+        ("web:300x8", 300, 300, 2384, 0xbee25bf1adae575b),
     ];
 
     #[test]
@@ -352,6 +352,9 @@ mod tests {
         assert!(refused("uniform:4x5").contains("NNZ_PER_ROW is 5"));
         assert!(refused("powerlaw:4x5").contains("AVG is 5"));
         assert!(refused("blocks:4x5x1").contains("BLOCKS_PER_ROW is 5"));
+        assert!(refused("neighbours:4x4x2").contains("DEGREE is 4, and there are 3 other points"));
+        assert!(refused("neighbours:9x4x65").contains("DIMENSIONS is 65"));
+        assert!(refused("web:4x5").contains("AVG is 5"));
         assert!(refused("stencil27:1626").contains("32-bit"));
         assert!(refused("stencil27:18446744073709551615").contains("32-bit"));
         assert!(refused("empty:4294967296x1").contains("32-bit"));

@@ -1,7 +1,7 @@
 //! What the parts of a product cost on a device, in nanoseconds: fitted, not written.
 //!
 //! `cargo bench --bench spmm_choices -- --fit FOLDERS` made the table, and that of `device_trees`, of the times in
-//! `measurements/2026-11-17-h200/spmm-choices` and `2026-11-18-h200/spmm-choices`: of 893 matrices `drawn:…`, `small:…` and `sketched:…`,
+//! `measurements/2026-11-17-h200/spmm-choices` and `2026-11-18-h200/spmm-choices`: of 892 matrices `drawn:…`, `small:…` and `sketched:…`,
 //! both precisions, 15 numbers of columns, with a warm and with an empty cache. No time of a real matrix had a part in it: those
 //! judge. Which statistics there are was decided with the worst of them in view.
 //!

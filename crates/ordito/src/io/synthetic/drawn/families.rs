@@ -21,7 +21,7 @@ pub(super) fn draw(number: u64, seed: u64) -> Drawn {
     })
 }
 
-/// The matrix `small:NUMBER`: no rows too many for them to have the mean length.
+/// The matrix `small:NUMBER`: with so many rows that one has half of the columns at most on average.
 pub(super) fn draw_small(number: u64, seed: u64) -> Drawn {
     let least_rows = |nonzeros: f64| (2.0 * nonzeros).sqrt().max(8.0);
     draw_within(number, Random::new(seed, SMALL_STREAM + number), (LEAST_OF_SMALL, MOST_OF_SMALL), least_rows)

@@ -6,7 +6,7 @@ use crate::io::synthetic::{Pattern, Size};
 use crate::matrix::Random;
 use nearest::Points;
 
-/// Streams of the seed: of an order, beside those of rows and of other kinds.
+/// Streams of the seed: of points and of an order, beside those of rows and of other kinds.
 const POINT_STREAM: u64 = 1 << 59;
 const ORDER_STREAM: u64 = 1 << 58;
 
@@ -33,7 +33,7 @@ impl Lists {
             end += *length;
             *length = end;
         });
-        // Filled from behind: an end that goes down to where its row starts, and then back up.
+        // Each row is filled from behind.
         let mut columns = vec![0; end];
         let mut next = ends.clone();
         let mut put = |row: u32, column: u32| {
@@ -204,3 +204,56 @@ pub(super) fn web(parameters: &[u64], seed: u64) -> Pattern {
 }
 const HOST: u64 = 100;
 const COPIED: f64 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn entries(lists: &Lists, rows: u64) -> BTreeSet<(u64, u64)> {
+        (0..rows).flat_map(|row| lists.of(row).iter().map(move |&column| (row, column.into()))).collect()
+    }
+
+    fn assert_symmetric(lists: &Lists, rows: u64) {
+        let all = entries(lists, rows);
+        assert!((0..rows).all(|row| all.contains(&(row, row))));
+        assert!(all.iter().all(|&(row, column)| column < rows && all.contains(&(column, row))));
+    }
+
+    #[test]
+    fn nearest_points_are_symmetric_and_their_order_brings_them_together() {
+        let apart = |in_order| {
+            let lists = nearest(500, 4, 2, in_order, 1);
+            assert_symmetric(&lists, 500);
+            let all = entries(&lists, 500);
+            assert!((500 * 5..=most_of_nearest(500, 4) as usize).contains(&all.len()), "{}", all.len());
+            all.iter().map(|&(row, column)| row.abs_diff(column)).sum::<u64>() / all.len() as u64
+        };
+        assert!(apart(true) < apart(false) / 3);
+    }
+
+    #[test]
+    fn networks_are_symmetric_and_couple_unknowns() {
+        for (side, shuffled) in [(1, false), (2, false), (1, true)] {
+            let network = Network { reach: 9, links: 1.5, far: 0.2, side, shuffled };
+            let lists = network.lists(301, 5);
+            assert_symmetric(&lists, 301);
+            let all = entries(&lists, 301);
+            assert!(all.len() as u128 <= network.most_entries(301), "{}", all.len());
+            if side == 2 {
+                assert!((0..300).all(|row| all.contains(&(row, row ^ 1))));
+            }
+        }
+    }
+
+    #[test]
+    fn pages_of_a_host_share_links() {
+        let shared = |copied| {
+            let lists = Web { host: 50, copied }.lists(1000, 3, |_, _| 10);
+            let of = |row| lists.of(row).iter().collect::<BTreeSet<_>>();
+            assert!((0..1000).all(|row| lists.of(row).len() == 10));
+            (1..1000).map(|row| of(row).intersection(&of(row - 1)).count()).sum::<usize>()
+        };
+        assert!(shared(0.9) > 2 * shared(0.0));
+    }
+}
