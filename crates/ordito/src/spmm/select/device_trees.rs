@@ -7,7 +7,7 @@ use crate::spmm::select::corrections::Tree;
 
 #[rustfmt::skip]
 #[allow(clippy::approx_constant)] // what looks like π or e is neither
-pub(super) const TREES: [[Tree; 48]; 8] = [
+pub(super) static TREES: [[Tree; 48]; 8] = [
     // csr-cuda-rows8
     [
         Tree([(13, 5.7925), (18, 2.0193), (8, 7.2595), (5, 13.9462)], [-0.0038, -0.0206, 0.0218, 0.0167, 0.0139, 0.0276, -0.0085, 0.0311, -0.0104, -0.0067, 0.0007, -0.01, -0.0024, -0.0107, -0.0432, -0.0045]),
