@@ -1,54 +1,109 @@
-//! Fits prices to times, and tells how good the choice is that they lead to.
+//! Fits prices and corrections to times, and tells how good the choice is that they lead to.
 
 use crate::options::Options;
 use crate::prices::{Prices, prices, product};
 use crate::table::{Case, Sample, Table};
+use crate::trees::{Tree, Trees, trees};
 use anyhow::Context;
 use ordito::device::DeviceLimits;
 use ordito::matrix::{Csr, Duplicates};
 use ordito::spmm::KnownOnDevice;
 use std::collections::BTreeMap;
-use std::path::Path;
 
-/// Families of `drawn`, by number.
+/// Families of `drawn` and `small`, and of `sketched`, by number; families that are left out of a fit at a time are those that leave
+/// the same rest by this.
 const FAMILIES: u64 = 16;
+const SKETCHED_FAMILIES: u64 = 12;
+const FOLDS: u64 = 7;
 
-fn family(sample: &Sample) -> u64 {
-    let number = sample.case.0.rsplit(':').next().and_then(|number| number.parse().ok());
-    number.unwrap_or(0_u64) % FAMILIES
+fn fold(sample: &Sample) -> u64 {
+    let (kind, number) = sample.case.0.split_once(':').unwrap_or_default();
+    let number: u64 = number.parse().unwrap_or(0);
+    let family = match kind {
+        "sketched" => FAMILIES + number % SKETCHED_FAMILIES,
+        _ => number % FAMILIES,
+    };
+    family % FOLDS
 }
 
-/// Fits, tells how good that is, and prints the table of `select/device_costs.rs`.
-pub(crate) fn fit(options: &Options, folder: &Path) -> anyhow::Result<String> {
-    let corpus = Table::read(options, folder)?;
-    let mut told = String::new();
-    let mut left_out = Vec::new();
-    for of_family in 0..FAMILIES {
-        let (out, rest): (Vec<&Sample>, Vec<&Sample>) =
-            corpus.samples.iter().partition(|sample| family(sample) == of_family);
-        left_out.extend(choices(out, &prices(&rest)));
+/// What times are predicted by.
+struct Model {
+    prices: Prices,
+    trees: Trees,
+}
+
+impl Model {
+    fn of(samples: &[&Sample]) -> Self {
+        let prices = prices(samples);
+        let trees = trees(samples, &prices);
+        Model { prices, trees }
     }
+
+    /// What has no price is never chosen.
+    fn predicted_ns(&self, sample: &Sample) -> f64 {
+        let asked = &sample.asked;
+        let Some(prices) = self.prices.get(asked.variant) else { return f64::INFINITY };
+        let of_tree = |tree: &Tree| tree.logarithm(&asked.aspects);
+        let corrected: f64 = self.trees.get(asked.variant).into_iter().flatten().map(of_tree).sum();
+        product(&asked.terms, prices) * corrected.exp()
+    }
+}
+
+/// Fits, tells how good that is, and prints the tables of `select/device_costs.rs` and `select/device_trees.rs`.
+pub(crate) fn fit(options: &Options) -> anyhow::Result<String> {
+    let corpus = Table::read_all(options, &options.fit)?;
+    let mut told = String::new();
+    let left_out: Vec<Vec<Choice<'_>>> = std::thread::scope(|scope| {
+        let without = |of_fold: u64| {
+            let corpus = &corpus;
+            scope.spawn(move || {
+                let (out, rest): (Vec<&Sample>, Vec<&Sample>) =
+                    corpus.samples.iter().partition(|sample| fold(sample) == of_fold);
+                choices(out, &Model::of(&rest))
+            })
+        };
+        let folds: Vec<_> = (0..FOLDS).map(without).collect();
+        folds.into_iter().map(|fold| fold.join().unwrap_or_default()).collect()
+    });
+    let left_out: Vec<Choice<'_>> = left_out.into_iter().flatten().collect();
     told += &tell("families that had no part in the fit", &left_out, &corpus);
     let all: Vec<&Sample> = corpus.samples.iter().collect();
-    let prices = prices(&all);
-    told += &tell("all that had", &choices(all, &prices), &corpus);
+    let model = Model::of(&all);
+    told += &tell("all that had", &choices(all, &model), &corpus);
     for judge in &options.judge {
         let judge_table = Table::read(options, judge)?;
-        let choices = choices(judge_table.samples.iter().collect(), &prices);
+        let choices = choices(judge_table.samples.iter().collect(), &model);
         told += &tell(&judge.display().to_string(), &choices, &judge_table);
         told += &worst(choices);
     }
     told += &format!("\n{}\n", KnownOnDevice::names_of_terms().join(" "));
     let in_order = KnownOnDevice::of(&Csr::<f64>::from_coo(&ordito::Coo::empty(0, 0)?, Duplicates::Sum));
-    for (variant, _) in in_order.terms::<f64>(&DeviceLimits::h200(), 1) {
-        let ns = prices.get(variant).with_context(|| format!("no times of {variant}"))?;
-        let ns: Vec<String> = ns.iter().map(|ns| format!("{ns:.4}")).collect();
-        told += &format!("{variant:26}[{}]\n", ns.join(", "));
+    let in_order = in_order.asked::<f64>(&DeviceLimits::h200(), 1);
+    for variant in in_order.iter().map(|asked| asked.variant) {
+        let ns = model.prices.get(variant).with_context(|| format!("no times of {variant}"))?;
+        told += &format!("{variant:26}[{}]\n", listed(ns.iter().map(|ns| format!("{ns:.4}"))));
+    }
+    for (place, name) in KnownOnDevice::names_of_aspects().iter().enumerate() {
+        told += &format!("{place}: {name}{}", if (place + 1) % 6 == 0 { "\n" } else { ", " });
+    }
+    for variant in in_order.iter().map(|asked| asked.variant) {
+        told += &format!("\n// {variant}\n");
+        for Tree { asks, answers } in model.trees.get(variant).into_iter().flatten() {
+            let asks = listed(asks.iter().map(|(aspect, limit)| format!("({aspect}, {limit:?})")));
+            told += &format!(
+                "Tree([{asks}], [{}]),\n",
+                listed(answers.iter().map(|answer| format!("{answer:?}")))
+            );
+        }
     }
     Ok(told)
 }
 
-/// What prices lead to.
+fn listed(all: impl Iterator<Item = String>) -> String {
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// What predictions lead to.
 struct Choice<'a> {
     case: &'a Case,
     chosen: &'a Sample,
@@ -60,13 +115,10 @@ struct Choice<'a> {
 }
 
 /// For every product.
-fn choices<'a>(samples: Vec<&'a Sample>, prices: &Prices) -> Vec<Choice<'a>> {
+fn choices<'a>(samples: Vec<&'a Sample>, model: &Model) -> Vec<Choice<'a>> {
     let mut cases: BTreeMap<&Case, Vec<&Sample>> = BTreeMap::new();
     samples.into_iter().for_each(|sample| cases.entry(&sample.case).or_default().push(sample));
-    // What has no price is never chosen.
-    let predicted = |sample: &Sample| {
-        prices.get(&sample.variant).map_or(f64::INFINITY, |prices| product(&sample.terms, prices))
-    };
+    let predicted = |sample: &Sample| model.predicted_ns(sample);
     let of_case = |(case, samples): (&'a Case, Vec<&'a Sample>)| {
         let chosen = samples.iter().copied().min_by(|a, b| predicted(a).total_cmp(&predicted(b)))?;
         let fastest = samples.iter().copied().min_by(|a, b| a.middle_ns().total_cmp(&b.middle_ns()))?;
@@ -123,10 +175,10 @@ fn worst(mut choices: Vec<Choice<'_>>) -> String {
             "  {:.2} {:.2}  {matrix} {dtype} k = {k}: {} {:.1} us, predicted {:.1}; {} {:.1} us\n",
             ratios[0],
             ratios[1],
-            chosen.variant,
+            chosen.asked.variant,
             chosen.middle_ns() / 1e3,
             predicted_ns / 1e3,
-            fastest.variant,
+            fastest.asked.variant,
             fastest.middle_ns() / 1e3
         )
     };

@@ -10,7 +10,7 @@
 //! Nothing is verified here: `ordito verify` and the conformance tests do that. Then, without a GPU:
 //!
 //! ```text
-//! cargo bench --bench spmm_choices -- --fit corpus --judge judged,suite --data FOLDER
+//! cargo bench --bench spmm_choices -- --fit corpus,small,sketched --judge judged,suite --data FOLDER
 //! ```
 
 #![allow(clippy::print_stderr, clippy::print_stdout)]
@@ -18,7 +18,9 @@
 mod fit;
 mod options;
 mod prices;
+mod regret;
 mod table;
+mod trees;
 mod turns;
 
 use anyhow::Context;
@@ -42,8 +44,8 @@ fn main() -> anyhow::Result<()> {
         // SAFETY: no other thread has been started yet. `auto` goes by its rule, not by what was tuned here before.
         unsafe { std::env::set_var("ORDITO_CACHE_DIR", cache.path()) };
     }
-    if let Some(folder) = &options.fit {
-        print!("{}", fit::fit(&options, folder)?);
+    if !options.fit.is_empty() {
+        print!("{}", fit::fit(&options)?);
         return Ok(());
     }
     let mut timing = Timing::new(&options)?;

@@ -37,9 +37,9 @@ pub(crate) struct Options {
     /// cuSPARSE too
     #[arg(long)]
     peers: bool,
-    /// Fit prices to the times of this folder instead: needs no GPU
-    #[arg(long, value_name = "DIR")]
-    pub(crate) fit: Option<PathBuf>,
+    /// Fit prices and corrections to the times of these folders instead: needs no GPU
+    #[arg(long, value_name = "DIR", value_delimiter = ',')]
+    pub(crate) fit: Vec<PathBuf>,
     /// Judge the choice by the times of these folders, too
     #[arg(long, value_name = "DIR", value_delimiter = ',', requires = "fit")]
     pub(crate) judge: Vec<PathBuf>,

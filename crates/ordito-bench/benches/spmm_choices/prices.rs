@@ -1,5 +1,6 @@
 //! Prices of what kernels do, fitted to times: of each kernel by itself, then of all together, so that the fastest is chosen.
 
+use crate::regret::regret;
 use crate::table::Sample;
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ pub(crate) type Prices = BTreeMap<String, Vec<f64>>;
 pub(crate) fn prices(samples: &[&Sample]) -> Prices {
     let mut by_variant: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
-        by_variant.entry(&sample.variant).or_default().push(sample);
+        by_variant.entry(sample.asked.variant).or_default().push(sample);
     }
     let alone =
         by_variant.iter().map(|(variant, samples)| (variant.to_string(), least_squares(samples))).collect();
@@ -33,7 +34,7 @@ fn least_squares(samples: &[&Sample]) -> Vec<f64> {
     for _ in 0..ROUNDS {
         prices = not_negative(samples, &times, &weights);
         for ((weight, sample), ns) in weights.iter_mut().zip(samples).zip(&times) {
-            let predicted = product(&sample.terms, &prices).max(1.0);
+            let predicted = product(&sample.asked.terms, &prices).max(1.0);
             let error = (predicted / ns).ln() / OUTLIER;
             *weight = 1.0 / ((ns * predicted).sqrt() * (1.0 + error * error).sqrt());
         }
@@ -43,13 +44,13 @@ fn least_squares(samples: &[&Sample]) -> Vec<f64> {
 
 /// By coordinate descent, each price in turn as good as the others allow.
 fn not_negative(samples: &[&Sample], times: &[f64], weights: &[f64]) -> Vec<f64> {
-    let count = samples.first().map_or(0, |sample| sample.terms.len());
+    let count = samples.first().map_or(0, |sample| sample.asked.terms.len());
     let (mut gram, mut right) = (vec![vec![0.0; count]; count], vec![0.0; count]);
     for ((sample, ns), weight) in samples.iter().zip(times).zip(weights) {
         for i in 0..count {
-            let scaled = sample.terms[i] * weight * weight;
+            let scaled = sample.asked.terms[i] * weight * weight;
             right[i] += scaled * ns;
-            (0..count).for_each(|j| gram[i][j] += scaled * sample.terms[j]);
+            (0..count).for_each(|j| gram[i][j] += scaled * sample.asked.terms[j]);
         }
     }
     let mut prices = vec![0.0; count];
@@ -64,13 +65,9 @@ fn not_negative(samples: &[&Sample], times: &[f64], weights: &[f64]) -> Vec<f64>
     prices
 }
 
-/// Steps downhill, the length of the first; how much a sample's own error counts beside what a wrong choice costs, and from which
-/// error on less; predicted times that differ by less than this share are chosen from by chance; what holds prices back.
+/// Steps downhill, the length of the first; what holds prices back.
 const DOWNHILL: usize = 1500;
 const FIRST_STEP: f64 = 0.03;
-const OWN_ERROR: f64 = 1.0;
-const LARGE_ERROR: f64 = 0.2;
-const UNDECIDED: f64 = 0.1;
 const HELD_BACK: f64 = 1e-3;
 /// A price that is next to nothing can still rise: this part of the median time for the mean of its term.
 const NEXT_TO_NOTHING: f64 = 1e-3;
@@ -81,7 +78,7 @@ fn chosen_by(samples: &[&Sample], by_variant: &BTreeMap<&str, Vec<&Sample>>, alo
     let variants: Vec<&str> = by_variant.keys().copied().collect();
     let mut cases: BTreeMap<_, Vec<(usize, &Sample)>> = BTreeMap::new();
     for sample in samples {
-        if let Ok(variant) = variants.binary_search(&sample.variant.as_str()) {
+        if let Ok(variant) = variants.binary_search(&sample.asked.variant) {
             cases.entry(&sample.case).or_default().push((variant, sample));
         }
     }
@@ -113,7 +110,7 @@ fn logarithms(prices: &[f64], samples: &[&Sample]) -> Vec<f64> {
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
     let of_term = |(term, price): (usize, &f64)| {
-        let mean = samples.iter().map(|sample| sample.terms[term]).sum::<f64>() / samples.len() as f64;
+        let mean = samples.iter().map(|sample| sample.asked.terms[term]).sum::<f64>() / samples.len() as f64;
         if mean > 0.0 { price.max(NEXT_TO_NOTHING * median / mean).ln() } else { f64::NEG_INFINITY }
     };
     prices.iter().enumerate().map(of_term).collect()
@@ -121,20 +118,15 @@ fn logarithms(prices: &[f64], samples: &[&Sample]) -> Vec<f64> {
 
 /// Adds how what one product costs changes with the logarithms of prices.
 fn slopes_of(case: &[(usize, &Sample)], prices: &[Vec<f64>], slopes: &mut [Vec<f64>]) {
-    let predicted: Vec<f64> =
-        case.iter().map(|(variant, sample)| product(&sample.terms, &prices[*variant]).max(1e-9)).collect();
-    let least = predicted.iter().copied().fold(f64::INFINITY, f64::min);
-    let fastest = case.iter().map(|(_, sample)| sample.middle_ns()).fold(f64::INFINITY, f64::min);
-    // How likely each is chosen, and what is lost by it.
-    let chances: Vec<f64> = predicted.iter().map(|ns| (-(ns / least).ln() / UNDECIDED).exp()).collect();
-    let all: f64 = chances.iter().sum();
-    let lost: Vec<f64> = case.iter().map(|(_, sample)| (sample.middle_ns() / fastest).ln()).collect();
-    let expected = product(&chances, &lost) / all;
-    for (at, (variant, sample)) in case.iter().enumerate() {
-        let error = (predicted[at] / sample.middle_ns()).ln();
-        let own = OWN_ERROR * error / (1.0 + (error / LARGE_ERROR).powi(2)).sqrt();
-        let slope = own - chances[at] / all * (lost[at] - expected) / UNDECIDED;
-        for ((of_term, term), price) in slopes[*variant].iter_mut().zip(&sample.terms).zip(&prices[*variant])
+    let predicted: Vec<f64> = case
+        .iter()
+        .map(|(variant, sample)| product(&sample.asked.terms, &prices[*variant]).max(1e-9))
+        .collect();
+    let times: Vec<f64> = case.iter().map(|(_, sample)| sample.middle_ns()).collect();
+    for (at, ((variant, sample), regret)) in case.iter().zip(regret(&predicted, &times)).enumerate() {
+        let slope = regret.of_error + regret.of_choice;
+        for ((of_term, term), price) in
+            slopes[*variant].iter_mut().zip(&sample.asked.terms).zip(&prices[*variant])
         {
             *of_term += slope * term * price / predicted[at];
         }

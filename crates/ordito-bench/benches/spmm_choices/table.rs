@@ -7,10 +7,10 @@ use ordito::Scalar;
 use ordito::device::DeviceLimits;
 use ordito::io::load;
 use ordito::matrix::{Csr, Duplicates};
-use ordito::spmm::KnownOnDevice;
+use ordito::spmm::{AskedByCandidate, KnownOnDevice};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A line of `times.csv`.
 #[derive(Debug, Deserialize)]
@@ -33,8 +33,7 @@ pub(crate) type Case = (String, String, usize);
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) case: Case,
-    pub(crate) variant: String,
-    pub(crate) terms: Vec<f64>,
+    pub(crate) asked: AskedByCandidate,
     pub(crate) ns: [f64; 2],
 }
 
@@ -54,6 +53,17 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Of several folders.
+    pub(crate) fn read_all(options: &Options, folders: &[PathBuf]) -> anyhow::Result<Self> {
+        let mut all = Table::default();
+        for folder in folders {
+            let Table { samples, peers } = Table::read(options, folder)?;
+            all.samples.extend(samples);
+            all.peers.extend(peers);
+        }
+        Ok(all)
+    }
+
     /// Real matrices are looked for in `--data`.
     pub(crate) fn read(options: &Options, folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join("times.csv");
@@ -83,19 +93,16 @@ impl Table {
 
     fn extend<S: Scalar>(&mut self, a: &Csr<S>, lines: &[Line]) {
         let known = KnownOnDevice::of(a);
-        let mut terms: BTreeMap<usize, Vec<(&str, Vec<f64>)>> = BTreeMap::new();
+        let mut asked: BTreeMap<usize, Vec<AskedByCandidate>> = BTreeMap::new();
         for line in lines.iter().filter(|line| line.dtype == S::NAME) {
-            let of_k = terms.entry(line.k).or_insert_with(|| known.terms::<S>(&DeviceLimits::h200(), line.k));
+            let of_k = asked.entry(line.k).or_insert_with(|| known.asked::<S>(&DeviceLimits::h200(), line.k));
             let matrix = match line.seed {
                 0 => line.matrix.clone(),
                 seed => format!("{} of seed {seed}", line.matrix),
             };
             let (case, ns) = ((matrix, line.dtype.clone(), line.k), [line.hot_ns, line.flushed_ns]);
-            match of_k.iter().find(|(variant, _)| *variant == line.variant) {
-                Some((_, terms)) => {
-                    let (variant, terms) = (line.variant.clone(), terms.clone());
-                    self.samples.push(Sample { case, variant, terms, ns });
-                }
+            match of_k.iter().find(|asked| asked.variant == line.variant) {
+                Some(asked) => self.samples.push(Sample { case, asked: asked.clone(), ns }),
                 None => {
                     let least = self.peers.entry(case).or_insert([f64::INFINITY; 2]);
                     *least = [0, 1].map(|kind| least[kind].min(ns[kind]));

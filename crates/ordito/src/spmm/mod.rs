@@ -30,4 +30,4 @@ pub use plan::{BreakEven, Plan, Preparation, Replay, Step, UpdateError, ViewPlan
 pub use product::{Inputs, Product, Spmm, Subject};
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 #[doc(hidden)] // for the crates of this workspace
-pub use select::on_device::KnownOnDevice;
+pub use select::on_device::{AskedByCandidate, KnownOnDevice};

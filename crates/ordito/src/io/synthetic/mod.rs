@@ -5,6 +5,7 @@
 //! comes from stream r of the seed, the values from a stream of their own, in the order of the entries.
 
 mod drawn;
+mod graphs;
 mod in_parts;
 mod patterns;
 
@@ -107,6 +108,34 @@ pub const KINDS: &[Kind] = &[
         about: "as they come from practice: 16 families in turn, each with sizes and lengths drawn by NUMBER and the seed",
         size: drawn::size,
         pattern: drawn::pattern,
+    },
+    Kind {
+        name: "small",
+        form: "small:NUMBER",
+        about: "the families of drawn with 100 to 300 000 nonzeros",
+        size: drawn::small_size,
+        pattern: drawn::small,
+    },
+    Kind {
+        name: "sketched",
+        form: "sketched:NUMBER",
+        about: "12 other families: nearest points, webs, networks, constraints, many empty rows, small and rather full ones",
+        size: drawn::sketched_size,
+        pattern: drawn::sketched,
+    },
+    Kind {
+        name: "neighbours",
+        form: "neighbours:ROWSxDEGREExDIMENSIONS",
+        about: "symmetric: points anywhere in a cube, each with the DEGREE that are nearest to it, and itself",
+        size: graphs::neighbours_size,
+        pattern: graphs::neighbours,
+    },
+    Kind {
+        name: "web",
+        form: "web:ROWSxAVG",
+        about: "pages of hosts of 100, with about AVG links, many taken over from a page before",
+        size: graphs::web_size,
+        pattern: graphs::web,
     },
 ];
 
@@ -257,6 +286,10 @@ mod tests {
         ("diagonal:9", 9, 9, 9, 0x90f545b2e0bad32f),
         ("empty:3x5", 3, 5, 0, 0x7a2de06653469e43),
         ("drawn:9", 1024, 1024, 8836, 0xd7574cba80beac67),
+        ("small:9", 7225, 7225, 35785, 0x3b4a8eb2a9cc0792),
+        ("sketched:2", 3058, 3058, 26794, 0x9956e91ca16b094),
+        ("neighbours:200x5x2", 200, 200, 1416, 0xe1709f920ec111d8),
+        ("web:300x8", 300, 300, 2384, 0xbee25bf1adae575b),
     ];
 
     #[test]
@@ -319,6 +352,9 @@ mod tests {
         assert!(refused("uniform:4x5").contains("NNZ_PER_ROW is 5"));
         assert!(refused("powerlaw:4x5").contains("AVG is 5"));
         assert!(refused("blocks:4x5x1").contains("BLOCKS_PER_ROW is 5"));
+        assert!(refused("neighbours:4x4x2").contains("DEGREE is 4, and there are 3 other points"));
+        assert!(refused("neighbours:9x4x65").contains("DIMENSIONS is 65"));
+        assert!(refused("web:4x5").contains("AVG is 5"));
         assert!(refused("stencil27:1626").contains("32-bit"));
         assert!(refused("stencil27:18446744073709551615").contains("32-bit"));
         assert!(refused("empty:4294967296x1").contains("32-bit"));

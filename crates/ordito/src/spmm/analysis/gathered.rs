@@ -17,6 +17,8 @@ const WORTH: f64 = 1.1;
 /// Chunks and groups of each that are looked at to foresee the result.
 const SAMPLED_CHUNKS: usize = 8;
 const SAMPLED_GROUPS: usize = 16;
+/// Rows around which a group is looked at for the largest.
+const LONGEST_ROWS: usize = 4;
 
 /// All rows, group after group, where that gains; `None`: as they are.
 pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
@@ -32,9 +34,46 @@ pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
     worth.then_some(order)
 }
 
-/// About how many nonzeros every column of a window would have, in the better of the two orders.
-pub(crate) fn foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> f64 {
-    gain_foreseen(a, of_neighbours).unwrap_or(of_neighbours)
+/// What windows would be like, in the better of the two orders.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Foreseen {
+    /// About how many nonzeros every column of a window would have.
+    pub(crate) shared: f64,
+    /// About how many columns the window of gathered rows would have that has most: long rows have long ones near them. None where rows
+    /// stay as they are.
+    pub(crate) longest: usize,
+}
+
+pub(crate) fn foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> Foreseen {
+    match gain_foreseen(a, of_neighbours) {
+        Some(shared) => Foreseen { shared, longest: around_the_longest(a) },
+        None => Foreseen { shared: of_neighbours, longest: 0 },
+    }
+}
+
+/// Columns of the largest group around one of the longest rows.
+fn around_the_longest<S: Scalar>(a: &Csr<S>) -> usize {
+    let view = a.view();
+    let mut longest: Vec<(usize, usize)> = Vec::with_capacity(LONGEST_ROWS + 1);
+    for (row, length) in a.row_lengths().enumerate() {
+        if longest.len() < LONGEST_ROWS || length > longest[LONGEST_ROWS - 1].0 {
+            let place = longest.partition_point(|&(other, _)| other >= length);
+            longest.insert(place, (length, row));
+            longest.truncate(LONGEST_ROWS);
+        }
+    }
+    let columns_around = |row: usize| {
+        let mut gathering = Gathering::new(view, chunk_of(a, row / CHUNK));
+        gathering.next = row % CHUNK;
+        let mut columns: Vec<u32> = Vec::new();
+        for row in gathering.group() {
+            columns.extend(&view.columns()[view.range(row as usize)]);
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        columns.len()
+    };
+    longest.into_iter().map(|(_, row)| columns_around(row)).max().unwrap_or(0)
 }
 
 /// About how many they would be of gathered rows, where that is worth it.
@@ -49,8 +88,9 @@ fn gain_foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> Option<f64> {
             Gathering::new(a.view(), chunk_of(a, sample * chunks / chunks.min(SAMPLED_CHUNKS)));
         let count = gathering.rows.len();
         for group in 0..SAMPLED_GROUPS {
-            // From the middle of stretches, where neighbours on all sides are there.
-            gathering.next = (2 * group + 1) * count / (2 * SAMPLED_GROUPS);
+            // Once its turn comes, the rows before it are taken. In the second half few groups begin: most rows are in one by then.
+            gathering.next = (2 * group + 1) * count / (4 * SAMPLED_GROUPS);
+            gathering.taken[..gathering.next].fill(true);
             let group = gathering.group();
             // Near the end of a chunk fewer may be left.
             if group.len() == WINDOW {
@@ -170,7 +210,7 @@ mod tests {
         let reuse = reuse_of(&a, (0..a.rows()).step_by(WINDOW), |place| order[place] as usize);
         let as_they_are = super::reuse(&a);
         assert!(reuse > 1.2 * as_they_are, "{reuse} instead of {as_they_are}");
-        let foreseen = foreseen(&a, as_they_are);
+        let foreseen = foreseen(&a, as_they_are).shared;
         assert!((foreseen / reuse - 1.0).abs() < 0.15, "{foreseen} instead of {reuse}");
     }
 
@@ -190,7 +230,8 @@ mod tests {
             let a = synthetic(name);
             assert_eq!(gathered(&a), None, "{name}");
             let as_they_are = super::reuse(&a);
-            assert_eq!(foreseen(&a, as_they_are), as_they_are, "{name}");
+            let stays = Foreseen { shared: as_they_are, longest: 0 };
+            assert_eq!(foreseen(&a, as_they_are), stays, "{name}");
         }
     }
 }

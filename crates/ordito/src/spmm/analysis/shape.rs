@@ -4,7 +4,7 @@
 use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::Csr;
-use crate::spmm::analysis::gathered::foreseen;
+use crate::spmm::analysis::gathered::{Foreseen, foreseen};
 use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of_equals, reuse_within};
 use crate::spmm::analysis::row_work::RowWork;
 use crate::spmm::analysis::together::{PerLine, Rows, across, along};
@@ -19,7 +19,7 @@ pub(crate) struct Shape {
     pub(crate) work: RowWork,
     /// Nonzeros for every column that is in one of 8 neighbouring rows; about the same of 8 rows that were gathered for it.
     pub(crate) reuse: f64,
-    pub(crate) gathered: f64,
+    pub(crate) gathered: Foreseen,
     /// The same of 64 neighbours, and of 64 rows that come next to each other once rows are sorted by their lengths.
     pub(crate) near: f64,
     pub(crate) equals: f64,
@@ -40,9 +40,9 @@ const SECTOR: u32 = 3;
 
 impl Shape {
     pub(crate) fn of<S: Scalar>(a: &Csr<S>) -> Self {
-        let [reuse, gathered, near, equals, sectors] = side_by_side([
+        let [reuse, of_neighbours, near, equals, sectors] = side_by_side([
             &|| reuse(a),
-            &|| foreseen(a, reuse_within(a, WINDOW, 0)),
+            &|| reuse_within(a, WINDOW, 0),
             &|| reuse_within(a, NEAR, 0),
             &|| reuse_of_equals(a, NEAR),
             &|| reuse_within(a, WARP, SECTOR),
@@ -52,6 +52,7 @@ impl Shape {
             &|| across(a, WARP, Rows::OfOneLength),
             &|| along(a, LANES),
         ]);
+        let gathered = foreseen(a, of_neighbours);
         let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
         let work = RowWork::of(a.view().offsets());
         Shape {

@@ -1,8 +1,9 @@
 //! What the parts of a product cost on a device, in nanoseconds: fitted, not written.
 //!
-//! `cargo bench --bench spmm_choices -- --fit FOLDER` made the table of the times in `measurements/2026-11-17-h200/spmm-choices`, of
-//! `drawn:1` to `drawn:240`, both precisions, 15 numbers of columns, with a warm and with an empty cache. No time of a real
-//! matrix had a part in it: those judge. Which statistics there are was decided with the worst of them in view.
+//! `cargo bench --bench spmm_choices -- --fit FOLDERS` made the table, and that of `device_trees`, of the times in
+//! `measurements/2026-11-17-h200/spmm-choices` and `2026-11-18-h200/spmm-choices`: of 892 matrices `drawn:…`, `small:…` and `sketched:…`,
+//! both precisions, 15 numbers of columns, with a warm and with an empty cache. No time of a real matrix had a part in it: those
+//! judge. Which statistics there are was decided with the worst of them in view.
 //!
 //! Bytes, steps and warps count for each multiprocessor, so that a device with more of them is that much faster. For what each
 //! column is, see [`Work::terms`](crate::spmm::cuda::fast::work::Work::terms).
@@ -23,12 +24,12 @@ pub(super) struct Cost {
 #[rustfmt::skip]
 pub(super) const COSTS: [Cost; 8] = [
     // launch, streamed, streamed_far, written, fetched, fetched_far, looked_up, steps, asking, warps, wide_warps, second, unfilled, chain
-    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2578.5547, 0.0002, 0.0264, 0.0000, 0.0051, 0.0055, 0.1705, 1.7487, 2.6473, 24.0508, 0.1205, 2392.0575, 48.4303, 329.8975] },
-    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2200.0398, 0.0310, 0.0222, 0.0000, 0.0021, 0.0083, 0.3733, 0.6011, 0.2866, 16.2814, 4.0178, 1839.9501, 53.3536, 252.0818] },
-    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2534.0419, 0.0000, 0.0236, 0.0000, 0.0033, 0.0101, 0.0536, 2.2135, 2.8047, 15.1973, 8.1019, 2323.0052, 146.9080, 298.0343] },
-    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2016.5703, 0.0197, 0.0140, 0.0000, 0.0020, 0.0118, 0.1631, 1.4695, 0.9014, 19.0735, 12.7396, 3261.4171, 100.8157, 198.1588] },
-    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2617.5705, 0.0007, 0.0250, 0.0001, 0.0001, 0.0042, 0.0498, 8.0356, 2.4079, 4.7910, 15.4480, 0.0000, 30.6043, 405.9854] },
-    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [3247.7680, 0.0021, 0.0270, 0.0000, 0.0026, 0.0024, 0.3481, 3.3409, 1.5955, 45.8912, 6.2327, 3104.4020, 75.6326, 201.1132] },
-    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [2562.7322, 0.0027, 0.0037, 0.0000, 0.0016, 0.0011, 0.3822, 16.3533, 2.0640, 4.1487, 8.9484, 1031.3932, 155.4744, 9.9213] },
-    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [2888.4225, 0.0000, 0.0154, 0.0058, 0.0114, 0.0000, 0.9598, 9.1601, 2.1179, 39.4681, 11.8871, 1663.4140, 156.7136, 205.7298] },
+    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2585.4792, 0.0002, 0.0268, 0.0000, 0.0030, 0.0081, 0.2695, 1.8529, 2.6929, 22.1391, 0.0698, 1790.0182, 24.2862, 346.2907] },
+    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2325.3218, 0.0240, 0.0274, 0.0000, 0.0012, 0.0097, 0.4405, 0.9666, 0.1497, 15.8492, 3.5624, 1757.9115, 36.3825, 245.9899] },
+    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2584.1525, 0.0000, 0.0252, 0.0000, 0.0026, 0.0110, 0.1020, 2.8703, 2.6312, 14.1926, 7.3657, 2078.9870, 102.5584, 295.4047] },
+    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2105.5557, 0.0221, 0.0128, 0.0000, 0.0008, 0.0128, 0.2014, 1.7330, 0.8442, 17.5441, 12.4517, 3280.7106, 61.8179, 181.5999] },
+    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2696.1599, 0.0010, 0.0288, 0.0000, 0.0001, 0.0044, 0.1039, 7.5605, 2.3067, 0.3789, 16.2238, 0.0000, 25.6836, 385.3502] },
+    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [3379.3079, 0.0039, 0.0316, 0.0000, 0.0016, 0.0026, 0.3143, 4.3038, 1.2716, 44.7379, 2.0346, 3165.2109, 65.6439, 178.0897] },
+    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [2748.5497, 0.0050, 0.0048, 0.0000, 0.0002, 0.0034, 0.5436, 9.7719, 2.8868, 4.2026, 47.9545, 860.0322, 119.4115, 5.6392] },
+    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [3021.2257, 0.0000, 0.0172, 0.0090, 0.0096, 0.0019, 0.9823, 8.5364, 3.5229, 35.8195, 7.8589, 1890.3459, 136.3162, 205.4750] },
 ];

@@ -9,10 +9,17 @@
 //! number of columns `Product::does_not_pay`); if not, a plan takes the next best.
 //!
 //! **On a device** every kernel says how it would deal out the matrix: from the lengths of all rows and what neighbours of a sample share,
-//! with K, the precision and the limits of the device. Fitted prices (`device_costs`) make a time of it, and the least is taken.
+//! with K, the precision and the limits of the device. Fitted prices (`device_costs`) make a time of it, which small trees correct
+//! (`device_trees`), and the least is taken.
 
 #[cfg(any(feature = "cuda", feature = "emulator"))]
+mod aspects;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod corrections;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 mod device_costs;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+mod device_trees;
 pub(crate) mod on_cpu;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod on_device;

@@ -1,7 +1,7 @@
 //! What `auto` takes on a device, as data: the kernel with the least predicted time, without running anything.
 //!
 //! Kernels say how they would deal out the matrix ([`Work`](crate::spmm::cuda::fast::work::Work)), `device_costs` what each of that
-//! costs. Nothing here depends on which matrix it is.
+//! costs, `device_trees` what is to be corrected of the sum. Nothing here depends on which matrix it is.
 
 use crate::Scalar;
 use crate::device::DeviceLimits;
@@ -12,7 +12,10 @@ use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::candidates;
 use crate::spmm::cuda::fast::work::TERMS;
 use crate::spmm::product::Subject;
+use crate::spmm::select::aspects::{self, aspects};
+use crate::spmm::select::corrections::factor;
 use crate::spmm::select::device_costs::COSTS;
+use crate::spmm::select::device_trees::TREES;
 use crate::units::duration;
 
 /// On the machine's device; on an H200, where it cannot be had.
@@ -29,9 +32,10 @@ type Prediction = (&'static Description, f64);
 
 /// All candidates, the fastest first.
 fn predictions<S: Scalar>(limits: &DeviceLimits, shape: &Shape, k: usize) -> Vec<Prediction> {
-    let priced = candidates::<S>().into_iter().zip(COSTS).map(|(candidate, cost)| {
+    let priced = candidates::<S>().into_iter().zip(COSTS).zip(&TREES).map(|((candidate, cost), trees)| {
         let terms = candidate.terms(limits, shape, k);
-        (candidate.description(), terms.iter().zip(cost.ns).map(|(term, ns)| term * ns).sum::<f64>())
+        let price = terms.iter().zip(cost.ns).map(|(term, ns)| term * ns).sum::<f64>();
+        (candidate.description(), price * factor(trees, &aspects::<S>(&terms, shape, k)))
     });
     let mut all: Vec<Prediction> = priced.collect();
     all.sort_by(|(_, a), (_, b)| a.total_cmp(b));
@@ -74,11 +78,31 @@ impl KnownOnDevice {
         &TERMS
     }
 
-    /// Every candidate with how much it takes of each.
-    pub fn terms<S: Scalar>(&self, limits: &DeviceLimits, k: usize) -> Vec<(&'static str, Vec<f64>)> {
-        let all = candidates::<S>().into_iter();
-        all.map(|it| (it.description().name, it.terms(limits, &self.0, k).to_vec())).collect()
+    /// What corrections ask about, by name.
+    pub fn names_of_aspects() -> Vec<&'static str> {
+        aspects::names().collect()
     }
+
+    /// Every candidate with what it asks for.
+    pub fn asked<S: Scalar>(&self, limits: &DeviceLimits, k: usize) -> Vec<AskedByCandidate> {
+        let all = candidates::<S>().into_iter().map(|candidate| {
+            let terms = candidate.terms(limits, &self.0, k);
+            let aspects = aspects::<S>(&terms, &self.0, k).to_vec();
+            AskedByCandidate { variant: candidate.description().name, terms: terms.to_vec(), aspects }
+        });
+        all.collect()
+    }
+}
+
+/// What a candidate asks of a device, for those who fit prices.
+#[derive(Debug, Clone)]
+pub struct AskedByCandidate {
+    /// Whose.
+    pub variant: &'static str,
+    /// How much of everything that is paid for.
+    pub terms: Vec<f64>,
+    /// What corrections ask about.
+    pub aspects: Vec<f64>,
 }
 
 #[cfg(test)]

@@ -90,12 +90,12 @@ impl<S: Scalar> Fast<S> for Windows {
         all
     }
     fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
-        let (windows, shared) = (shape.rows as f64 / ROWS as f64, shape.gathered.max(1.0));
+        let (windows, shared) = (shape.rows as f64 / ROWS as f64, shape.gathered.shared.max(1.0));
         let entries = shape.nonzeros as f64 / shared;
         let steps = (entries / ENTRIES as f64).max(windows);
-        // The window of the longest row, or of the longest neighbours.
-        let longest =
-            (shape.work.longest as f64).max(shape.work.longest_of_8 as f64 / shared) / ENTRIES as f64;
+        // The window of the longest row, of the longest neighbours, or of what was gathered around the longest.
+        let longest = shape.work.longest.max(shape.gathered.longest) as f64;
+        let longest = longest.max(shape.work.longest_of_8 as f64 / shared) / ENTRIES as f64;
         let part = steps_of_part(k.saturating_mul(size_of::<S>()), steps as usize) as f64;
         let is_cut = longest > 2.0 * part;
         Work {

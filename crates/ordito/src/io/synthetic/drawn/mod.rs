@@ -1,9 +1,13 @@
-//! `drawn:NUMBER`: a matrix as they come from practice, drawn from families of them. A corpus without files, to fit choices of
-//! kernels on and to judge them by: another seed is another corpus.
+//! `drawn:NUMBER`, `small:NUMBER`, `sketched:NUMBER`: matrices as they come from practice, drawn from families of them. A corpus
+//! without files, to fit choices of kernels on and to judge them by: another seed is another corpus.
 //!
 //! A matrix is how long its rows are and where their entries stand. Number and seed say which; families follow each other, so that
 //! any run of numbers has all of them.
 
+mod families;
+mod sketches;
+
+use crate::io::synthetic::graphs::{self, Lists, Network, Web};
 use crate::io::synthetic::{Pattern, Size};
 use crate::matrix::Random;
 use std::sync::Arc;
@@ -21,6 +25,8 @@ enum Lengths {
     Pareto,
     /// Regular, but so many rows have this share of all columns.
     FewDense { rows: u64, share: f64 },
+    /// Geometric, but this share of the rows has none.
+    ManyEmpty(f64),
     /// What the places say.
     OfPlaces,
 }
@@ -66,6 +72,19 @@ enum Places {
     },
     /// The diagonal, and one entry so far to the right of it, then another twice as far.
     Lines(u64),
+    /// Equations with entries near the diagonal, so many rows of them; then bounds: rows of one entry, column after column.
+    Bounded {
+        equations: u64,
+        reach: u64,
+    },
+    /// So many nearest points of each in a cube of so many dimensions.
+    Nearest {
+        degree: u64,
+        dimensions: u64,
+        in_order: bool,
+    },
+    Web(Web),
+    Network(Network),
 }
 
 /// What was drawn.
@@ -78,96 +97,16 @@ struct Drawn {
     places: Places,
 }
 
-/// Families of [`draw`].
-pub(super) const FAMILIES: u64 = 16;
-/// About so many nonzeros, in so many rows.
-const LEAST_NONZEROS: f64 = 2e3;
-const MOST_NONZEROS: f64 = 1.2e7;
-const LEAST_ROWS: f64 = 1e3;
-const MOST_ROWS: f64 = 1e7;
 /// Streams of the seed: rows have those of their numbers, as in every kind, and lie below these.
 const DRAW_STREAM: u64 = 1 << 62;
 const ORDER_STREAM: u64 = 1 << 61;
 const CLUSTER_STREAM: u64 = 1 << 60;
+const SMALL_STREAM: u64 = 1 << 63;
+const SKETCH_STREAM: u64 = 3 << 62;
 
 /// Between the two, their logarithms equally likely.
 fn between(random: &mut Random, least: f64, most: f64) -> f64 {
     least * Random::power_of_two(random.unit() * Random::binary_logarithm(most / least))
-}
-
-/// The matrix of that number.
-fn draw(number: u64, seed: u64) -> Drawn {
-    let mut drawn = Random::new(seed, DRAW_STREAM + number);
-    let random = &mut drawn;
-    let mean = between(random, 0.5, 500.0);
-    let few = between(random, 0.5, 8.0);
-    let nonzeros = between(random, LEAST_NONZEROS, MOST_NONZEROS);
-    let near = between(random, 4.0, 1e4) as u64;
-    let square = |mean: f64, lengths: Lengths, places: Places| {
-        let rows = (nonzeros / mean).clamp(LEAST_ROWS, MOST_ROWS) as u64;
-        Drawn { rows, cols: rows, mean: mean.min(rows as f64 / 2.0), lengths, places }
-    };
-    let mesh = |random: &mut Random, dimensions: u32, shuffled: bool| {
-        let diagonals = random.below(2) == 1;
-        let points = f64::from(if diagonals { 3_u32.pow(dimensions) } else { 2 * dimensions + 1 });
-        let rows = (nonzeros / points).max(LEAST_ROWS);
-        let side = (1..)
-            .find(|&side: &u64| side.saturating_pow(dimensions) as f64 > rows)
-            .map_or(2, |side| side - 1);
-        let of_side = side.max(2);
-        let rows = of_side.pow(dimensions);
-        let places = if shuffled {
-            Places::ShuffledMesh { side: of_side, dimensions, diagonals }
-        } else {
-            Places::Mesh { side: of_side, dimensions, diagonals }
-        };
-        Drawn { rows, cols: rows, mean: points, lengths: Lengths::OfPlaces, places }
-    };
-    match number % FAMILIES {
-        0 => square(mean, Lengths::Regular, Places::Anywhere),
-        1 => square(mean, Lengths::Geometric, Places::Anywhere),
-        2 => square(mean.min(100.0), Lengths::LogNormal(0.3 + 1.2 * random.unit()), Places::Near(near)),
-        3 => square(mean.clamp(2.0, 60.0), Lengths::Pareto, Places::Left),
-        4 => {
-            // About as many nonzeros in long rows as in short ones, or fewer.
-            let share = between(random, 0.02, 0.9);
-            let rows = 1 + random.below((few / share) as u64 + 1).min(20);
-            let dense = Lengths::FewDense { rows, share };
-            square(few, dense, Places::Near(near))
-        }
-        5 => {
-            let columns =
-                Places::FewColumns { columns: 1 + random.below(30), share: 0.1 + 0.5 * random.unit() };
-            square(2.0 * few, Lengths::Geometric, columns)
-        }
-        6 => square(mean.min(100.0), Lengths::Regular, Places::Band),
-        7 => square(mean, Lengths::Regular, Places::Near(near.max(mean as u64))),
-        8 => {
-            let blocks = Places::Blocks { side: 2 + random.below(5), reach: near };
-            square(mean.clamp(6.0, 120.0), Lengths::LogNormal(0.5 * random.unit()), blocks)
-        }
-        9 => mesh(random, 2, false),
-        10 => mesh(random, 3, false),
-        11 => {
-            let dimensions = 2 + random.below(2) as u32;
-            mesh(random, dimensions, true)
-        }
-        12 => {
-            // More rows than columns, or fewer.
-            let times = between(random, 0.05, 20.0);
-            let wide = square(few, Lengths::Geometric, Places::Anywhere);
-            Drawn { cols: (wide.rows as f64 * times).clamp(100.0, MOST_ROWS) as u64, ..wide }
-        }
-        13 => square(1.0 + few, Lengths::Geometric, Places::NearAndFar(near)),
-        14 => {
-            let clusters = Places::Clusters { rows: 4 << random.below(6), columns: (3.0 * mean) as u64 + 4 };
-            square(mean.clamp(2.0, 200.0), Lengths::Geometric, clusters)
-        }
-        _ => {
-            let lines = square(3.0, Lengths::OfPlaces, Places::Lines(near));
-            Drawn { mean: 2.0 + random.unit(), ..lines }
-        }
-    }
 }
 
 impl Drawn {
@@ -187,6 +126,12 @@ impl Drawn {
                 whole(scale * Random::power_of_two(exponent.clamp(-60.0, 60.0)), random)
             }
             Lengths::Pareto => whole(scale * random.pareto().min(self.rows as f64 / 20.0), random),
+            Lengths::ManyEmpty(share) => {
+                let mean = self.mean / (1.0 - share);
+                let u = 1.0 - random.unit();
+                let length = Random::binary_logarithm(u) / Random::binary_logarithm(mean / (mean + 1.0));
+                if random.unit() < share { 0 } else { length as u64 }
+            }
             Lengths::FewDense { rows, share } => {
                 let is_dense = row % self.rows.div_ceil(rows) == self.rows.div_ceil(rows) / 2;
                 if is_dense { (share * self.cols as f64) as u64 } else { whole(self.mean, random) }
@@ -221,6 +166,12 @@ impl Drawn {
             }
             Places::Mesh { .. } | Places::ShuffledMesh { .. } => u128::from(self.rows) * self.mean as u128,
             Places::Lines(_) => 3 * u128::from(self.rows),
+            Places::Bounded { equations, .. } => {
+                let of_equations: u128 = (0..equations).map(|row| u128::from(of_row(row).max(1))).sum();
+                of_equations + u128::from(self.rows - equations)
+            }
+            Places::Nearest { degree, .. } => graphs::most_of_nearest(self.rows, degree),
+            Places::Network(network) => network.most_entries(self.rows),
             _ => (0..self.rows).map(|row| u128::from(of_row(row))).sum(),
         };
         Size { rows: self.rows, cols: self.cols, entries }
@@ -232,7 +183,25 @@ impl Drawn {
             Places::ShuffledMesh { .. } => shuffled(self.rows, seed),
             _ => Arc::default(),
         };
-        Box::new(move |row, random, columns| self.row(row, random, scale, (seed, &order), columns))
+        let lists = self.lists(seed, scale);
+        Box::new(move |row, random, columns| match &lists {
+            Some(lists) => columns.extend(lists.of(row)),
+            None => self.row(row, random, scale, (seed, &order), columns),
+        })
+    }
+
+    /// The columns of all rows, where one row depends on others.
+    fn lists(&self, seed: u64, scale: f64) -> Option<Lists> {
+        match self.places {
+            Places::Nearest { degree, dimensions, in_order } => {
+                Some(graphs::nearest(self.rows, degree, dimensions, in_order, seed))
+            }
+            Places::Network(network) => Some(network.lists(self.rows, seed)),
+            Places::Web(web) => {
+                Some(web.lists(self.rows, seed, |row, random| self.length(row, random, scale)))
+            }
+            _ => None,
+        }
     }
 
     fn row(
@@ -291,6 +260,14 @@ impl Drawn {
                 let to_the_right = [row + apart, row + 2 * apart].into_iter().take(length as usize - 1);
                 to_the_right.filter(|&column| column < cols).for_each(push);
             }
+            Places::Bounded { equations, .. } if row >= equations => push((row - equations) % cols),
+            Places::Bounded { equations, reach } => {
+                let at = (u128::from(row) * u128::from(cols) / u128::from(equations)) as u64;
+                push(at);
+                (1..length).for_each(|_| push(near(random, at, reach.max(length))));
+            }
+            // These have lists.
+            Places::Nearest { .. } | Places::Web(_) | Places::Network(_) => {}
         }
     }
 }
@@ -330,31 +307,56 @@ fn around(point: u64, side: u64, dimensions: u32, diagonals: bool, mut push: imp
     }
 }
 
-pub(super) fn size(parameters: &[u64], seed: u64) -> Result<Size, String> {
+/// The matrix of a number and a seed, in one of the kinds.
+type Draw = fn(u64, u64) -> Drawn;
+
+fn size_of(draw: Draw, parameters: &[u64], seed: u64) -> Result<Size, String> {
     if parameters[0] >= DRAW_STREAM {
         return Err(format!("NUMBER is {}, {DRAW_STREAM} or more", parameters[0]));
     }
     Ok(draw(parameters[0], seed).size(seed))
 }
 
+pub(super) fn size(parameters: &[u64], seed: u64) -> Result<Size, String> {
+    size_of(families::draw, parameters, seed)
+}
 pub(super) fn pattern(parameters: &[u64], seed: u64) -> Pattern {
-    draw(parameters[0], seed).pattern(seed)
+    families::draw(parameters[0], seed).pattern(seed)
+}
+
+pub(super) fn small_size(parameters: &[u64], seed: u64) -> Result<Size, String> {
+    size_of(families::draw_small, parameters, seed)
+}
+pub(super) fn small(parameters: &[u64], seed: u64) -> Pattern {
+    families::draw_small(parameters[0], seed).pattern(seed)
+}
+
+pub(super) fn sketched_size(parameters: &[u64], seed: u64) -> Result<Size, String> {
+    size_of(sketches::draw, parameters, seed)
+}
+pub(super) fn sketched(parameters: &[u64], seed: u64) -> Pattern {
+    sketches::draw(parameters[0], seed).pattern(seed)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::families::{FAMILIES, MOST_NONZEROS, draw, draw_small};
     use super::*;
     use crate::io::ReadOptions;
     use crate::io::synthetic::generate;
     use crate::matrix::{Coo, Csr, Duplicates};
 
     fn made(number: u64, seed: u64) -> Coo<f32> {
+        made_of("drawn", number, seed)
+    }
+
+    fn made_of(kind: &str, number: u64, seed: u64) -> Coo<f32> {
         let options = ReadOptions { seed, ..ReadOptions::default() };
-        generate(&format!("drawn:{number}"), &options).unwrap().unwrap()
+        generate(&format!("{kind}:{number}"), &options).unwrap().unwrap()
     }
 
     /// The smallest of a few of every family.
-    fn small(family: u64) -> u64 {
+    fn smallest(family: u64) -> u64 {
         let numbers = (1..40).map(|turn| turn * FAMILIES + family);
         let entries = |&number: &u64| (draw(number, 0).rows as f64 * draw(number, 0).mean) as u64;
         numbers.min_by_key(entries).unwrap()
@@ -363,10 +365,13 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_family_stays_within_what_it_said() {
-        for family in 0..FAMILIES {
-            let number = small(family);
-            let drawn = draw(number, 0);
-            let (coo, size) = (made(number, 0), drawn.size(0));
+        let drawn = (0..FAMILIES).map(|family| ("drawn", smallest(family), draw(smallest(family), 0)));
+        let smaller = (1..=2 * FAMILIES).map(|number| ("small", number, draw_small(number, 0)));
+        let sketched =
+            (1..=6 * sketches::FAMILIES).map(|number| ("sketched", number, sketches::draw(number, 0)));
+        let few = |(_, _, drawn): &(&str, u64, Drawn)| drawn.rows as f64 * drawn.mean < 5e4;
+        for (kind, number, drawn) in drawn.chain(smaller).chain(sketched.filter(few)) {
+            let (coo, size) = (made_of(kind, number, 0), drawn.size(0));
             assert_eq!((coo.rows() as u64, coo.cols() as u64), (size.rows, size.cols), "{drawn:?}");
             assert!(coo.nnz() as u128 <= size.entries, "{} of {}: {drawn:?}", coo.nnz(), size.entries);
             assert!(coo.nnz() as u128 * 3 >= size.entries, "{} of {}: {drawn:?}", coo.nnz(), size.entries);
@@ -374,23 +379,36 @@ mod tests {
         }
     }
 
-    /// FNV-1a over shapes and the columns of the first rows, one matrix of every family.
-    #[test]
-    fn every_family_is_the_same_for_ever() {
+    /// FNV-1a over shapes and the columns of the first rows.
+    fn checksum(all: impl Iterator<Item = Drawn>) -> u64 {
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
         let mut add = |number: u64| hash = (hash ^ number).wrapping_mul(0x100_0000_01b3);
-        for family in 0..FAMILIES {
-            let drawn = draw(small(family), 0);
+        for drawn in all {
             add(drawn.rows);
             add(drawn.cols);
+            let rows = drawn.rows.min(100);
             let pattern = drawn.pattern(0);
-            for row in 0..100 {
+            for row in 0..rows {
                 let mut columns = Vec::new();
                 pattern(row, &mut Random::new(0, row), &mut columns);
                 columns.into_iter().for_each(|column| add(column.into()));
             }
         }
-        assert_eq!(hash, 0xec5d404c46e3f92d);
+        hash
+    }
+
+    #[test]
+    fn every_family_is_the_same_for_ever() {
+        let drawn = (0..FAMILIES).map(|family| draw(smallest(family), 0));
+        assert_eq!(checksum(drawn), 0xec5d404c46e3f92d);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn small_and_sketched_ones_are_too() {
+        let smaller = checksum((1..=FAMILIES).map(|number| draw_small(number, 0)));
+        let sketched = checksum((1..=sketches::FAMILIES).map(|number| sketches::draw(number, 0)));
+        assert_eq!([smaller, sketched], [0x2b771bdc28a55653, 0xbfab2f3800d26f6]);
     }
 
     #[test]
@@ -400,7 +418,7 @@ mod tests {
         assert!(refused.unwrap_err().to_string().contains("NUMBER is 18446744073709551615"));
         assert_ne!(draw(1, 0), draw(17, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
-        assert_eq!(made(small(1), 0), made(small(1), 0));
+        assert_eq!(made(smallest(1), 0), made(smallest(1), 0));
     }
 
     #[test]
