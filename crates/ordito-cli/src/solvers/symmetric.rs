@@ -73,7 +73,9 @@ pub(crate) fn check<S: Scalar>(
     advice: &str,
     machine: &Machine,
 ) -> anyhow::Result<()> {
-    // Nearly always: seen without the transpose.
+    // Nearly always: seen without the transpose, with a place in every row for each thread.
+    let places = (a.rows() as u64).checked_mul((size_of::<usize>() * machine.threads()) as u64);
+    meanwhile(machine, "places of A, to see whether it is symmetric", places)?;
     if machine.pool().install(|| a.symmetry()) == Symmetry::Symmetric {
         return Ok(());
     }

@@ -112,6 +112,14 @@ pub enum FormatError {
         /// Rows.
         rows: usize,
     },
+    /// Rows and columns are not as many.
+    #[error("a square matrix is needed, this one is {rows} × {cols}")]
+    NotSquare {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+    },
     /// Compressed columns where compressed rows are wanted.
     #[error(
         "the matrix is stored by columns (CSC), rows are wanted: make a `Csr` of it, which converts, or transpose it"

@@ -82,7 +82,7 @@ impl<S: Scalar> Csr<S> {
         compiled_here!(S, look, Look)(self)
     }
 
-    /// (A + Aᵀ)/2 of a square matrix: exactly symmetric, and A itself where that was. On the threads of the current rayon pool.
+    /// (A + Aᵀ)/2 of a square matrix: exactly symmetric, and A itself where that was, unless places repeat or halves underflow. On the threads of the current rayon pool.
     pub fn symmetrized(&self) -> Result<Self, FormatError> {
         type Add<S> = fn(&Csr<S>) -> Result<Csr<S>, FormatError>;
         compiled_here!(S, half_sum, Add)(self)
@@ -94,8 +94,11 @@ fn look<S: Scalar>(a: &Csr<S>) -> Symmetry {
 }
 
 fn half_sum<S: Scalar>(a: &Csr<S>) -> Result<Csr<S>, FormatError> {
-    // As triplets, once more on their way, and by rows.
-    let bytes = a.nnz().checked_mul(2).and_then(|entries| Csr::<S>::bytes_to_sort(a.rows(), entries));
+    if a.rows() != a.cols() {
+        return Err(FormatError::NotSquare { rows: a.rows(), cols: a.cols() });
+    }
+    // As triplets: what becomes of them asks for its own.
+    let bytes = (a.nnz() as u64).checked_mul(2 * (2 * size_of::<u32>() + size_of::<S>()) as u64);
     check_room("A + Aᵀ", bytes)?;
     let room = 2 * a.nnz();
     let (mut rows, mut cols) = (Vec::with_capacity(room), Vec::with_capacity(room));
@@ -158,6 +161,13 @@ mod tests {
     fn of(rows: usize, cols: usize, entries: &[(u32, u32, f64)]) -> Statistics {
         let (r, (c, v)) = entries.iter().map(|&(r, c, v)| (r, (c, v))).unzip();
         Statistics::of(&Csr::from_coo(&Coo::new(rows, cols, r, c, v).unwrap(), Duplicates::Keep))
+    }
+
+    #[test]
+    fn what_is_not_square_has_no_symmetric_half() {
+        let a = Csr::from_coo(&Coo::new(2, 3, vec![0], vec![1], vec![1.0]).unwrap(), Duplicates::Keep);
+        let error = a.symmetrized().unwrap_err();
+        assert_eq!(error.to_string(), "a square matrix is needed, this one is 2 × 3");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) fn small_svd(r: &Small) -> Result<(Small, Vec<f64>, Small), SolveErro
                     dot(u.column(q), u.column(q)),
                     dot(u.column(p), u.column(q)),
                 );
-                if c.abs() <= f64::EPSILON * (a * b).sqrt() {
+                if c.abs() <= f64::EPSILON * a.sqrt() * b.sqrt() {
                     continue;
                 }
                 rotated = true;
@@ -98,12 +98,14 @@ mod tests {
         let of_rank_two = Small::from_fn(5, 5, |i, j| {
             (i + 1) as f64 * (j + 2) as f64 + if i == j && i < 1 { 1.0 } else { 0.0 }
         });
-        for a in [close, of_rank_two, Small::zeros(3, 3), Small::identity(1, 1), Small::zeros(0, 0)] {
+        let (large, tiny) = (&close * 1e100, &of_rank_two * 1e-100);
+        let zero = Small::zeros(3, 3);
+        for a in [close, of_rank_two, large, tiny, zero, Small::identity(1, 1), Small::zeros(0, 0)] {
             let (u, values, v) = small_svd(&a).unwrap();
             let n = a.nrows();
-            let size = a.amax().max(1.0);
-            assert!((&a * &v - &u * Small::diagonal(&values)).amax() <= 1e-14 * size);
-            assert!((a.transpose() * &u - &v * Small::diagonal(&values)).amax() <= 1e-14 * size);
+            let allowed = 1e-14 * a.amax();
+            assert!((&a * &v - &u * Small::diagonal(&values)).amax() <= allowed);
+            assert!((a.transpose() * &u - &v * Small::diagonal(&values)).amax() <= allowed);
             let unit = Small::identity(n, n);
             assert!(
                 (u.transpose() * &u - &unit).amax() < 1e-14 && (v.transpose() * &v - &unit).amax() < 1e-14

@@ -8,8 +8,8 @@
 // A step multiplies 16 columns of X by 8 entries (the left operand of the tensor core) with 8 entries by 8 rows. Lane 4g + t
 // has entries 2t and 2t + 1: of X the VEC columns from g · VEC on, of A the value of row g. So it gets rows 2t and 2t + 1.
 // With HANDED_OVER lane 8t + g reads them: eight lanes that follow each other, which the cache serves at a time, then ask it for one row of
-// X instead of four. Turns of the cache (stencil27:100 in f64, K = 32): about 63 million with the handing over, not 93; 360 µs, not 376.
-// In f32, and where rows of X end within a tile, it costs more than it saves.
+// X instead of four. Turns of the cache (stencil27:100 in f64, K = 32): 62 million with the handing over, not 93; 360 µs, not 376.
+// In f32, and where rows of X end within a tile, it costs more than it saves; on graphs a few percent.
 constexpr u32 ENTRIES = 8, ROWS = 8;
 // Pairs of columns of a chunk; a chunk of one column fills half of the operand.
 constexpr u32 PAIRS = (VEC + 1) / 2;

@@ -65,7 +65,7 @@ fn is_wide<S: Scalar>(tiling: Tiling) -> bool {
 impl<S: Scalar> Fast<S> for Windows {
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let registers = tiling.registers::<S>();
-        // Sums of two rows in f64, two elements of X, addresses and masks; a little less than that of wide tiles in f64, for a seventh
+        // Sums of two rows in f64, two elements of X, addresses and masks; a little less than that of wide tiles in f64, for a sixth
         // more warps: 389 to 376 µs (`stencil27:100` in f64, K = 32).
         let masks = if is_wide::<S>(tiling) { 40 } else { 48 };
         let needed =
