@@ -7,7 +7,7 @@ use ordito::io::ReadOptions;
 use ordito::io::synthetic::{KINDS, generate, kind_of};
 use ordito::{Csr, Duplicates, Scalar};
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 18] = [
     "stencil27:5",
     "stencil5:9",
     "uniform:150x7",
@@ -22,6 +22,10 @@ const NAMES: [&str; 14] = [
     "drawn:11",
     "drawn:8",
     "drawn:3",
+    "small:9",
+    "sketched:2",
+    "neighbours:200x5x2",
+    "web:300x8",
 ];
 
 fn assert_same<S: Scalar>(name: &str, seed: u64, count: usize) {
