@@ -5,8 +5,10 @@
 //! any run of numbers has all of them.
 
 mod families;
+mod mesh;
 mod sketches;
 
+use self::mesh::{Order, around, shuffled};
 use crate::io::synthetic::graphs::{self, Lists, Network, Web};
 use crate::io::synthetic::{Pattern, Size};
 use crate::matrix::Random;
@@ -99,7 +101,6 @@ struct Drawn {
 
 /// Streams of the seed: rows have those of their numbers, as in every kind, and lie below these.
 const DRAW_STREAM: u64 = 1 << 62;
-const ORDER_STREAM: u64 = 1 << 61;
 const CLUSTER_STREAM: u64 = 1 << 60;
 const SMALL_STREAM: u64 = 1 << 63;
 const SKETCH_STREAM: u64 = 3 << 62;
@@ -109,6 +110,12 @@ fn between(random: &mut Random, least: f64, most: f64) -> f64 {
     least * Random::power_of_two(random.unit() * Random::binary_logarithm(most / least))
 }
 
+/// How often something that happens with probability mean / (mean + 1) happens in a row.
+fn geometric(mean: f64, random: &mut Random) -> u64 {
+    let u = 1.0 - random.unit();
+    (Random::binary_logarithm(u) / Random::binary_logarithm(mean / (mean + 1.0))) as u64
+}
+
 impl Drawn {
     /// Entries that the row draws; the first random numbers of its stream.
     fn length(&self, row: u64, random: &mut Random, scale: f64) -> u64 {
@@ -116,21 +123,15 @@ impl Drawn {
             |length: f64, random: &mut Random| length as u64 + u64::from(random.unit() < length.fract());
         let length = match self.lengths {
             Lengths::Regular | Lengths::OfPlaces => whole(self.mean, random),
-            Lengths::Geometric => {
-                // How often something that happens with probability mean / (mean + 1) happens in a row.
-                let u = 1.0 - random.unit();
-                (Random::binary_logarithm(u) / Random::binary_logarithm(self.mean / (self.mean + 1.0))) as u64
-            }
+            Lengths::Geometric => geometric(self.mean, random),
             Lengths::LogNormal(deviation) => {
                 let exponent = deviation * random.normal() / std::f64::consts::LN_2;
                 whole(scale * Random::power_of_two(exponent.clamp(-60.0, 60.0)), random)
             }
             Lengths::Pareto => whole(scale * random.pareto().min(self.rows as f64 / 20.0), random),
             Lengths::ManyEmpty(share) => {
-                let mean = self.mean / (1.0 - share);
-                let u = 1.0 - random.unit();
-                let length = Random::binary_logarithm(u) / Random::binary_logarithm(mean / (mean + 1.0));
-                if random.unit() < share { 0 } else { length as u64 }
+                let length = geometric(self.mean / (1.0 - share), random);
+                if random.unit() < share { 0 } else { length }
             }
             Lengths::FewDense { rows, share } => {
                 let is_dense = row % self.rows.div_ceil(rows) == self.rows.div_ceil(rows) / 2;
@@ -268,41 +269,6 @@ impl Drawn {
             }
             // These have lists.
             Places::Nearest { .. } | Places::Web(_) | Places::Network(_) => {}
-        }
-    }
-}
-
-/// Points of a mesh in any order: which point a row is, and which row a point.
-#[derive(Debug, Default)]
-struct Order {
-    points: Vec<u32>,
-    rows: Vec<u32>,
-}
-
-fn shuffled(rows: u64, seed: u64) -> Arc<Order> {
-    let mut points: Vec<u32> = (0..rows as u32).collect();
-    Random::new(seed, ORDER_STREAM).shuffle(&mut points);
-    let mut rows = vec![0; points.len()];
-    for (row, &point) in (0..).zip(&points) {
-        rows[point as usize] = row;
-    }
-    Arc::new(Order { points, rows })
-}
-
-/// A point of a grid and those around it.
-fn around(point: u64, side: u64, dimensions: u32, diagonals: bool, mut push: impl FnMut(u64)) {
-    let depth = if dimensions == 3 { side } else { 1 };
-    let (x, y, z) = (point % side, point / side % side, point / side / side);
-    let steps = |at: u64, end: u64| {
-        (at.saturating_sub(1)..=(at + 1).min(end - 1)).map(move |to| (to, u8::from(to != at)))
-    };
-    for (z, along_z) in steps(z, depth) {
-        for (y, along_y) in steps(y, side) {
-            for (x, along_x) in steps(x, side) {
-                if diagonals || along_x + along_y + along_z <= 1 {
-                    push((z * side + y) * side + x);
-                }
-            }
         }
     }
 }

@@ -104,7 +104,7 @@ const REGISTERS_PER_THREAD: u32 = 255;
 
 /// Blocks of `threads` threads that find room on a multiprocessor with so many registers each: what the compiler is told, so
 /// that it neither spills nor holds loads back to save registers. What kernels say they need beside their arrays is found by
-/// trying: the least with which none spills (`tests/nvrtc.rs`).
+/// trying: as few as leave none spilling (`tests/nvrtc.rs`), or as run fastest.
 pub(crate) fn blocks_per_multiprocessor(threads: u32, registers: u32) -> u32 {
     (REGISTERS / (threads * registers.next_multiple_of(8).min(REGISTERS_PER_THREAD))).max(1)
 }
