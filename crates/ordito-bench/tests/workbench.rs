@@ -195,8 +195,8 @@ const EXPECTED: [(&str, Outcome); 11] = [
 #[test]
 fn wrong_is_called_wrong() {
     let machine = Machine::with_threads(1).unwrap();
-    let records =
-        Workbench::new(&machine).verify(&case(vec![1.0, 3.5]), &select(&Wanted::all(), Side::Cpu).unwrap());
+    let records = Workbench::new(&machine)
+        .verify(&case(vec![1.0, 3.5]), &select::<Doubling>(&Wanted::all(), Side::Cpu).unwrap());
     assert_eq!(outcomes(&records), EXPECTED);
     assert_eq!(exit_code(&records), 1);
     let nan = &records[3];
@@ -233,7 +233,7 @@ fn bench(
 ) -> Vec<Record> {
     let machine = Machine::with_threads(1).unwrap().interrupted_by(interrupt);
     let wanted = Wanted::variants(patterns.iter().copied());
-    let selected: Vec<Selected<Doubling>> = select(&wanted, Side::Cpu).unwrap();
+    let selected: Vec<Selected> = select::<Doubling>(&wanted, Side::Cpu).unwrap();
     let measuring = Measuring {
         rule,
         keep_samples: true,
@@ -306,7 +306,7 @@ fn of_a_variant_that_is_interrupted_nothing_is_known() {
         }
     };
     let workbench = Workbench { progress: &stop_at_the_second, ..Workbench::new(&machine) };
-    let records = workbench.verify(&case(vec![1.0]), &select(&Wanted::all(), Side::Cpu).unwrap());
+    let records = workbench.verify(&case(vec![1.0]), &select::<Doubling>(&Wanted::all(), Side::Cpu).unwrap());
     assert_eq!(outcomes(&records), [("right", Outcome::Passed)]);
 }
 
@@ -315,7 +315,7 @@ fn failing_cases_are_written_to_disk() {
     let machine = Machine::with_threads(1).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let workbench = Workbench { dump: Some(folder.path()), ..Workbench::new(&machine) };
-    let selected = select(&Wanted::variants(["right", "wrong"]), Side::Cpu).unwrap();
+    let selected = select::<Doubling>(&Wanted::variants(["right", "wrong"]), Side::Cpu).unwrap();
     let records = workbench.verify(&case(vec![1.0, 2.0]), &selected);
     assert_eq!(records[0].dump, None);
     let written = Path::new(records[1].dump.as_ref().unwrap());
@@ -330,7 +330,7 @@ fn failing_cases_are_written_to_disk() {
 #[test]
 fn operands_that_are_not_finite_are_not_verified() {
     let machine = Machine::with_threads(1).unwrap();
-    let selected = select(&Wanted::variants(["right"]), Side::Cpu).unwrap();
+    let selected = select::<Doubling>(&Wanted::variants(["right"]), Side::Cpu).unwrap();
     let records = Workbench::new(&machine).verify(&case(vec![1.0, f64::NAN]), &selected);
     assert_eq!(records[0].outcome, Outcome::NotVerified);
     assert_eq!(records[0].bound_ratio, None);

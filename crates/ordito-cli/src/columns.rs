@@ -146,7 +146,7 @@ fn reduce<S: Scalar>(args: &ColumnsArgs, console: &Console) -> anyhow::Result<u8
 /// The statistics, checked as asked; those that are to be written go behind `rows`.
 fn statistics<S: Scalar>(
     args: &ColumnsArgs,
-    selected: &Selected<Columns<S>>,
+    selected: &Selected,
     machine: &Arc<Machine>,
     data: Arc<Dense<S>>,
     mut record: Record,
@@ -159,7 +159,7 @@ fn statistics<S: Scalar>(
         other => Plan::with_variant(&other.name(), shape, machine)?,
     };
     record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
-    note_plan(&mut record, selected, plan.choice(), plan.launches(), machine);
+    note_plan::<Columns<S>>(&mut record, selected, plan.choice(), plan.launches(), machine);
     let case = Case::<Columns<S>>::new(shape, data, Precision::of::<f64>(), record, OracleLimits::default());
     let case = case.of_data(Precision::of::<S>());
     let start = Instant::now();

@@ -228,7 +228,7 @@ impl<S: Scalar> Prepared<S> {
     /// Sees that everything fits, reads the operands and gets ready.
     fn new(
         args: &GemmArgs,
-        selected: Selected<Gemm<S>>,
+        selected: Selected,
         machine: &Arc<Machine>,
         shape: Shape,
         (alpha, beta): (S, S),
@@ -243,7 +243,7 @@ impl<S: Scalar> Prepared<S> {
             other => Plan::with_variant(&other.name(), shape, machine)?,
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
-        note_plan(&mut record, &selected, plan.choice(), plan.launches(), machine);
+        note_plan::<Gemm<S>>(&mut record, &selected, plan.choice(), plan.launches(), machine);
         let conversion = if args.dtype.is_some() { Conversion::Allow } else { Conversion::Refuse };
         let Shape { m: n, k: m, n: p } = shape;
         let a = Arc::new(read_as::<S>(&args.a, n, m, conversion)?);

@@ -15,7 +15,7 @@ use ordito::refusal::Refusal;
 use ordito_bench::check::compare;
 use ordito_bench::report::{Outcome, Record, table};
 use ordito_bench::workbench::{
-    AUTO, Case, Selected, Side, Wanted, exit_code, note_findings, refused, select,
+    AUTO, AnyCase, Case, Selected, Side, Wanted, exit_code, note_findings, refused, select,
 };
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -50,8 +50,8 @@ pub(crate) struct ProductArgs {
 
 impl ProductArgs {
     /// The one variant, and what it runs on.
-    pub(crate) fn select_one<O: Op>(&self) -> anyhow::Result<(Selected<O>, Accelerator)> {
-        select_one(&self.variant, self.on, self.device)
+    pub(crate) fn select_one<O: Op>(&self) -> anyhow::Result<(Selected, Accelerator)> {
+        select_one::<O>(&self.variant, self.on, self.device)
     }
 
     /// The machine for it, its device opened; the exit code where that does not open. Before anything is read.
@@ -111,7 +111,7 @@ pub(crate) fn select_one<O: Op>(
     variant: &str,
     on: Device,
     device: usize,
-) -> anyhow::Result<(Selected<O>, Accelerator)> {
+) -> anyhow::Result<(Selected, Accelerator)> {
     let cuda = Accelerator::Cuda(device);
     let accelerators: &[Accelerator] = match on {
         Device::Cpu => &[Accelerator::None],
@@ -173,7 +173,7 @@ pub(crate) fn too_large(machine: &Machine) -> impl Fn(FormatError) -> Refusal {
 /// What a plan took, noted in the record.
 pub(crate) fn note_plan<O: Op>(
     record: &mut Record,
-    selected: &Selected<O>,
+    selected: &Selected,
     choice: &Choice,
     launches: Vec<LaunchReport>,
     machine: &Machine,
@@ -189,8 +189,8 @@ pub(crate) fn note_plan<O: Op>(
 }
 
 /// The record of a case that has run once, in `elapsed_ns` or what the device says of it.
-pub(crate) fn timed<O: Op>(case: &Case<O>, phases: Phases, elapsed_ns: f64) -> Record {
-    let mut record = case.record.clone();
+pub(crate) fn timed(case: &dyn AnyCase, phases: Phases, elapsed_ns: f64) -> Record {
+    let mut record = case.record().clone();
     let ns = phases.run_ns.unwrap_or(elapsed_ns);
     (record.upload_ns, record.download_ns) = (phases.upload_ns, phases.download_ns);
     record.samples = Some(1);

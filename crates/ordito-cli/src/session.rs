@@ -14,11 +14,10 @@ use ordito::machine::{Accelerator, Machine};
 use ordito::op::{Op, Place};
 use ordito::refusal::Refusal;
 use ordito::units;
-use ordito_bench::check::Save;
 use ordito_bench::report::setting::Setting;
 use ordito_bench::report::{MatrixFacts, Outcome, Record, table};
 use ordito_bench::sample::WallClock;
-use ordito_bench::workbench::{Case, Selected, Side, Wanted, Workbench, exit_code, select};
+use ordito_bench::workbench::{AnyCase, Selected, Side, Wanted, Workbench, exit_code, select};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -132,13 +131,13 @@ impl<'a> Session<'a> {
 
     /// Verifies or measures one case on every target, with every number of threads and every way of launching. Where a variant
     /// does not care, it runs with the first.
-    pub(crate) fn run_case<O: Save>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
+    pub(crate) fn run_case(&mut self, case: &dyn AnyCase) -> anyhow::Result<()> {
         let every: Vec<&Target> = self.request.targets.list.iter().collect();
         self.run_case_on(case, &self.request.wanted, &every)
     }
 
     /// Another operation beside the one that was asked for: all its variants, on GPUs alone.
-    pub(crate) fn run_on_devices<O: Save>(&mut self, case: &Case<O>) -> anyhow::Result<()> {
+    pub(crate) fn run_on_devices(&mut self, case: &dyn AnyCase) -> anyhow::Result<()> {
         let is_gpu = |target: &&Target| {
             target.machines.iter().any(|machine| matches!(machine.accelerator(), Accelerator::Cuda(_)))
         };
@@ -146,20 +145,20 @@ impl<'a> Session<'a> {
         self.run_case_on(case, &Wanted::all(), &gpus)
     }
 
-    fn run_case_on<O: Save>(
+    fn run_case_on(
         &mut self,
-        case: &Case<O>,
+        case: &dyn AnyCase,
         wanted: &Wanted,
         targets: &[&Target],
     ) -> anyhow::Result<()> {
         for target in targets {
-            let all = select::<O>(wanted, target.side)?;
+            let all = case.select(wanted, target.side)?;
             for (index, machine) in target.machines.iter().enumerate() {
-                let is_new = |selected: &Selected<O>| {
+                let is_new = |selected: &Selected| {
                     let earlier = &target.machines[..index];
                     !earlier.iter().any(|earlier| is_same_to(selected, earlier, machine))
                 };
-                let selected: Vec<Selected<O>> = all.iter().copied().filter(is_new).collect();
+                let selected: Vec<Selected> = all.iter().copied().filter(is_new).collect();
                 if let Some(asked) = &self.request.xray {
                     let say = |what: &str| self.bar.say(what);
                     self.xrayed.extend(asked.count(case, &selected, machine, &say)?);
@@ -183,14 +182,25 @@ impl<'a> Session<'a> {
     pub(crate) fn refuse_case<O: Op>(&mut self, record: &Record, refusal: &Refusal) -> anyhow::Result<()> {
         for target in &self.request.targets.list {
             let selected = select::<O>(&self.request.wanted, target.side)?;
-            let refused = |selected: &Selected<O>| Record {
-                place: target.name().into(),
-                refusal: Some(format!("{refusal}{}", crate::hints::of(refusal))),
-                ..record.clone().of(O::NAME, &selected.name(), Outcome::Refused)
-            };
-            self.take(selected.iter().map(refused).collect())?;
+            self.refuse(&selected, target, record.clone().of(O::NAME, "", Outcome::Refused), refusal)?;
         }
         Ok(())
+    }
+
+    fn refuse(
+        &mut self,
+        selected: &[Selected],
+        target: &Target,
+        record: Record,
+        refusal: &Refusal,
+    ) -> anyhow::Result<()> {
+        let refused = |selected: &Selected| Record {
+            variant: selected.name(),
+            place: target.name().into(),
+            refusal: Some(format!("{refusal}{}", crate::hints::of(refusal))),
+            ..record.clone()
+        };
+        self.take(selected.iter().map(refused).collect())
     }
 
     /// How many variants of a case are held in memory at a time, each with an output of its own. Those of a device
@@ -212,14 +222,9 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn run_on<O: Save>(
-        &self,
-        case: &Case<O>,
-        selected: &[Selected<O>],
-        machine: &Arc<Machine>,
-    ) -> Vec<Record> {
+    fn run_on(&self, case: &dyn AnyCase, selected: &[Selected], machine: &Arc<Machine>) -> Vec<Record> {
         let progress = |variant: &str, samples: Option<ordito_bench::sample::Progress>| {
-            let record = &case.record;
+            let record = case.record();
             let input = Setting::of(record).input();
             let k = record.k.map_or(String::new(), |k| format!(" K={k}"));
             let dtype = &record.dtype;
@@ -347,10 +352,9 @@ pub(crate) fn unmet_gpu_requirement(records: &[Record]) -> Option<anyhow::Error>
 }
 
 /// Would it run on both machines in the same way?
-fn is_same_to<O: Op>(selected: &Selected<O>, one: &Machine, other: &Machine) -> bool {
+fn is_same_to(selected: &Selected, one: &Machine, other: &Machine) -> bool {
     let seen = |machine: &Machine| match selected {
         Selected::Named(variant) => {
-            let variant = variant.describe();
             (variant.place.threads(machine), machine.geometry().of(variant.adjustable))
         }
         Selected::Auto => (Place::Threads.threads(machine), Geometry::default()),

@@ -153,7 +153,7 @@ struct Prepared<S: Scalar> {
 impl<S: Scalar> Prepared<S> {
     fn new(
         args: &SpmmArgs,
-        selected: Selected<Spmm<S>>,
+        selected: Selected,
         machine: &Arc<Machine>,
         matrix: Matrix<S>,
         x: Option<Dense<S>>,
@@ -176,7 +176,7 @@ impl<S: Scalar> Prepared<S> {
         };
         let choice = plan.prepare(k)?.choice;
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
-        note_plan(&mut record, &selected, &choice, plan.launches(k)?, machine);
+        note_plan::<Spmm<S>>(&mut record, &selected, &choice, plan.launches(k)?, machine);
         let x =
             x.map_or_else(|| random_dense(a.cols(), k, args.read.seed), Ok).map_err(too_large(machine))?;
         let subject = Subject { a, triplets, k };

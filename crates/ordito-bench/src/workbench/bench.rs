@@ -1,18 +1,17 @@
 //! Time what has been verified, variants of one case in turn.
 
-use crate::check::Save;
 use crate::report::{OneRun, Outcome, Record};
 use crate::sample::{
     CacheFlush, Ceilings, DeviceCeilings, DeviceFlush, EventTimer, Quantiles, Sampler, Series, StopReason,
     StopRule, Timer,
 };
-use crate::workbench::case::Case;
+use crate::workbench::any_case::{AnyCase, Trial};
 use crate::workbench::select::Selected;
 use crate::workbench::{Judged, Workbench};
 use ordito::device::{Device, DeviceError};
 use ordito::machine::Interrupt;
 use ordito::matrix::Random;
-use ordito::op::{Op, Prepared, RunError};
+use ordito::op::RunError;
 use ordito::refusal::Refusal;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,8 +48,8 @@ const SAMPLES_PER_TURN: usize = 3;
 const REPACK_RUNS: usize = 5;
 
 /// A variant that is being timed.
-struct Running<'a, O: Op> {
-    judged: &'a mut Judged<O>,
+struct Running<'a, 'c> {
+    judged: &'a mut Judged<'c>,
     timing: Timing<'a>,
     /// With an empty cache, beside the other.
     flushed: Option<Timing<'a>>,
@@ -84,16 +83,16 @@ impl<'a> Timing<'a> {
     }
 
     /// A few samples, unless it is over. A run that was interrupted is no sample, and the last.
-    fn turn<O: Op>(
+    fn turn(
         &mut self,
-        ready: &mut O::Ready,
+        ready: &mut dyn Trial,
         timer: &mut dyn Timer<RunError>,
         interrupt: &Interrupt,
     ) -> Result<(), RunError> {
         if self.is_over {
             return Ok(());
         }
-        match self.take_samples::<O>(ready, timer, interrupt) {
+        match self.take_samples(ready, timer, interrupt) {
             Err(RunError::Interrupted(_)) => self.is_over = true,
             other => other?,
         }
@@ -102,14 +101,15 @@ impl<'a> Timing<'a> {
 
     /// Where caches are warm one untimed run first brings the operands back into those that the other variants have used
     /// meanwhile.
-    fn take_samples<O: Op>(
+    fn take_samples<'c>(
         &mut self,
-        ready: &mut O::Ready,
+        ready: &mut (dyn Trial + 'c),
         timer: &mut dyn Timer<RunError>,
         interrupt: &Interrupt,
     ) -> Result<(), RunError> {
         let timer = own_or(&mut self.events, timer);
-        let (mut reset, mut run) = (|ready: &mut O::Ready| ready.reset(), |ready: &mut O::Ready| ready.run());
+        let mut reset = |ready: &mut (dyn Trial + 'c)| ready.reset();
+        let mut run = |ready: &mut (dyn Trial + 'c)| ready.run();
         if !self.is_cold && !interrupt.is_set() {
             self.series.run_untimed(timer, ready, &mut reset, &mut run)?;
         }
@@ -126,18 +126,18 @@ impl<'a> Timing<'a> {
 impl Workbench<'_> {
     /// Verifies every selected variant, then times those that are not wrong: by the device's own events what runs on
     /// a GPU, by `timer` the rest.
-    pub fn bench<O: Save>(
+    pub fn bench(
         &self,
-        case: &Case<O>,
-        selected: &[Selected<O>],
+        case: &dyn AnyCase,
+        selected: &[Selected],
         measuring: &Measuring<'_>,
         timer: &mut dyn Timer<RunError>,
     ) -> Vec<Record> {
-        let (mut judged, mut output): (Vec<Judged<O>>, _) = (Vec::new(), None);
-        let mut held_bytes = case.held_bytes;
+        let mut judged: Vec<Judged<'_>> = Vec::new();
+        let mut held_bytes = case.held_bytes();
         for selected in self.machine.interrupt().until_set(selected) {
             let machine = self.machine.holding(held_bytes);
-            let judged_now = self.judge(&machine, case, selected, &mut output, Some(measuring.rule));
+            let judged_now = self.judge(&machine, case, selected, Some(measuring.rule));
             let Some(mut next) = judged_now else { break };
             if next.ready.is_some() {
                 held_bytes = machine.held_bytes(); // until all have been timed
@@ -150,15 +150,15 @@ impl Workbench<'_> {
             }
             judged.push(next);
         }
-        drop(output); // caches are for what is timed
+        case.drop_output(); // caches are for what is timed
         self.take_turns(case, &mut judged, measuring, timer);
         judged.into_iter().map(|judged| judged.record).collect()
     }
 
-    fn take_turns<O: Op>(
+    fn take_turns(
         &self,
-        case: &Case<O>,
-        judged: &mut [Judged<O>],
+        case: &dyn AnyCase,
+        judged: &mut [Judged<'_>],
         measuring: &Measuring<'_>,
         timer: &mut dyn Timer<RunError>,
     ) {
@@ -169,7 +169,7 @@ impl Workbench<'_> {
         let interrupt = self.machine.interrupt();
         let interrupted = || interrupt.is_set();
         let sampler = Sampler::new(measuring.rule).interrupted_by(&interrupted);
-        let mut running: Vec<Running<'_, O>> = Vec::new();
+        let mut running: Vec<Running<'_, '_>> = Vec::new();
         for judged in judged.iter_mut() {
             let Some(ready) = &judged.ready else { continue };
             // The emulator's memory lies in the CPU's caches.
@@ -219,7 +219,7 @@ impl Workbench<'_> {
     }
 }
 
-impl<O: Op> Judged<O> {
+impl Judged<'_> {
     /// Is it ready, with its operands on a device?
     fn is_on_device(&self) -> bool {
         self.ready.as_ref().is_some_and(|ready| ready.device().is_some())
@@ -243,20 +243,20 @@ fn own_or<'t>(
     }
 }
 
-impl<O: Op> Running<'_, O> {
+impl Running<'_, '_> {
     /// A few samples of each series; `true` when all are over.
     fn turn(&mut self, timer: &mut dyn Timer<RunError>, interrupt: &Interrupt) -> Result<bool, RunError> {
         let Some(ready) = &mut self.judged.ready else { return Ok(true) };
-        self.timing.turn::<O>(&mut **ready, timer, interrupt)?;
+        self.timing.turn(&mut **ready, timer, interrupt)?;
         if let Some(flushed) = &mut self.flushed {
-            flushed.turn::<O>(&mut **ready, timer, interrupt)?;
+            flushed.turn(&mut **ready, timer, interrupt)?;
         }
         Ok(self.timing.is_over && self.flushed.as_ref().is_none_or(|flushed| flushed.is_over))
     }
 }
 
 /// What the series with an empty cache adds to the record.
-fn note_flushed<O: Op>(case: &Case<O>, series: Series<'_>, measuring: &Measuring<'_>, record: &mut Record) {
+fn note_flushed(case: &dyn AnyCase, series: Series<'_>, measuring: &Measuring<'_>, record: &mut Record) {
     let (samples, cost) = (series.finish(), case.cost());
     let Some(summary) = samples.summary(cost.flops, cost.least_bytes) else { return };
     record.flushed_median_ns = Some(summary.median_ns);
@@ -268,9 +268,9 @@ fn note_flushed<O: Op>(case: &Case<O>, series: Series<'_>, measuring: &Measuring
 }
 
 /// Turns the samples into the numbers of the record.
-fn conclude<O: Op>(
-    case: &Case<O>,
-    judged: &mut Judged<O>,
+fn conclude(
+    case: &dyn AnyCase,
+    judged: &mut Judged<'_>,
     series: Series<'_>,
     measuring: &Measuring<'_>,
     timer: &mut dyn Timer<RunError>,
@@ -315,10 +315,7 @@ fn conclude<O: Op>(
 }
 
 /// Median time of the repacking alone; `None` where there is none.
-fn repack_ns<O: Op, R: Prepared<O> + ?Sized>(
-    ready: &mut R,
-    timer: &mut dyn Timer<RunError>,
-) -> Result<Option<f64>, RunError> {
+fn repack_ns(ready: &mut dyn Trial, timer: &mut dyn Timer<RunError>) -> Result<Option<f64>, RunError> {
     let mut repacks = false;
     let mut times = Vec::with_capacity(REPACK_RUNS);
     for _ in 0..REPACK_RUNS {

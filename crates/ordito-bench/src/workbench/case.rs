@@ -4,7 +4,7 @@ use crate::check::Precision;
 use crate::report::{Record, SCHEMA};
 use ordito::machine::{Interrupt, Interrupted};
 use ordito::op::{Cost, Description, Extent, Op, Reference};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// Operands of an operation, and what a record says of them.
 pub struct Case<O: Op> {
@@ -22,6 +22,8 @@ pub struct Case<O: Op> {
     pub held_bytes: u64,
     limits: OracleLimits,
     reference: OnceLock<Reference>,
+    /// Memory of the last result, for the next: what is fresh takes longer to touch than a result takes to copy.
+    pub(super) spare_output: Mutex<Option<O::Output>>,
 }
 
 /// When the oracle stops computing everything.
@@ -61,8 +63,19 @@ impl<O: Op> Case<O> {
         limits: OracleLimits,
     ) -> Self {
         let record = Record { schema: SCHEMA, op: O::NAME.into(), ..record };
-        let (precision_of_data, held_bytes, reference) = (precision, 0, OnceLock::new());
-        Case { subject, inputs, precision, precision_of_data, record, held_bytes, limits, reference }
+        let (precision_of_data, held_bytes) = (precision, 0);
+        let (reference, spare_output) = (OnceLock::new(), Mutex::new(None));
+        Case {
+            subject,
+            inputs,
+            precision,
+            precision_of_data,
+            record,
+            held_bytes,
+            limits,
+            reference,
+            spare_output,
+        }
     }
 
     /// The same, known to take so many bytes of memory.

@@ -4,6 +4,7 @@
 //! oracle; only what is not wrong is timed. Variants of one case are timed in turn, a few samples each, so that a
 //! machine whose speed drifts treats them alike.
 
+mod any_case;
 mod bench;
 mod case;
 mod pattern;
@@ -13,6 +14,7 @@ mod verify;
 mod wanted;
 pub mod yardstick;
 
+pub use crate::workbench::any_case::{AnyCase, Trial};
 pub use crate::workbench::bench::{Flushes, Measuring};
 pub use crate::workbench::case::{Case, OracleLimits};
 pub use crate::workbench::select::{AUTO, Selected, left_out, select};
@@ -20,12 +22,11 @@ pub use crate::workbench::select_error::SelectError;
 pub use crate::workbench::verify::{note_findings, refused};
 pub use crate::workbench::wanted::{Kind, Side, Wanted, is_called};
 
-use crate::check::Save;
 use crate::report::{Outcome, Param, Record};
 use crate::sample::Progress;
 use crate::workbench::wanted::oversized_tile;
 use ordito::machine::Machine;
-use ordito::op::{Op, Place, Variant};
+use ordito::op::{Description, Place};
 use ordito::refusal::Refusal;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,12 +48,12 @@ pub struct Workbench<'a> {
 }
 
 /// A variant that has been prepared and judged.
-struct Judged<O: Op> {
+struct Judged<'c> {
     record: Record,
     /// How long the runs took that were checked.
     checked_ns: Vec<f64>,
     /// There to be timed: only what has passed.
-    ready: Option<Box<O::Ready>>,
+    ready: Option<Box<dyn Trial + 'c>>,
     /// Why it was not even tried.
     refusal: Option<Refusal>,
 }
@@ -64,32 +65,32 @@ impl<'a> Workbench<'a> {
     }
 
     /// Every selected variant against the oracle.
-    pub fn verify<O: Save>(&self, case: &Case<O>, selected: &[Selected<O>]) -> Vec<Record> {
-        let (mut records, mut output) = (Vec::new(), None);
+    pub fn verify(&self, case: &dyn AnyCase, selected: &[Selected]) -> Vec<Record> {
+        let mut records = Vec::new();
         for selected in self.machine.interrupt().until_set(selected) {
-            let machine = self.machine.holding(case.held_bytes); // one at a time
-            records
-                .extend(self.judge(&machine, case, selected, &mut output, None).map(|judged| judged.record));
+            let machine = self.machine.holding(case.held_bytes()); // one at a time
+            records.extend(self.judge(&machine, case, selected, None).map(|judged| judged.record));
         }
+        case.drop_output();
         records
     }
 
     /// The variant behind a selection, or why there is none; and the record it starts with.
-    fn resolve<O: Op>(
+    fn resolve(
         &self,
         machine: &Machine,
-        case: &Case<O>,
-        selected: &Selected<O>,
-    ) -> (Result<&'static dyn Variant<O>, Refusal>, Record) {
-        let mut record = Record { variant: selected.name(), ..case.record.clone() };
+        case: &dyn AnyCase,
+        selected: &Selected,
+    ) -> (Result<&'static Description, Refusal>, Record) {
+        let mut record = Record { variant: selected.name(), ..case.record().clone() };
         let variant = match *selected {
             Selected::Named(variant) => variant,
             Selected::Auto => {
-                let choice = O::choose(machine, &case.subject);
+                let (choice, described) = case.choose(machine);
                 (record.chosen, record.reason) = (Some(choice.variant.into()), Some(choice.reason));
-                match O::variant(choice.variant) {
-                    Some(variant) => variant,
-                    None => return (Err(Refusal::UnknownVariant { name: choice.variant.into() }), record),
+                match described {
+                    Ok(variant) => variant,
+                    Err(refusal) => return (Err(refusal), record),
                 }
             }
             Selected::OversizedTile(width) => {
@@ -99,7 +100,7 @@ impl<'a> Workbench<'a> {
                 return (Err(oversized_tile(width).unwrap_or(unknown)), record);
             }
         };
-        record.set_variant(variant.describe(), self.machine);
+        record.set_variant(variant, self.machine);
         (Ok(variant), record)
     }
 }

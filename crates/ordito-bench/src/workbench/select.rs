@@ -3,26 +3,27 @@
 use crate::catalogue::known_as;
 use crate::workbench::select_error::SelectError;
 use crate::workbench::wanted::{Called, Side, Wanted};
-use ordito::op::{Description, Op, Variant};
+use ordito::op::{Description, Op};
 
 /// The name of the variant that chooses among the others.
 pub const AUTO: &str = "auto";
 
-/// A variant of `O`, the choice left to `O`, or one that cannot be.
-pub enum Selected<O: Op> {
+/// A variant of an operation, the choice left to it, or one that cannot be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Selected {
     /// This one.
-    Named(&'static dyn Variant<O>),
+    Named(&'static Description),
     /// Whatever [`Op::choose`] takes.
     Auto,
     /// Tiles of this width were asked for, which no kernel can have: there to be refused where everybody sees it.
     OversizedTile(u32),
 }
 
-impl<O: Op> Selected<O> {
+impl Selected {
     /// What it is, where that is known before anything is chosen.
     pub fn describe(&self) -> Option<&'static Description> {
         match self {
-            Selected::Named(variant) => Some(variant.describe()),
+            Selected::Named(variant) => Some(variant),
             Selected::Auto | Selected::OversizedTile(_) => None,
         }
     }
@@ -30,28 +31,31 @@ impl<O: Op> Selected<O> {
     /// As on the command line.
     pub fn name(&self) -> String {
         match self {
-            Selected::Named(variant) => variant.name().into(),
+            Selected::Named(variant) => variant.name.into(),
             Selected::Auto => AUTO.into(),
             Selected::OversizedTile(width) => format!("dense-cuda-tile-{width}"),
         }
     }
 }
 
-impl<O: Op> Clone for Selected<O> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<O: Op> Copy for Selected<O> {}
-
-/// The variants of this side that are wanted, in the order of the list, each once; then widths of tiles that cannot be,
+/// The variants of `O` on this side that are wanted, in the order of the list, each once; then widths of tiles that cannot be,
 /// and `auto`. May be empty: whether anything else was selected is for the caller to know. A pattern that matches no
 /// variant at all is an error, and so is a width of tiles that there could be and is not.
-pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, SelectError> {
-    let (variants, patterns, tiles) = (O::variants(), &wanted.patterns, &wanted.tiles);
+pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected>, SelectError> {
+    let variants: Vec<_> = O::variants().iter().map(|variant| variant.describe()).collect();
+    select_among(O::NAME, &variants, wanted, side)
+}
+
+fn select_among(
+    op: &'static str,
+    variants: &[&'static Description],
+    wanted: &Wanted,
+    side: Side,
+) -> Result<Vec<Selected>, SelectError> {
+    let (patterns, tiles) = (&wanted.patterns, &wanted.tiles);
     // Where patterns only say what to leave out, the rest is meant.
     let all = patterns.iter().all(|pattern| left_out(pattern).is_some());
-    let of_kind = |variant: &&dyn Variant<O>| wanted.kind.is_none_or(|kind| kind.holds(variant.describe()));
+    let of_kind = |variant: &&Description| wanted.kind.is_none_or(|kind| kind.holds(variant));
     let mut taken: Vec<bool> = variants.iter().map(|variant| all && of_kind(variant)).collect();
     let mut auto = all;
     let (others, wishes): (Vec<&String>, Vec<&String>) =
@@ -64,26 +68,26 @@ pub fn select<O: Op>(wanted: &Wanted, side: Side) -> Result<Vec<Selected<O>>, Se
         }
         let called = Called::new(pattern)?;
         // `kernel2 --tile 8,16`: a name of old is one kernel, unless other widths of it are asked for.
-        let is_meant = |variant: &&dyn Variant<O>| match tiles.is_empty() {
-            true => called.is(variant.describe()),
-            false => called.is_kin(variant.describe()),
+        let is_meant = |variant: &&Description| match tiles.is_empty() {
+            true => called.is(variant),
+            false => called.is_kin(variant),
         };
         let matches: Vec<bool> = variants.iter().map(is_meant).collect();
         if !matches.contains(&true) {
-            return Err(no_match::<O>(pattern));
+            return Err(no_match(op, variants, pattern));
         }
         taken.iter_mut().zip(matches).filter(|(_, matches)| *matches).for_each(|(taken, _)| *taken = wanted);
     }
     let named =
         || variants.iter().copied().zip(&taken).filter(|(_, taken)| **taken).map(|(variant, _)| variant);
-    let oversized = wanted.oversized_tiles(named())?;
-    let here = |variant: &&dyn Variant<O>| side.holds(variant.describe().place);
-    let kept = named().filter(here).filter(|variant| wanted.keeps_tile(*variant));
-    let mut selected: Vec<Selected<O>> = kept.map(Selected::Named).collect();
+    let oversized = wanted.oversized_tiles(op, named())?;
+    let here = |variant: &&'static Description| side.holds(variant.place);
+    let kept = named().filter(here).filter(|variant| wanted.keeps_tile(variant));
+    let mut selected: Vec<Selected> = kept.map(Selected::Named).collect();
     if side == Side::Device {
         selected.extend(oversized.into_iter().map(Selected::OversizedTile));
     }
-    if auto && variants.iter().copied().any(|variant| here(&variant)) {
+    if auto && variants.iter().any(here) {
         selected.push(Selected::Auto);
     }
     Ok(selected)
@@ -94,13 +98,13 @@ pub fn left_out(pattern: &str) -> Option<&str> {
     pattern.strip_prefix('!')
 }
 
-fn no_match<O: Op>(pattern: &str) -> SelectError {
+fn no_match(op: &'static str, variants: &[&Description], pattern: &str) -> SelectError {
     if let Some((owner, _)) = known_as(pattern) {
-        return SelectError::OfAnotherOperation { op: O::NAME, pattern: pattern.into(), owner };
+        return SelectError::OfAnotherOperation { op, pattern: pattern.into(), owner };
     }
-    let names = O::variants().iter().map(|variant| variant.name()).chain([AUTO]);
+    let names = variants.iter().map(|variant| variant.name).chain([AUTO]);
     let names = names.collect::<Vec<_>>().join(" ");
-    SelectError::NoMatch { op: O::NAME, pattern: pattern.into(), names }
+    SelectError::NoMatch { op, pattern: pattern.into(), names }
 }
 
 #[cfg(test)]

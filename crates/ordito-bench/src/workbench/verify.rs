@@ -1,14 +1,14 @@
 //! Prepare, run twice, compare.
 
-use crate::check::{Findings, Precision, Save, Verdict, compare, dump};
+use crate::check::{Findings, Precision, Verdict, compare};
 use crate::report::{Outcome, Record};
 use crate::sample::StopRule;
-use crate::workbench::case::Case;
+use crate::workbench::any_case::{AnyCase, Trial};
 use crate::workbench::select::Selected;
 use crate::workbench::{Judged, Workbench};
 use ordito::device::Spent;
 use ordito::machine::Machine;
-use ordito::op::{Description, Op, Phases, Prepared, RunError, Variant};
+use ordito::op::{Description, Phases, RunError};
 use ordito::refusal::Refusal;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,14 +29,13 @@ impl Workbench<'_> {
     /// Prepares a variant and holds it against the oracle. The result goes where that of the variant before was. What is to be timed by
     /// a rule is not run again once its time is up. Nothing is known of one that was interrupted. `machine` counts what variants hold
     /// at the same time.
-    pub(super) fn judge<O: Save>(
+    pub(super) fn judge<'c>(
         &self,
         machine: &Arc<Machine>,
-        case: &Case<O>,
-        selected: &Selected<O>,
-        output: &mut Option<O::Output>,
+        case: &'c dyn AnyCase,
+        selected: &Selected,
         rule: Option<&StopRule>,
-    ) -> Option<Judged<O>> {
+    ) -> Option<Judged<'c>> {
         (self.progress)(&selected.name(), None);
         let (variant, mut record) = self.resolve(machine, case, selected);
         let variant = match variant {
@@ -44,7 +43,7 @@ impl Workbench<'_> {
             Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };
         let (start, before) = (Instant::now(), Spent::now());
-        let mut ready = match variant.prepare(machine, &case.subject) {
+        let mut ready = match case.prepare(variant, machine) {
             Ok(ready) => ready,
             Err(refusal) => return Some(Judged::refused(record, refusal, self.hint)),
         };
@@ -56,8 +55,10 @@ impl Workbench<'_> {
         }
         record.launches = ready.launches();
         let mut checked = Checked { rule, runs_ns: Vec::new() };
-        match self.findings(case, variant, &mut *ready, output, &mut record, &mut checked) {
-            Ok(findings) => note_findings(&findings, case.precision_for(variant.describe()), &mut record),
+        let found = self.findings(case, variant, &mut *ready, &mut record, &mut checked);
+        ready.leave_output();
+        match found {
+            Ok(findings) => note_findings(&findings, case.precision_for(variant), &mut record),
             // Room for X and Y is asked for when they are known: too little of it is a refusal like any other.
             Err(RunError::Refused(refusal)) => return Some(Judged::refused(record, refusal, self.hint)),
             Err(RunError::Interrupted(_)) => return None,
@@ -77,17 +78,16 @@ impl Workbench<'_> {
 
     /// Runs, each on a fresh output: what the first leaves behind must not help or harm the second. The fastest
     /// one's time goes into the record; it is no measurement, but tells milliseconds from minutes.
-    fn findings<O: Save>(
+    fn findings(
         &self,
-        case: &Case<O>,
-        variant: &dyn Variant<O>,
-        ready: &mut O::Ready,
-        output: &mut Option<O::Output>,
+        case: &dyn AnyCase,
+        variant: &Description,
+        ready: &mut dyn Trial,
         record: &mut Record,
         checked: &mut Checked<'_>,
     ) -> Result<Findings, RunError> {
         let reference = case.reference(self.machine.interrupt())?;
-        ready.load(&case.inputs)?;
+        ready.load()?;
         let mut worst: Option<Findings> = None;
         for _ in 0..self.checked_runs {
             ready.reset()?;
@@ -99,23 +99,15 @@ impl Workbench<'_> {
             let took_ns = start.elapsed().as_nanos() as f64;
             record.min_ns = Some(record.min_ns.map_or(took_ns, |best: f64| best.min(took_ns)));
             checked.runs_ns.push(took_ns);
-            let output: &O::Output = match &mut *output {
-                Some(earlier) => {
-                    ready.fetch_into(earlier)?;
-                    earlier
-                }
-                none => none.insert(ready.fetch()?),
-            };
+            ready.fetch()?;
             note_phases(ready.phases(), record);
-            let Description { error_factor, .. } = *variant.describe();
-            let precision = case.precision_for(variant.describe());
-            let judge = || compare(reference, output, precision, error_factor);
+            let (output, precision) = (ready.output()?, case.precision_for(variant));
+            let judge = || compare(reference, output, precision, variant.error_factor);
             let findings = self.machine.pool().install(judge);
             let wrong = matches!(findings.verdict, Verdict::Incorrect(_));
             if let (true, Some(folder)) = (wrong, self.dump) {
                 let name = dump_name(record);
-                let written =
-                    dump::<O>(&case.subject, &case.inputs, output, reference, &findings, &folder.join(&name));
+                let written = ready.dump(reference, &findings, &folder.join(&name));
                 record.dump = Some(match written {
                     Ok(()) => folder.join(name).display().to_string(),
                     Err(error) => format!("not written: {error}"),
@@ -137,7 +129,7 @@ impl Workbench<'_> {
     }
 }
 
-impl<O: Op> Judged<O> {
+impl Judged<'_> {
     fn refused(record: Record, refusal: Refusal, hint: fn(&Refusal) -> &'static str) -> Self {
         let record = refused(record, &refusal, hint);
         Judged { record, checked_ns: Vec::new(), ready: None, refusal: Some(refusal) }

@@ -4,7 +4,7 @@ use crate::catalogue::known_as;
 use crate::workbench::pattern::Pattern;
 use crate::workbench::select_error::SelectError;
 use ordito::device::DeviceLimits;
-use ordito::op::{Description, Op, Place, Role, Variant};
+use ordito::op::{Description, Place, Role};
 use ordito::refusal::Refusal;
 use ordito::units;
 
@@ -71,9 +71,10 @@ impl Wanted {
     }
 
     /// Sees that every width asked for is one of these variants', or one that no kernel can have; the latter.
-    pub(crate) fn oversized_tiles<O: Op>(
+    pub(crate) fn oversized_tiles(
         &self,
-        variants: impl Iterator<Item = &'static dyn Variant<O>>,
+        op: &'static str,
+        variants: impl Iterator<Item = &'static Description>,
     ) -> Result<Vec<u32>, SelectError> {
         if self.tiles.is_empty() {
             return Ok(Vec::new());
@@ -82,7 +83,7 @@ impl Wanted {
         widths.sort_unstable();
         widths.dedup();
         if widths.is_empty() {
-            return Err(SelectError::NoTiles { op: O::NAME });
+            return Err(SelectError::NoTiles { op });
         }
         let mut oversized = Vec::new();
         for &tile in self.tiles.iter().filter(|tile| !widths.contains(tile)) {
@@ -97,14 +98,14 @@ impl Wanted {
     }
 
     /// Is this variant one of those that `--tile` leaves?
-    pub(crate) fn keeps_tile<O: Op>(&self, variant: &'static dyn Variant<O>) -> bool {
+    pub(crate) fn keeps_tile(&self, variant: &Description) -> bool {
         self.tiles.is_empty() || tile_width(variant).is_none_or(|width| self.tiles.contains(&width))
     }
 }
 
 /// The width of a variant's tiles, where it has some.
-fn tile_width<O: Op>(variant: &'static dyn Variant<O>) -> Option<u32> {
-    variant.describe().param("tile")
+fn tile_width(variant: &Description) -> Option<u32> {
+    variant.param("tile")
 }
 
 /// Shared memory that a kernel may declare.

@@ -13,7 +13,7 @@ use ordito_mpi::{DistributedDense, Error, Plan, Times};
 /// How the matrix was cut, what travels, what was chosen on this rank.
 pub(super) fn plan<S: Scalar>(
     plan: &Plan<S>,
-    selected: &Selected<Spmm<S>>,
+    selected: &Selected,
     k: usize,
     local_nnz: usize,
     record: &mut Record,

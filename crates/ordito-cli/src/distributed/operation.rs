@@ -100,7 +100,7 @@ fn wants_to_stop(ranks: &dyn Ranks) -> bool {
 }
 
 impl<S: Scalar> Trial<'_, S> {
-    fn run(&self, selected: &Selected<Spmm<S>>) -> anyhow::Result<Record> {
+    fn run(&self, selected: &Selected) -> anyhow::Result<Record> {
         let all: &dyn Ranks = &**self.ranks;
         let k = self.x.local().cols();
         let a = self.input.distribute(self.ranks)?;

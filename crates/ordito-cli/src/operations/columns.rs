@@ -22,7 +22,6 @@ use ordito_bench::check::Precision;
 use ordito_bench::report::Record;
 use ordito_bench::report::table;
 use ordito_bench::report::table::Stage;
-use ordito_bench::transfer::Transfer;
 use ordito_bench::workbench::{Case, OracleLimits, SelectError, Side, Wanted, select};
 use std::path::Path;
 use std::sync::Arc;
@@ -192,7 +191,7 @@ fn run_columns<S: Scalar>(session: &mut Session<'_>, input: &str) -> anyhow::Res
     let reduced = session.records().len();
     let bytes = shape.elements().saturating_mul(size_of::<S>() as u64);
     match request.machine.check_memory("copying it there and back", bytes.checked_mul(3)) {
-        Ok(()) if bytes > 0 => session.run_on_devices::<Transfer>(&transfer_case(bytes as usize, seed))?,
+        Ok(()) if bytes > 0 => session.run_on_devices(&transfer_case(bytes as usize, seed))?,
         Ok(()) => {}
         Err(refusal) => session.show_below(format!("no copies measured: {refusal}")),
     }

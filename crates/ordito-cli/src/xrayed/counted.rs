@@ -5,12 +5,11 @@ use crate::xrayed::own_kernel::OwnKernel;
 use ordito::device::emulator::xray::{LaunchXray, Prediction};
 use ordito::device::{Device, DeviceError, Emulator};
 use ordito::machine::{Accelerator, Machine};
-use ordito::op::{Description, Op, Prepared, RunError, Variant};
+use ordito::op::{Description, RunError};
 use ordito::refusal::Refusal;
-use ordito_bench::check::Save;
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::sample::{DeviceFlush, StopRule, WallClock};
-use ordito_bench::workbench::{Case, Measuring, Selected, Workbench};
+use ordito_bench::workbench::{AnyCase, Measuring, Selected, Workbench};
 use std::sync::Arc;
 
 /// One variant on one input with one setting.
@@ -65,10 +64,10 @@ impl Xrayed {
 
 impl XrayRequest {
     /// Every selected variant.
-    pub(crate) fn count<O: Save>(
+    pub(crate) fn count(
         &self,
-        case: &Case<O>,
-        selected: &[Selected<O>],
+        case: &dyn AnyCase,
+        selected: &[Selected],
         machine: &Arc<Machine>,
         say: &dyn Fn(&str),
     ) -> anyhow::Result<Vec<Xrayed>> {
@@ -89,25 +88,23 @@ impl XrayRequest {
         Ok(xrayed)
     }
 
-    fn count_one<O: Save>(
+    fn count_one(
         &self,
-        case: &Case<O>,
-        selected: &Selected<O>,
+        case: &dyn AnyCase,
+        selected: &Selected,
         machine: &Arc<Machine>,
         emulator: &Emulator,
     ) -> Xrayed {
-        let mut record = Record { variant: selected.name(), ..case.record.clone() };
-        record.op = O::NAME.into();
+        let mut record = Record { variant: selected.name(), ..case.record().clone() };
         let geometry = machine.geometry();
         record.geometry = (!geometry.is_default()).then(|| geometry.to_string());
         let mut one = Xrayed::new(record, selected.describe());
         let variant = match *selected {
             Selected::Named(variant) => Ok(variant),
             Selected::Auto => {
-                let choice = O::choose(machine, &case.subject);
+                let (choice, described) = case.choose(machine);
                 one.record.chosen = Some(choice.variant.into());
-                O::variant(choice.variant)
-                    .ok_or_else(|| Refusal::UnknownVariant { name: choice.variant.into() })
+                described
             }
             Selected::OversizedTile(_) => Err(Refusal::UnknownVariant { name: selected.name() }),
         };
@@ -146,15 +143,15 @@ impl XrayRequest {
 }
 
 /// The launches of one run, without those of getting ready.
-fn run<O: Op>(
-    case: &Case<O>,
-    variant: &dyn Variant<O>,
+fn run(
+    case: &dyn AnyCase,
+    variant: &Description,
     machine: &Arc<Machine>,
     emulator: &Emulator,
 ) -> Result<Vec<LaunchXray>, RunError> {
-    let machine = machine.holding(case.held_bytes);
-    let mut ready = variant.prepare(&machine, &case.subject).map_err(RunError::Refused)?;
-    ready.load(&case.inputs)?;
+    let machine = machine.holding(case.held_bytes());
+    let mut ready = case.prepare(variant, &machine).map_err(RunError::Refused)?;
+    ready.load()?;
     ready.reset()?;
     emulator.take_xray();
     ready.run()?;
@@ -165,7 +162,7 @@ fn run<O: Op>(
 }
 
 /// The median of a few runs on the GPU with an empty cache.
-fn measure<O: Save>(case: &Case<O>, selected: &Selected<O>, machine: &Arc<Machine>) -> Option<f64> {
+fn measure(case: &dyn AnyCase, selected: &Selected, machine: &Arc<Machine>) -> Option<f64> {
     let flush = DeviceFlush::new(&machine.device().ok()?).ok()?;
     let rule = StopRule::brief();
     let measuring = Measuring {
