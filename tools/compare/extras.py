@@ -42,6 +42,19 @@ def _with_out(contenders, a, x, options):
     if not options.gpu:
         ours, y = ordito.csr(a, threads=options.threads), np.empty((a.shape[0], x.shape[1]), x.dtype)
         runs["ordito with out="] = lambda: ours.matmul(x, out=y)
+        return runs
+    ours, cupy, torch = ordito.csr(a, device="cuda"), contenders.optional("cupy"), contenders.optional("torch")
+    if cupy is not None:
+        x_cupy = cupy.asarray(x)
+        y_cupy = cupy.empty((a.shape[0], x.shape[1]), x.dtype)
+        runs["ordito on CuPy with out="] = lambda: ours.matmul(x_cupy, out=y_cupy)
+        # Told where the arrays lie: what is left is the library's call, with its launch.
+        told = [(array.data.ptr, *array.shape, array.shape[1]) for array in (x_cupy, y_cupy)]
+        runs["of it the library's call"] = lambda: ordito._ordito.product_on_device(ours._native, *told, 1.0, 0.0, False, 0)
+    if torch is not None and torch.cuda.is_available():
+        x_torch = torch.from_numpy(x).cuda()
+        y_torch = x_torch.new_empty((a.shape[0], x.shape[1]))
+        runs["ordito on torch with out="] = lambda: ours.matmul(x_torch, out=y_torch)
     return runs
 
 

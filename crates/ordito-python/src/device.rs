@@ -22,8 +22,11 @@ thread_local! {
     static STREAMS: RefCell<Vec<(usize, usize, Device)>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The widest load of a kernel: where an array begins.
+const ALIGNMENT: u64 = 16;
+
 /// A matrix in memory of the device, by rows.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
     address: u64,
     rows: usize,
@@ -47,6 +50,17 @@ impl Block {
         // SAFETY: the caller's promise.
         unsafe { DeviceViewMut::from_raw(self.address, self.rows, self.cols, self.distance) }
     }
+    pub(crate) fn shape(self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+    pub(crate) fn is_aligned(self) -> bool {
+        self.address.is_multiple_of(ALIGNMENT)
+    }
+    /// May they? Rows at their distance reach at least as far as their elements.
+    pub(crate) fn overlaps(self, other: Block, element_bytes: u64) -> bool {
+        let end = |block: Block| block.address + element_bytes * (block.rows * block.distance) as u64;
+        self.address < end(other) && other.address < end(self)
+    }
     pub(crate) fn told((address, rows, cols, distance): Told) -> Self {
         Block { address, rows, cols, distance }
     }
@@ -67,9 +81,21 @@ pub(crate) fn product_on_device(
     transposed: bool,
     stream: usize,
 ) -> PyResult<()> {
-    let (x, y, side) = (Block::told(x), Block::told(y), Side { transposed, from_left: false });
-    let held = &matrix.get().held;
-    aside(py, || match held {
+    let side = Side { transposed, from_left: false };
+    enqueue(py, matrix.get(), Block::told(x), Block::told(y), (alpha, beta), side, stream)
+}
+
+/// The product of blocks that arrays hold, of the matrix's GPU and element type.
+pub(crate) fn enqueue(
+    py: Python<'_>,
+    matrix: &Matrix,
+    x: Block,
+    y: Block,
+    (alpha, beta): (f64, f64),
+    side: Side,
+    stream: usize,
+) -> PyResult<()> {
+    aside(py, || match &matrix.held {
         Precision::F32(held) => product(held, x, y, (alpha as f32, beta as f32), side, stream),
         Precision::F64(held) => product(held, x, y, (alpha, beta), side, stream),
     })

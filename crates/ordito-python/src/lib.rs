@@ -2,7 +2,7 @@
 //! arguments) stands in `python/ordito`.
 //!
 //! `aside` (without the interpreter's lock) · `errors` (one exception for each error) · `machines` (threads and GPUs) · `arrays` (how an
-//! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of CuPy and torch) · `multipliers` (what solvers
+//! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of a GPU) and `foreign` (arrays of CuPy and torch) · `multipliers` (what solvers
 //! multiply with) · `solvers` · `communicator` and `distributed` (ranks of MPI) · `dense` · `files` · `doctor`.
 
 mod arrays;
@@ -14,6 +14,7 @@ mod distributed;
 mod doctor;
 mod errors;
 mod files;
+mod foreign;
 mod machines;
 mod matrix;
 mod multipliers;
@@ -33,6 +34,8 @@ fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<matrix::Matrix>()?;
     module.add_function(wrap_pyfunction!(rows::rows_of_columns, module)?)?;
     module.add_function(wrap_pyfunction!(device::product_on_device, module)?)?;
+    module.add_function(wrap_pyfunction!(foreign::know_torch, module)?)?;
+    module.add_function(wrap_pyfunction!(foreign::know_cupy, module)?)?;
     solvers::add_to(module)?;
     communicator::add_to(module)?;
     module.add_class::<distributed::DistributedMatrix>()?;

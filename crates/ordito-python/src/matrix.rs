@@ -3,6 +3,7 @@
 use crate::arrays::{Block, is_writeable, line, unwritten};
 use crate::aside::aside;
 use crate::errors::exception;
+use crate::foreign;
 use crate::machines::machine;
 use crate::rows::with_index_types;
 use numpy::{Element, PyArray1};
@@ -12,18 +13,6 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-/// Arrays of a CSR matrix and what is prepared of them. The arrays are borrowed: whoever made it does not change them.
-#[pyclass(frozen, module = "ordito._ordito")]
-pub(crate) struct Matrix {
-    pub(crate) held: Precision,
-}
-
-/// What a matrix holds, in either precision.
-pub(crate) enum Precision {
-    F32(Held<f32>),
-    F64(Held<f64>),
-}
-
 /// Does the same in either precision.
 macro_rules! in_either {
     ($matrix:expr, $held:ident => $work:expr) => {
@@ -32,6 +21,33 @@ macro_rules! in_either {
             $crate::matrix::Precision::F64($held) => $work,
         }
     };
+}
+
+/// Arrays of a CSR matrix and what is prepared of them. The arrays are borrowed: whoever made it does not change them.
+#[pyclass(frozen, module = "ordito._ordito")]
+pub(crate) struct Matrix {
+    pub(crate) held: Precision,
+    /// The GPU that multiplies, if one does.
+    pub(crate) gpu: Option<usize>,
+}
+
+impl Matrix {
+    /// As [`Held::lengths`].
+    pub(crate) fn lengths(&self, side: Side) -> (usize, usize) {
+        in_either!(self, held => held.lengths(side))
+    }
+    pub(crate) fn element_bytes(&self) -> u64 {
+        match self.held {
+            Precision::F32(_) => size_of::<f32>() as u64,
+            Precision::F64(_) => size_of::<f64>() as u64,
+        }
+    }
+}
+
+/// What a matrix holds, in either precision.
+pub(crate) enum Precision {
+    F32(Held<f32>),
+    F64(Held<f64>),
 }
 
 pub(crate) struct Held<S: Scalar> {
@@ -202,7 +218,7 @@ impl Matrix {
         } else {
             return Err(PyTypeError::new_err("data must be float32 or float64"));
         };
-        Ok(Matrix { held })
+        Ok(Matrix { held, gpu })
     }
 
     /// A·X, Aᵀ·X, X·A or X·Aᵀ: alpha times that, plus beta times out. `None` where an array must be converted first (another
@@ -219,6 +235,9 @@ impl Matrix {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let beta = if out.is_some() { beta } else { 0.0 };
         let side = Side { transposed, from_left };
+        if let Some(y) = foreign::product(self, x, out, (alpha, beta), side)? {
+            return Ok(Some(y));
+        }
         match &self.held {
             Precision::F32(held) => held.product(x, out, (alpha as f32, beta as f32), side),
             Precision::F64(held) => held.product(x, out, (alpha, beta), side),

@@ -66,12 +66,16 @@ def _on_host(torch: Any, matrix: Matrix, x: Any, out: Any, alpha: float, beta: f
 
 @functools.cache
 def _of_torch() -> _Torch:
-    return _Torch(sys.modules["torch"])
+    torch = _Torch(sys.modules["torch"])
+    _ordito.know_torch(torch.torch, torch.stream)  # from now on plain products ask nothing here
+    return torch
 
 
 @functools.cache
 def _of_cupy() -> _Cupy:
-    return _Cupy(sys.modules["cupy"])
+    cupy = _Cupy(sys.modules["cupy"])
+    _ordito.know_cupy(cupy.cupy)
+    return cupy
 
 
 class _Torch:
@@ -92,14 +96,12 @@ class _Torch:
 
     def place(self, x: Any) -> Place | None:
         """Where it lies, if it does so as kernels take it."""
-        shape = x.shape
-        if x.is_contiguous() and len(shape) == 2:
-            rows, cols = shape
-            return _aligned(x.data_ptr(), rows, cols, cols or 1)
-        return _strided(x.data_ptr(), tuple(shape), x.stride())
+        if x.is_neg():  # a view of what it is the negative of
+            return None
+        return _strided(x.data_ptr(), tuple(x.shape), x.stride())
 
     def by_rows(self, x: Any) -> Any:
-        return x.clone(memory_format=self.torch.contiguous_format)
+        return x.resolve_neg().clone(memory_format=self.torch.contiguous_format)
 
     def empty(self, shape: tuple[int, ...], like: Any) -> Any:
         return like.new_empty(shape)
@@ -125,11 +127,7 @@ class _Cupy:
 
     def place(self, x: Any) -> Place | None:
         """Where it lies, if it does so as kernels take it."""
-        shape = x.shape
-        if len(shape) == 2 and x.flags.c_contiguous:
-            rows, cols = shape
-            return _aligned(x.data.ptr, rows, cols, cols or 1)
-        return _strided(x.data.ptr, shape, tuple(stride // x.itemsize for stride in x.strides))
+        return _strided(x.data.ptr, x.shape, tuple(stride // x.itemsize for stride in x.strides))
 
     def by_rows(self, x: Any) -> Any:
         return self.cupy.array(x, order="C", copy=True)
@@ -148,45 +146,20 @@ class _Cupy:
         return int(self.current_stream(gpu).ptr)
 
 
-def _aligned(address: int, rows: int, cols: int, distance: int) -> Place | None:
-    return None if address % ALIGNMENT else (address, rows, cols, distance)
-
-
 def _strided(address: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Place | None:
     rows, cols = shape if len(shape) == 2 else (*shape, 1)
     by_row, by_col = strides if len(shape) == 2 else (*strides, 1)
-    distance = max(cols, 1) if rows <= 1 else by_row
+    distance = max(cols, 1) if rows <= 1 or cols == 0 else by_row
     if (cols > 1 and by_col != 1) or distance < max(cols, 1):
         return None
-    return _aligned(address, rows, cols, distance)
+    return None if address % ALIGNMENT else (address, rows, cols, distance)
 
 
 def _on_gpu(
     arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool
 ) -> Any:
-    """The shortest way: both by rows, of the matrix's type, on its GPU, and apart. Every step here is a tenth of a microsecond."""
-    gpu = matrix._gpu
-    dtype: np.dtype[Any] = matrix.dtype
-    if gpu is not None and not from_left and len(x.shape) == 2 and arrays.gpu(x) == gpu and arrays.dtype(x) is dtype:
-        place, (rows, cols) = arrays.place(x), matrix.shape
-        if place is not None and place[1] == cols:
-            if out is None:
-                y = arrays.empty((rows, place[2]), x)
-                y_place = arrays.place(y)
-            else:
-                alike = len(out.shape) == 2 and arrays.gpu(out) == gpu and arrays.dtype(out) is dtype
-                y, y_place = out, arrays.place(out) if alike else None
-            if y_place is not None and y_place[1:3] == (rows, place[2]) and (out is None or not _overlap(place, y_place, dtype.itemsize)):
-                stream = arrays.stream(gpu)
-                _ordito.product_on_device(matrix._native, place, y_place, alpha, beta, matrix._is_transposed, stream)
-                return y
-    return _converted(arrays, matrix, x, out, alpha, beta, from_left)
-
-
-def _converted(
-    arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool
-) -> Any:
-    """Everything else, and what cannot be."""
+    """What must be converted first, and what cannot be. (Arrays that kernels take as they lie are not even asked here, but for the
+    first of their library.)"""
     gpu, dtype = matrix._gpu, arrays.dtype(x)
     if arrays.gpu(x) != gpu:
         number = arrays.gpu(x)

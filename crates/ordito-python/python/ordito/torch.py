@@ -79,8 +79,9 @@ def _product(x: Tensor, values: Tensor | None, a: Matrix, transposed: bool) -> T
 
 def _computed(x: Tensor, values: Tensor | None, a: Matrix, transposed: bool) -> Tensor:
     if values is None:
-        y: Tensor = (a.T if transposed else a)._product(x.detach(), None, 1.0, 0.0, False)
-        return y
+        x = x.detach()
+        y: Tensor | None = a._native.product(x, None, 1.0, 0.0, transposed, False)
+        return (a.T if transposed else a)._product(x, None, 1.0, 0.0, False) if y is None else y
     with a._change:  # nobody else's values come between
         a.update_values(values.detach().cpu().numpy())
         return _computed(x, None, a, transposed)
