@@ -56,7 +56,7 @@ const FOLDERS: &[(&str, &str)] = &[
         "ordito-mpi/src/ranks/mpi",
         "abi launched search functions library requests failures world at_exit exchange",
     ),
-    ("ordito-bench/src/workbench", "case pattern yardstick select_error wanted select verify bench"),
+    ("ordito-bench/src/workbench", "case pattern yardstick select_error wanted select any_case verify bench"),
 ];
 
 /// Folders whose files belong together so closely that they are one room: circles inside of them are their own affair.

@@ -203,3 +203,42 @@ def test_rows_apart_are_read_where_they_lie(gpu: Any) -> None:
     x, out = gpu.put(numbers((400, 16)))[:, :8], gpu.put(numbers((500, 16)))[:, 8:]
     a.matmul(x, out)
     assert gpu.allocations(lambda: a.matmul(x, out)) == 0
+
+
+# --- arrays of other libraries ---
+
+
+class Foreign:
+    """Memory of another's, which tells by these attributes alone where it lies."""
+
+    def __init__(self, array: Any, told: list[str]) -> None:
+        for name in told:
+            setattr(self, name, getattr(array, name))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize("told", [["__cuda_array_interface__"], ["__dlpack__", "__dlpack_device__"]])
+def test_other_libraries_tell_where_their_arrays_lie(gpu: Any, told: list[str]) -> None:
+    s, a = matrix()
+    x, y = numbers((40, 3)), numbers((60, 3), seed=2)
+    x_there, y_there = gpu.put(x), gpu.put(y)
+    cupy = pytest.importorskip("cupy")
+    found = a @ Foreign(x_there, told)
+    assert isinstance(found, cupy.ndarray)
+    assert_array_equal(cupy.asnumpy(found), s.toarray() @ x, strict=True)
+    out = Foreign(y_there, told)
+    assert a.matmul(Foreign(x_there, told), out=out, alpha=2, beta=1) is out
+    cupy.cuda.Device().synchronize()
+    assert_array_equal(gpu.get(y_there), 2 * (s.toarray() @ x) + y, strict=True)
+
+
+def test_a_negative_that_was_not_computed_yet() -> None:
+    torch = Torch().torch
+    s, a = matrix()
+    pairs = torch.complex(torch.from_numpy(numbers((40, 1))), torch.from_numpy(numbers((40, 1), seed=2))).cuda()
+    x = pairs.conj().imag
+    assert x.is_neg()
+    assert_array_equal((a @ x).cpu().numpy(), s.toarray() @ x.resolve_neg().cpu().numpy(), strict=True)
+    assert_array_equal((a @ x.T.contiguous().T).cpu().numpy(), (a @ x).cpu().numpy(), strict=True)

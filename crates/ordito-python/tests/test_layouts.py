@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import ordito
 import pytest
-from arrays import LAYOUTS, SIDES, multiplied, random_csr, shape_of_x, whole_numbers
+from arrays import LAYOUTS, SIDES, Array, multiplied, random_csr, shape_of_x, whole_numbers
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -84,6 +84,25 @@ def test_arrays_of_other_libraries_are_asked_for_theirs() -> None:
 
     s = random_csr(np.random.default_rng(9), 6, 5)
     assert_array_equal(ordito.csr(s) @ Holds(), s @ np.ones((5, 2)))
+
+
+class OnlyByDlpack:
+    """An array of a library that NumPy does not know."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self.array.__dlpack__(**asked)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_are_taken_by_dlpack() -> None:
+    rng = np.random.default_rng(10)
+    s, x = random_csr(rng, 30, 20), whole_numbers(rng, (20, 3))
+    assert_array_equal(ordito.csr(s) @ OnlyByDlpack(x), s @ x, strict=True)
 
 
 @pytest.mark.parametrize("layout", ["rows", "columns", "rows apart"])

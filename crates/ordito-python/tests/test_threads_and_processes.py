@@ -173,6 +173,15 @@ def test_joblib_sends_matrices_to_its_processes(product: tuple[ordito.Matrix, Ar
         assert found.tobytes() == y.tobytes()
 
 
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_workers_of_dask_multiply(product: tuple[ordito.Matrix, Array, Array], scheduler: str) -> None:
+    dask = pytest.importorskip("dask")
+    a, x, y = product
+    blocks = [dask.delayed(operator.matmul)(a, x) for _ in range(3)]
+    for found in dask.compute(*blocks, scheduler=scheduler, num_workers=2):
+        assert found.tobytes() == y.tobytes()
+
+
 # --- Ctrl-C ---
 
 LOOPS_OVER_PRODUCTS = """

@@ -20,11 +20,34 @@ ALIGNMENT = 16
 Place = tuple[int, int, int, int]
 
 
+#: A device of DLPack: memory of a GPU of NVIDIA's, and what its host shares with it.
+DLPACK_CUDA = (2, 13)
+
+
 def is_elsewhere(x: object) -> bool:
-    """Is it an array, but not one of NumPy's?"""
+    """Is it a tensor, or an array in memory of a GPU?"""
     if x is None or isinstance(x, np.ndarray):
         return False
-    return _is_tensor(x) or hasattr(x, "__cuda_array_interface__")
+    return _is_tensor(x) or hasattr(x, "__cuda_array_interface__") or _says_cuda(x)
+
+
+def _says_cuda(x: object) -> bool:
+    """Does it say by DLPack that it lies on a GPU?"""
+    ask = getattr(x, "__dlpack_device__", None)
+    return ask is not None and int(ask()[0]) in DLPACK_CUDA
+
+
+def _adopted(x: Any) -> Any:
+    """An array of another library on a GPU, as one of CuPy's or torch's in the same place."""
+    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+    if cupy is not None and isinstance(x, cupy.ndarray):
+        return x
+    if cupy is not None and hasattr(x, "__cuda_array_interface__"):
+        return cupy.asarray(x)
+    library = cupy if cupy is not None else torch
+    if library is not None and hasattr(x, "__dlpack__"):
+        return library.from_dlpack(x)
+    raise TypeError(f"X is a {type(x).__name__} on a GPU: import cupy, through which arrays of other libraries are taken")
 
 
 def _is_tensor(x: object) -> bool:
@@ -36,24 +59,30 @@ def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_le
     if out is not None and (_is_tensor(out), is_elsewhere(out)) != (_is_tensor(x), is_elsewhere(x)):
         raise TypeError(f"X is a {type(x).__name__}, out a {type(out).__name__}; both must be of one kind")
     if _is_tensor(x):
-        torch = sys.modules["torch"]
-        if x.requires_grad and torch.is_grad_enabled():
-            from ordito import torch as with_gradients
+        return _with_tensors(matrix, x, out, alpha, beta, from_left)
+    x, adopted = _adopted(x), None if out is None else _adopted(out)
+    if _is_tensor(x):
+        y = _with_tensors(matrix, x, adopted, alpha, beta, from_left)
+    else:
+        y = _on_gpu(_of_cupy(), matrix, x, adopted, alpha, beta, from_left)
+    return y if out is None else out
 
-            if out is not None or alpha != 1 or from_left:
-                raise RuntimeError("X requires a gradient: A @ X has one, with neither out, alpha nor A on the right")
-            return with_gradients.spmm(matrix, x)
-        if out is not None:
-            if out.requires_grad and torch.is_grad_enabled():
-                raise RuntimeError("out requires a gradient: a product that is written over it has none")
-            torch.autograd.graph.increment_version(out)  # a gradient that needs what was there must find out
-        if not x.is_cuda:
-            return _on_host(torch, matrix, x, out, alpha, beta, from_left)
-        return _on_gpu(_of_torch(), matrix, x, out, alpha, beta, from_left)
-    cupy = sys.modules.get("cupy")
-    if cupy is None or not isinstance(x, cupy.ndarray):
-        raise TypeError(f"X is a {type(x).__name__}: arrays of CuPy and torch are taken on a GPU; cupy.asarray(X) makes one")
-    return _on_gpu(_of_cupy(), matrix, x, out, alpha, beta, from_left)
+
+def _with_tensors(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
+    torch = sys.modules["torch"]
+    if x.requires_grad and torch.is_grad_enabled():
+        from ordito import torch as with_gradients
+
+        if out is not None or alpha != 1 or from_left:
+            raise RuntimeError("X requires a gradient: A @ X has one, with neither out, alpha nor A on the right")
+        return with_gradients.spmm(matrix, x)
+    if out is not None:
+        if out.requires_grad and torch.is_grad_enabled():
+            raise RuntimeError("out requires a gradient: a product that is written over it has none")
+        torch.autograd.graph.increment_version(out)  # a gradient that needs what was there must find out
+    if not x.is_cuda:
+        return _on_host(torch, matrix, x, out, alpha, beta, from_left)
+    return _on_gpu(_of_torch(), matrix, x, out, alpha, beta, from_left)
 
 
 def _on_host(torch: Any, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
