@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,16 @@ def test_shapes_that_do_not_fit_are_named(dtype: str) -> None:
     for product, text in cases:
         with pytest.raises(ValueError, match=text):
             product()
+
+
+def test_memory_of_a_gpu_that_nobody_here_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Elsewhere:
+        __cuda_array_interface__ = {"shape": (2,), "typestr": "<f8", "data": (0, False), "version": 3}
+
+    for library in ("cupy", "torch"):
+        monkeypatch.delitem(sys.modules, library, raising=False)
+    with pytest.raises(TypeError, match="X is a Elsewhere on a GPU: import cupy"):
+        ordito.csr(sp.eye_array(2).tocsr()) @ Elsewhere()
 
 
 def test_operators_have_no_alpha() -> None:
