@@ -58,6 +58,8 @@ fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Gemm<S>>] {
         &TENSOR_F64[4],
         &TENSOR_F64[5],
         &TENSOR_F64[6],
+        &TENSOR_F64[7],
+        &TENSOR_F64[8],
         &dense_cuda_tensor_f64_rows::DenseCudaTensorRowsF64,
         &TENSOR_TF32X3[0],
         &TENSOR_TF32X3[1],

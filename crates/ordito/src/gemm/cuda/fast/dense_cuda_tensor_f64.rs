@@ -35,8 +35,9 @@ const COMMON: Tiling = Tiling {
 
 /// Large tiles read least; of small ones there are enough for every multiprocessor sooner. Warps with large parts read shared memory
 /// less: 32×16 elements keep it busy for three quarters of the time that their products take, 32×32 for half, 64×32 for three eighths.
-/// Where so few tiles run that a multiprocessor has but one, two teams of warps hide each other's reads.
-pub(crate) const TENSOR_F64: [Tiled; 7] = [
+/// Where so few tiles run that a multiprocessor has but one, two teams of warps hide each other's reads; where it has three of them, as at 896,
+/// they do that for each other, if there is room for all.
+pub(crate) const TENSOR_F64: [Tiled; 9] = [
     tensor(
         "dense-cuda-tensor-f64-128x128",
         "f64 tensor cores: a block 128×128 elements, a warp 64×32",
@@ -54,6 +55,12 @@ pub(crate) const TENSOR_F64: [Tiled; 7] = [
         "f64 tensor cores: a block 96×64 elements, a warp 48×32",
         &[("rows", 96), ("cols", 64)],
         Tiling { rows: 96, cols: 64, warp_rows: 48, blocks_per_multiprocessor: 2, ..COMMON },
+    ),
+    tensor(
+        "dense-cuda-tensor-f64-48x128",
+        "f64 tensor cores: a block 48×128 elements, a warp 48×32",
+        &[("rows", 48), ("cols", 128)],
+        Tiling { rows: 48, cols: 128, warp_rows: 48, blocks_per_multiprocessor: 2, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-64x64",
@@ -74,6 +81,12 @@ pub(crate) const TENSOR_F64: [Tiled; 7] = [
             blocks_per_multiprocessor: 2,
             ..COMMON
         },
+    ),
+    tensor(
+        "dense-cuda-tensor-f64-64x32-small-warps",
+        "f64 tensor cores: a block 64×32 elements, a warp 32×16, four blocks at once",
+        &[("rows", 64), ("cols", 32)],
+        Tiling { rows: 64, cols: 32, warp_rows: 32, warp_cols: 16, blocks_per_multiprocessor: 4, ..COMMON },
     ),
     tensor(
         "dense-cuda-tensor-f64-32x32",

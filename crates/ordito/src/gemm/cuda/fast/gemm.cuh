@@ -455,16 +455,12 @@ __device__ __forceinline__ void finish(const Product& product, const Work& work,
     }
 }
 
-// Has what stood in C before brought into L2 while sums grow, where it is too large to be there anyway: where sums are short, reading it
-// at the end is a good part of all (4096×64×4096 in f64 on an H200: 100 µs instead of 140).
+// Has what stood in C before brought into L2 while sums grow, where the host says that this pays (tiling.rs). Elsewhere nothing of it may be
+// left in the kernel: it moves registers in the loop (f64 on an H200 in tiles of 64×64: 1024 41.3 µs instead of 39.5, 2048 318 instead of 303).
 __device__ __forceinline__ void ask_for_old(const Product& product, const Work& work) {
     constexpr u32 LINE = 128 / sizeof(SCALAR), LINES = COLS / LINE;
     static_assert(COLS % LINE == 0, "rows of a tile are whole cache lines");
-    // Warps with large parts are for long sums, and have no register to spare; small ones are for small products, which took 5 % longer.
-    constexpr u32 BYTES_OF_WARP = WARP_ROWS * WARP_COLS * sizeof(SCALAR);
-    constexpr bool MEDIUM = BYTES_OF_WARP >= 4096 && BYTES_OF_WARP <= 8192;
-    constexpr u64 KEPT = (16 << 20) / sizeof(SCALAR);
-    const bool asks = MEDIUM && product.beta != SCALAR(0) && !work.is_cut && u64(product.n) * product.p > KEPT;
+    const bool asks = product.beta != SCALAR(0) && !work.is_cut;
 #pragma unroll 1
     for (u32 line = asks ? threadIdx.x : ROWS * LINES; line < ROWS * LINES; line += THREADS) {
         const u32 row = work.row + line / LINES, col = work.col + line % LINES * LINE;
@@ -479,9 +475,9 @@ template <typename Copies, typename Sums, u32 Steps>
 __device__ __forceinline__ void multiply_tile(const Product& product, SCALAR* shared) {
     const Work work = Work::of_block(product);
     Copies copies(product, work, shared);
-    start_first_slabs(copies, work.slabs());
-    ask_for_old(product, work);
     Sums sums(copies);
+    start_first_slabs(copies, work.slabs());
+    if constexpr (ASKS_FOR_OLD) ask_for_old(product, work);
     if constexpr (TEAMS == 1) {
         multiply_slabs<Steps>(copies, sums, work.slabs());
         copy_async_wait<0>();

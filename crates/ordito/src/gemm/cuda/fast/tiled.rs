@@ -42,12 +42,13 @@ impl Tiled {
         mine.as_ref().ok_or_else(|| Refusal::Unsupported(format!("multiplies {other} only")))
     }
 
-    fn kernel<S: Scalar>(&self, tiling: &Tiling) -> KernelSource {
+    fn kernel<S: Scalar>(&self, tiling: &Tiling, asks_for_old: bool) -> KernelSource {
         let source = KernelSource::new(self.entry, self.file, self.description.source)
             .include("gemm.cuh", include_str!("gemm.cuh"))
             .include(TILE_ORDER.0, TILE_ORDER.1)
             .include(PTX.0, PTX.1)
-            .define("SCALAR", S::CUDA_NAME);
+            .define("SCALAR", S::CUDA_NAME)
+            .define("ASKS_FOR_OLD", u32::from(asks_for_old));
         tiling.define(source)
     }
 
@@ -59,9 +60,10 @@ impl Tiled {
         tiling: &Tiling,
         slices: Slices,
     ) -> Result<Launch<S>, Refusal> {
+        let asks_for_old = tiling.asks_for_old(shape, size_of::<S>());
         Ok(Launch {
             plan: tiling.plan(device.limits(), shape, slices, size_of::<S>())?,
-            kernel: device.kernel(&self.kernel::<S>(tiling))?,
+            kernel: device.kernel(&self.kernel::<S>(tiling, asks_for_old))?,
             slices,
             adding: Adding::new(device, shape, tiling, slices)?,
             a: PaddedRows::new(device, "A in padded rows", Needs::AlignedRows),
@@ -190,7 +192,8 @@ impl<S: Scalar> Variant<Gemm<S>> for Tiled {
     fn kernels(&self) -> Vec<KernelSource> {
         let Ok(tiling) = self.tiling::<S>() else { return Vec::new() };
         let more = AddSlices::<S>::sources().into_iter().chain([PaddedRows::<S>::source()]);
-        [self.kernel::<S>(tiling)].into_iter().chain(more).collect()
+        let asking = tiling.may_ask_for_old(size_of::<S>()).then(|| self.kernel::<S>(tiling, true));
+        [self.kernel::<S>(tiling, false)].into_iter().chain(asking).chain(more).collect()
     }
     fn prepare(&self, machine: &Arc<Machine>, shape: &Shape) -> Result<Box<dyn Product<S>>, Refusal> {
         let tiling = self.tiling::<S>()?;

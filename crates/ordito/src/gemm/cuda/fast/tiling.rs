@@ -11,6 +11,15 @@ const SLICED_BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
 /// Slices of a tile of the last wave: one block alone adds them up.
 const MOST_SLICES_OF_LAST_TILES: u64 = 16;
 
+/// Bytes of C that stand in the last-level cache anyway.
+const KEPT_BYTES: u64 = 16 << 20;
+/// Terms of sums so short that reading C at their end is a good part of all: it is asked for at their beginning. (f64 on an H200: 4096×64×4096
+/// 84 µs instead of 91, 4096×128×4096 114 instead of 125, but 4096×256×4096 182 instead of 179.)
+const SHORT_SUMS_IN_F64: usize = 192;
+/// Bytes of a warp's part of the tile. Warps with larger ones are for long sums, and have no register to spare; smaller ones are for small
+/// products, which took 5 % longer.
+const MEDIUM_WARP_BYTES: std::ops::RangeInclusive<usize> = 4096..=8192;
+
 /// What a kernel is compiled for. All are definitions of the same name, in capitals.
 pub(crate) struct Tiling {
     /// Of the tile, the work of a block.
@@ -66,6 +75,18 @@ impl Tiling {
             .define("STAGES", self.stages)
             .define("BLOCKS_PER_MULTIPROCESSOR", self.blocks_per_multiprocessor);
         self.more.iter().fold(source, |source, &(name, value)| source.define(name, value))
+    }
+
+    /// May its kernel ask for C early?
+    pub(crate) fn may_ask_for_old(&self, scalar_bytes: usize) -> bool {
+        MEDIUM_WARP_BYTES.contains(&((self.warp_rows * self.warp_cols) as usize * scalar_bytes))
+    }
+
+    /// Does it, for this shape?
+    pub(crate) fn asks_for_old(&self, shape: Shape, scalar_bytes: usize) -> bool {
+        let bytes = (shape.m as u64).saturating_mul(shape.n as u64).saturating_mul(scalar_bytes as u64);
+        let short = scalar_bytes == 4 || shape.k <= SHORT_SUMS_IN_F64;
+        self.may_ask_for_old(scalar_bytes) && short && bytes > KEPT_BYTES
     }
 
     pub(crate) fn tiles(&self, shape: Shape) -> u64 {
@@ -183,6 +204,16 @@ mod tests {
             }
             assert_eq!(count(name, bytes, 1_000_000, 64, 64), 1, "{name}");
         }
+    }
+
+    #[test]
+    fn a_large_c_is_asked_for_where_sums_are_short() {
+        let asks = |name, bytes, m, k| tiling(name, bytes).asks_for_old(Shape { m, k, n: m }, bytes);
+        let f64_tiles = "dense-cuda-tensor-f64-64x64";
+        assert!(asks(f64_tiles, 8, 4096, 64) && asks(f64_tiles, 8, 4096, 128));
+        assert!(!asks(f64_tiles, 8, 4096, 256) && !asks(f64_tiles, 8, 1000, 64));
+        assert!(asks("dense-cuda-tensor-tf32x3-64x64", 4, 4096, 256));
+        assert!(!asks("dense-cuda-tensor-f64-128x128", 8, 4096, 64));
     }
 
     #[test]
