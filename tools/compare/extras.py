@@ -48,7 +48,7 @@ def _with_out(contenders, a, x, options):
         x_cupy = cupy.asarray(x)
         y_cupy = cupy.empty((a.shape[0], x.shape[1]), x.dtype)
         runs["ordito on CuPy with out="] = lambda: ours.matmul(x_cupy, out=y_cupy)
-        # Told where the arrays lie: what is left is the library's call, with its launch.
+        # Told where the arrays lie: what is left is the library's call with its launch, and Python's call of it.
         told = [(array.data.ptr, *array.shape, array.shape[1]) for array in (x_cupy, y_cupy)]
         runs["of it the library's call"] = lambda: ordito._ordito.product_on_device(ours._native, *told, 1.0, 0.0, False, 0)
     if torch is not None and torch.cuda.is_available():

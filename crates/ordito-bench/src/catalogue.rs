@@ -62,6 +62,7 @@ mod tests {
     fn a_name_of_old_belongs_to_one_variant() {
         for name in all().flat_map(|(_, description)| description.known_as) {
             assert_eq!(all().filter(|(_, other)| other.is_known_as(name)).count(), 1, "{name}");
+            assert!(all().all(|(_, other)| other.name != *name), "{name} is a name of today, too");
         }
     }
 

@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// The widest load of a kernel: where an array begins.
-const ALIGNMENT: u64 = 16;
+pub(crate) const ALIGNMENT: u64 = 16;
 
 /// A matrix in memory of the device, by rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Block {
         let end = |block: Block| block.address + element_bytes * (block.rows * block.distance) as u64;
         self.address < end(other) && other.address < end(self)
     }
-    pub(crate) fn told((address, rows, cols, distance): Told) -> Self {
+    pub(crate) fn at((address, rows, cols, distance): Told) -> Self {
         Block { address, rows, cols, distance }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn product_on_device(
     stream: usize,
 ) -> PyResult<()> {
     let side = Side { transposed, from_left: false };
-    enqueue(py, matrix.get(), Block::told(x), Block::told(y), (alpha, beta), side, stream)
+    enqueue(py, matrix.get(), Block::at(x), Block::at(y), (alpha, beta), side, stream)
 }
 
 /// The product of blocks that arrays hold, of the matrix's GPU and element type.

@@ -5,6 +5,7 @@
 
 use crate::device::{Block, enqueue};
 use crate::matrix::{Matrix, Precision, Side};
+use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -20,8 +21,8 @@ struct Torch {
     types: Types,
     /// The handle of the current stream of a GPU.
     current_stream: Py<PyAny>,
-    /// Tells that a tensor was written: a gradient that needs what was there must find out.
-    increment_version: Py<PyAny>,
+    /// Tells that a tensor was written: a gradient that needs what was there must find out. An old torch has none.
+    increment_version: Option<Py<PyAny>>,
 }
 
 struct Cupy {
@@ -59,8 +60,8 @@ pub(crate) fn know_torch(torch: &Bound<'_, PyAny>, current_stream: Py<PyAny>) ->
         increment_version: torch
             .getattr("autograd")?
             .getattr("graph")?
-            .getattr("increment_version")?
-            .unbind(),
+            .getattr_opt("increment_version")?
+            .map(Bound::unbind),
     };
     let _ = TORCH.set(py, known); // another thread was first
     Ok(())
@@ -81,9 +82,9 @@ pub(crate) fn know_cupy(cupy: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// An array as it is told: its GPU, its dimensions (one or two) and where it lies.
+/// How an array lies: on which GPU, with how many dimensions (one or two) and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Told {
+struct Lying {
     gpu: usize,
     dimensions: usize,
     block: Block,
@@ -93,7 +94,7 @@ struct Told {
 trait Library {
     fn kind(&self) -> &Py<PyType>;
     /// `None` where it does not lie as kernels take it, or is of another type.
-    fn told(&self, array: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Told>>;
+    fn lying(&self, array: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Lying>>;
     /// An array of that shape, beside the other.
     fn empty<'py>(
         &self,
@@ -104,32 +105,31 @@ trait Library {
     ) -> PyResult<Option<Bound<'py, PyAny>>>;
     /// The stream in whose order arrays are used.
     fn stream(&self, py: Python<'_>, gpu: usize) -> PyResult<usize>;
-    /// An array is about to be written.
-    fn note_written(&self, array: &Bound<'_, PyAny>) -> PyResult<()>;
+    /// An array is about to be written; `false` where that cannot be noted here.
+    fn note_written(&self, array: &Bound<'_, PyAny>) -> PyResult<bool>;
 }
 
 impl Library for Torch {
     fn kind(&self) -> &Py<PyType> {
         &self.tensor
     }
-    fn told(&self, x: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Told>> {
+    fn lying(&self, x: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Lying>> {
         let py = x.py();
         if !x.getattr(intern!(py, "dtype"))?.is(self.types.of(matrix)) {
             return Ok(None);
         }
-        let Ok(gpu) = usize::try_from(x.call_method0(intern!(py, "get_device"))?.extract::<isize>()?) else {
-            return Ok(None); // memory of the host
-        };
         // Gradients are Python's business; a negative that was not computed yet is none that kernels know.
         let is = |what: Bound<'_, PyAny>| what.is_truthy();
-        if is(x.getattr(intern!(py, "requires_grad"))?)?
+        if !is(x.getattr(intern!(py, "is_cuda"))?)?
+            || is(x.getattr(intern!(py, "requires_grad"))?)?
             || is(x.call_method0(intern!(py, "is_neg"))?)?
             || !is(x.call_method0(intern!(py, "is_contiguous"))?)?
         {
             return Ok(None);
         }
+        let gpu = x.call_method0(intern!(py, "get_device"))?.extract()?;
         let address = x.call_method0(intern!(py, "data_ptr"))?.extract()?;
-        Told::without_gaps(gpu, address, &x.getattr(intern!(py, "shape"))?)
+        Lying::without_gaps(gpu, address, &x.getattr(intern!(py, "shape"))?)
     }
     fn empty<'py>(
         &self,
@@ -143,8 +143,9 @@ impl Library for Torch {
     fn stream(&self, py: Python<'_>, gpu: usize) -> PyResult<usize> {
         self.current_stream.bind(py).call1((gpu,))?.extract()
     }
-    fn note_written(&self, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.increment_version.bind(array.py()).call1((array,)).map(drop)
+    fn note_written(&self, array: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Some(increment) = &self.increment_version else { return Ok(false) };
+        increment.bind(array.py()).call1((array,)).map(|_| true)
     }
 }
 
@@ -152,7 +153,7 @@ impl Library for Cupy {
     fn kind(&self) -> &Py<PyType> {
         &self.array
     }
-    fn told(&self, x: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Told>> {
+    fn lying(&self, x: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Lying>> {
         let py = x.py();
         if !x.getattr(intern!(py, "dtype"))?.is(self.types.of(matrix))
             || !x.getattr(intern!(py, "flags"))?.getattr(intern!(py, "c_contiguous"))?.is_truthy()?
@@ -162,7 +163,7 @@ impl Library for Cupy {
         let data = x.getattr(intern!(py, "data"))?;
         let gpu = data.getattr(intern!(py, "device_id"))?.extract()?;
         let address = data.getattr(intern!(py, "ptr"))?.extract()?;
-        Told::without_gaps(gpu, address, &x.getattr(intern!(py, "shape"))?)
+        Lying::without_gaps(gpu, address, &x.getattr(intern!(py, "shape"))?)
     }
     fn empty<'py>(
         &self,
@@ -180,12 +181,12 @@ impl Library for Cupy {
     fn stream(&self, py: Python<'_>, gpu: usize) -> PyResult<usize> {
         self.current_stream.bind(py).call1((gpu,))?.getattr(intern!(py, "ptr"))?.extract()
     }
-    fn note_written(&self, _: &Bound<'_, PyAny>) -> PyResult<()> {
-        Ok(())
+    fn note_written(&self, _: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(true)
     }
 }
 
-impl Told {
+impl Lying {
     fn without_gaps(gpu: usize, address: u64, shape: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let shape = shape.cast::<PyTuple>()?;
         let side = |which| shape.get_item(which)?.extract::<usize>();
@@ -194,8 +195,8 @@ impl Told {
             2 => (side(0)?, side(1)?),
             _ => return Ok(None),
         };
-        let block = Block::told((address, rows, cols, cols.max(1)));
-        Ok(block.is_aligned().then_some(Told { gpu, dimensions: shape.len(), block }))
+        let block = Block::at((address, rows, cols, cols.max(1)));
+        Ok(block.is_aligned().then_some(Lying { gpu, dimensions: shape.len(), block }))
     }
 }
 
@@ -211,7 +212,6 @@ pub(crate) fn product<'py>(
     let (py, kind) = (x.py(), x.get_type());
     let known = [TORCH.get(py).map(|known| known as &dyn Library), CUPY.get(py).map(|known| known as _)];
     match known.into_iter().flatten().find(|library| library.kind().is(&kind)) {
-        // What an array does not answer is not plain.
         Some(library) => plain_product(library, (matrix, gpu), x, out, factors, side),
         None => Ok(None),
     }
@@ -226,9 +226,13 @@ fn plain_product<'py>(
     side: Side,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = x.py();
-    let told =
-        |array: &Bound<'py, PyAny>| library.told(array, matrix).ok().flatten().filter(|told| told.gpu == gpu);
-    let Some(read) = told(x) else { return Ok(None) };
+    let lying = |array: &Bound<'py, PyAny>| match library.lying(array, matrix) {
+        Ok(lying) => Ok(lying.filter(|lying| lying.gpu == gpu)),
+        // What an array does not answer is not plain. Ctrl-C is no answer.
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let Some(read) = lying(x)? else { return Ok(None) };
     let (length, rows) = matrix.lengths(side);
     if read.block.shape().0 != length {
         return Ok(None);
@@ -244,14 +248,14 @@ fn plain_product<'py>(
             made
         }
     };
-    let Some(written) = told(&y) else { return Ok(None) };
+    let Some(written) = lying(&y)? else { return Ok(None) };
     let fits = written.dimensions == read.dimensions && written.block.shape() == shape;
     if !fits || (out.is_some() && read.block.overlaps(written.block, matrix.element_bytes())) {
         return Ok(None);
     }
     let stream = library.stream(py, gpu)?;
-    if out.is_some() {
-        library.note_written(&y)?;
+    if out.is_some() && !library.note_written(&y)? {
+        return Ok(None);
     }
     enqueue(py, matrix, read.block, written.block, factors, side, stream)?;
     Ok(Some(y))

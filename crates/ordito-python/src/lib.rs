@@ -2,8 +2,8 @@
 //! arguments) stands in `python/ordito`.
 //!
 //! `aside` (without the interpreter's lock) · `errors` (one exception for each error) · `machines` (threads and GPUs) · `arrays` (how an
-//! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of a GPU) and `foreign` (arrays of CuPy and torch) · `multipliers` (what solvers
-//! multiply with) · `solvers` · `communicator` and `distributed` (ranks of MPI) · `dense` · `files` · `doctor`.
+//! array lies) · `rows` (arrays of CSR) · `matrix` (products) with `device` (memory of a GPU) and `foreign` (arrays of CuPy and torch) ·
+//! `multipliers` (what solvers multiply with) · `solvers` · `communicator` and `distributed` (ranks of MPI) · `dense` · `files` · `doctor`.
 
 mod arrays;
 mod aside;
@@ -31,6 +31,7 @@ const _: () = assert!(size_of::<usize>() == size_of::<i64>(), "64-bit systems on
 fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
     aside::watch_forks()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ALIGNMENT", device::ALIGNMENT)?;
     module.add_class::<matrix::Matrix>()?;
     module.add_function(wrap_pyfunction!(rows::rows_of_columns, module)?)?;
     module.add_function(wrap_pyfunction!(device::product_on_device, module)?)?;

@@ -27,7 +27,7 @@ impl<S: Scalar + Element> Vectors<S> {
     pub(crate) fn of(given: &Option<Given<'_>>) -> PyResult<Option<Self>> {
         Ok(match given {
             None => None,
-            Some(Given::OnDevice(told)) => Some(Vectors::Device(device::Block::told(*told))),
+            Some(Given::OnDevice(told)) => Some(Vectors::Device(device::Block::at(*told))),
             Some(Given::Array(array)) => {
                 let wrong = || PyTypeError::new_err("a block by rows of the matrix's element type expected");
                 Some(Vectors::Host(Block::of(array).ok_or_else(wrong)?))
@@ -55,7 +55,7 @@ impl<S: Scalar + Element> Vectors<S> {
 pub(crate) fn put_out<S: Scalar>(kept: Option<&DeviceDense<S>>, out: Option<Told>) -> Result<(), Error> {
     let (Some(kept), Some(out)) = (kept, out) else { return Ok(()) };
     // SAFETY: an array that the Python side has just made, and holds.
-    Ok(kept.copy_into(unsafe { device::Block::told(out).view_mut() }?)?)
+    Ok(kept.copy_into(unsafe { device::Block::at(out).view_mut() }?)?)
 }
 
 /// What became of the vectors: an array, or nothing where they were put to where the caller wanted them.

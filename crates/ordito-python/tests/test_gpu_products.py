@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import ordito
+import ordito.linalg
 import pytest
 import scipy.sparse as sp
 from arrays import SIDES, Array, multiplied, random_csr, shape_of_x
 from gpu_arrays import NO_BETA_WARNINGS, FLOATS, Torch, matrix, numbers
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 pytestmark = NO_BETA_WARNINGS
 
@@ -205,6 +207,27 @@ def test_rows_apart_are_read_where_they_lie(gpu: Any) -> None:
     assert gpu.allocations(lambda: a.matmul(x, out)) == 0
 
 
+# --- the short way ---
+
+
+@pytest.mark.parametrize("columns", [None, 1, 8])
+def test_plain_arrays_are_not_asked_by_python(gpu: Any, columns: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    s, a = matrix()
+    x, x_turned = (numbers(shape_of_x(s.shape, columns, side)) for side in ("A @ X", "A.T @ X"))
+    there, turned = gpu.put(x), gpu.put(x_turned)
+    out = gpu.get(a @ there)  # from the first product on the library is known
+
+    def not_here(*_: Any) -> None:
+        raise AssertionError("asked by Python")
+
+    monkeypatch.setattr(ordito._device, "product", not_here)
+    y = gpu.put(out)
+    assert_array_equal(gpu.get(a @ there), s.toarray() @ x, strict=True)
+    assert a.matmul(there, out=y, alpha=2, beta=1) is y
+    assert_array_equal(gpu.get(y), 3 * (s.toarray() @ x), strict=True)
+    assert_array_equal(gpu.get(a.T @ turned), s.toarray().T @ x_turned, strict=True)
+
+
 # --- arrays of other libraries ---
 
 
@@ -215,30 +238,94 @@ class Foreign:
         for name in told:
             setattr(self, name, getattr(array, name))
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
+
+BY_INTERFACE, BY_DLPACK = ["__cuda_array_interface__"], ["__dlpack__", "__dlpack_device__"]
 
 
-@pytest.mark.parametrize("told", [["__cuda_array_interface__"], ["__dlpack__", "__dlpack_device__"]])
+@pytest.mark.parametrize("told", [BY_INTERFACE, BY_DLPACK])
 def test_other_libraries_tell_where_their_arrays_lie(gpu: Any, told: list[str]) -> None:
+    cupy = pytest.importorskip("cupy")
+    s, a = matrix()
+    x = numbers((40, 3))
+    there = gpu.put(x)
+    found = a @ Foreign(there, told)
+    assert isinstance(found, cupy.ndarray)
+    assert_array_equal(cupy.asnumpy(found), s.toarray() @ x, strict=True)
+
+
+def test_torch_alone_takes_arrays_by_dlpack(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = Torch()
+    s, a = matrix()
+    x = numbers((40, 3))
+    there = gpu.put(x)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    assert_array_equal(gpu.get(a @ Foreign(there, BY_DLPACK)), s.toarray() @ x, strict=True)
+
+
+def test_arrays_of_other_libraries_are_written_in_place_or_not_at_all(gpu: Any) -> None:
+    cupy = pytest.importorskip("cupy")
     s, a = matrix()
     x, y = numbers((40, 3)), numbers((60, 3), seed=2)
     x_there, y_there = gpu.put(x), gpu.put(y)
-    cupy = pytest.importorskip("cupy")
-    found = a @ Foreign(x_there, told)
-    assert isinstance(found, cupy.ndarray)
-    assert_array_equal(cupy.asnumpy(found), s.toarray() @ x, strict=True)
-    out = Foreign(y_there, told)
-    assert a.matmul(Foreign(x_there, told), out=out, alpha=2, beta=1) is out
+    out = Foreign(y_there, BY_INTERFACE)
+    assert a.matmul(Foreign(x_there, BY_INTERFACE), out=out, alpha=2, beta=1) is out
     cupy.cuda.Device().synchronize()
     assert_array_equal(gpu.get(y_there), 2 * (s.toarray() @ x) + y, strict=True)
+    with pytest.raises(TypeError, match="out is a Foreign, which tells by DLPack alone"):
+        a.matmul(Foreign(x_there, BY_DLPACK), out=Foreign(y_there, BY_DLPACK))
+    told = dict(out.__cuda_array_interface__)  # type: ignore[attr-defined]
+    out.__cuda_array_interface__ = told | {"data": (told["data"][0], True)}  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="out is read-only"):
+        a.matmul(Foreign(x_there, BY_INTERFACE), out=out)
+
+
+def test_solvers_take_them_too(gpu: Any) -> None:
+    pytest.importorskip("cupy")
+    a = ordito.csr(sp.diags_array(np.arange(1.0, 41.0)).tocsr(), device="cuda")
+    b = gpu.put(np.arange(1.0, 41.0))
+    found, info = ordito.linalg.cg(a, Foreign(b, BY_INTERFACE))
+    assert info == 0
+    assert_allclose(found.get(), np.ones(40), rtol=1e-4)
+
+
+# --- tensors that are not what they seem ---
 
 
 def test_a_negative_that_was_not_computed_yet() -> None:
     torch = Torch().torch
     s, a = matrix()
-    pairs = torch.complex(torch.from_numpy(numbers((40, 1))), torch.from_numpy(numbers((40, 1), seed=2))).cuda()
-    x = pairs.conj().imag
-    assert x.is_neg()
-    assert_array_equal((a @ x).cpu().numpy(), s.toarray() @ x.resolve_neg().cpu().numpy(), strict=True)
-    assert_array_equal((a @ x.T.contiguous().T).cpu().numpy(), (a @ x).cpu().numpy(), strict=True)
+    real, imaginary = (torch.from_numpy(numbers((40, 1), seed=seed)).cuda() for seed in (1, 2))
+    plain = a @ real  # from now on tensors are known
+    apart = torch.complex(real, imaginary).conj().imag
+    for x in (apart, torch._neg_view(real)):
+        assert x.is_neg()
+        assert_array_equal((a @ x).cpu().numpy(), s.toarray() @ x.resolve_neg().cpu().numpy(), strict=True)
+    y = torch.ones(60, 1, dtype=torch.float64, device="cuda")
+    a.matmul(real, out=torch._neg_view(y))
+    assert_array_equal(y.cpu().numpy(), -plain.cpu().numpy(), strict=True)
+
+
+def test_tensors_without_gradients_for_now() -> None:
+    torch = Torch().torch
+    s, a = matrix()
+    x = torch.from_numpy(numbers((40, 2))).cuda().requires_grad_()
+    expected = s.toarray() @ numbers((40, 2))
+    with torch.no_grad():
+        y = torch.nn.Parameter(torch.zeros(60, 2, dtype=torch.float64, device="cuda"))
+        assert_array_equal((a @ x).cpu().numpy(), expected, strict=True)
+        assert a.matmul(x, out=y) is y
+        assert_array_equal(y.cpu().numpy(), expected, strict=True)
+    with torch.inference_mode():
+        inside = torch.from_numpy(numbers((40, 2))).cuda()
+        assert_array_equal((a @ inside).cpu().numpy(), expected, strict=True)
+
+
+def test_arrays_of_a_class_of_ones_own() -> None:
+    cupy = pytest.importorskip("cupy")
+
+    class Mine(cupy.ndarray):  # type: ignore[misc] # CuPy has no stubs here
+        pass
+
+    s, a = matrix()
+    x = numbers((40, 2))
+    assert_array_equal(cupy.asnumpy(a @ cupy.asarray(x).view(Mine)), s.toarray() @ x, strict=True)

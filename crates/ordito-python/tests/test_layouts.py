@@ -99,10 +99,32 @@ class OnlyByDlpack:
         return self.array.__dlpack_device__()
 
 
-def test_arrays_are_taken_by_dlpack() -> None:
+class NotByDlpack(OnlyByDlpack):
+    """One that lies in several places, and is put together for NumPy."""
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        raise BufferError("it lies in several places")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        raise BufferError("it lies in several places")
+
+
+class PutTogether(NotByDlpack):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.array
+
+
+class Told(NotByDlpack):
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self.array.__array_interface__
+
+
+@pytest.mark.parametrize("kind", [OnlyByDlpack, PutTogether, Told])
+def test_arrays_are_read_by_whatever_they_offer(kind: type[OnlyByDlpack]) -> None:
     rng = np.random.default_rng(10)
     s, x = random_csr(rng, 30, 20), whole_numbers(rng, (20, 3))
-    assert_array_equal(ordito.csr(s) @ OnlyByDlpack(x), s @ x, strict=True)
+    assert_array_equal(ordito.csr(s) @ kind(x), s @ x, strict=True)
 
 
 @pytest.mark.parametrize("layout", ["rows", "columns", "rows apart"])

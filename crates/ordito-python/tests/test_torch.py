@@ -58,6 +58,14 @@ def test_tensors_may_lie_anyhow() -> None:
         assert_array_equal((a @ view).numpy(), s @ view.numpy())
 
 
+def test_a_negative_that_was_not_computed_yet() -> None:
+    s, a = matrix()
+    x = torch._neg_view(tensor((5, 2)))
+    assert_array_equal((a @ x).numpy(), s.toarray() @ x.resolve_neg().numpy(), strict=True)
+    values = torch._neg_view(torch.from_numpy(s.data))
+    assert_array_equal(spmm(a, tensor((5, 2)), values).numpy(), -(s.toarray() @ tensor((5, 2)).numpy()), strict=True)
+
+
 def test_out_is_written_where_it_lies() -> None:
     s, a = matrix()
     x, out = tensor((5, 3)), tensor((7, 3), seed=2)

@@ -19,6 +19,9 @@ pub enum DumpError {
         /// What the system said.
         reason: std::io::Error,
     },
+    /// Nothing was fetched.
+    #[error("there is no result to be written")]
+    NoResult,
     /// A file in it could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -30,7 +30,7 @@ pub trait AnyCase {
     fn select(&self, wanted: &Wanted, side: Side) -> Result<Vec<Selected>, SelectError>;
     /// What `auto` takes for it, and what that is.
     fn choose(&self, machine: &Machine) -> (Choice, Result<&'static Description, Refusal>);
-    /// Gets a variant ready.
+    /// Gets a variant ready; one of another operation is refused.
     fn prepare(&self, variant: &Description, machine: &Arc<Machine>) -> Result<Box<dyn Trial + '_>, Refusal>;
     /// Lets go of the memory of the last result.
     fn drop_output(&self);
@@ -89,7 +89,8 @@ impl<O: Save> AnyCase for Case<O> {
     }
     fn prepare(&self, variant: &Description, machine: &Arc<Machine>) -> Result<Box<dyn Trial + '_>, Refusal> {
         let unknown = || Refusal::UnknownVariant { name: variant.name.into() };
-        let ready = O::variant(variant.name).ok_or_else(unknown)?.prepare(machine, &self.subject)?;
+        let known = O::variants().iter().find(|known| known.describe() == variant);
+        let ready = known.ok_or_else(unknown)?.prepare(machine, &self.subject)?;
         let output = self.spare_output.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok(Box::new(OnCase { case: self, ready, output }))
     }
@@ -134,7 +135,7 @@ impl<O: Save> Trial for OnCase<'_, O> {
         *self.case.spare_output.lock().unwrap_or_else(PoisonError::into_inner) = self.output.take();
     }
     fn dump(&self, reference: &Reference, findings: &Findings, folder: &Path) -> Result<(), DumpError> {
-        let Some(output) = &self.output else { return Ok(()) };
+        let Some(output) = &self.output else { return Err(DumpError::NoResult) };
         dump::<O>(&self.case.subject, &self.case.inputs, output, reference, findings, folder)
     }
     fn device(&self) -> Option<&Device> {

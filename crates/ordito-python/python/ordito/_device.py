@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ordito._matrix import Matrix
 
 #: The widest load of a kernel: where an array begins.
-ALIGNMENT = 16
+ALIGNMENT = _ordito.ALIGNMENT
 
 #: Address, rows, columns, and how many elements apart rows begin.
 Place = tuple[int, int, int, int]
 
 
-#: A device of DLPack: memory of a GPU of NVIDIA's, and what its host shares with it.
+#: Devices of DLPack: memory of a GPU of NVIDIA's, and memory that it shares with its host.
 DLPACK_CUDA = (2, 13)
 
 
@@ -34,11 +34,18 @@ def is_elsewhere(x: object) -> bool:
 def _says_cuda(x: object) -> bool:
     """Does it say by DLPack that it lies on a GPU?"""
     ask = getattr(x, "__dlpack_device__", None)
-    return ask is not None and int(ask()[0]) in DLPACK_CUDA
+    if ask is None:
+        return False
+    try:
+        return int(ask()[0]) in DLPACK_CUDA
+    except Exception:  # it lies in several places, say, and may have another way to be read
+        return False
 
 
-def _adopted(x: Any) -> Any:
-    """An array of another library on a GPU, as one of CuPy's or torch's in the same place."""
+def adopted(x: Any, name: str) -> Any:
+    """An array of another library on a GPU as one of CuPy's or torch's in the same place; anything else as it is."""
+    if not is_elsewhere(x) or _is_tensor(x):
+        return x
     cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
     if cupy is not None and isinstance(x, cupy.ndarray):
         return x
@@ -47,7 +54,19 @@ def _adopted(x: Any) -> Any:
     library = cupy if cupy is not None else torch
     if library is not None and hasattr(x, "__dlpack__"):
         return library.from_dlpack(x)
-    raise TypeError(f"X is a {type(x).__name__} on a GPU: import cupy, through which arrays of other libraries are taken")
+    raise TypeError(f"{name} is a {type(x).__name__} on a GPU: import cupy, through which arrays of other libraries are taken")
+
+
+def _adopted_out(out: Any) -> Any:
+    """The same of an array that is written: in its own memory, or not at all. (DLPack may give a copy.)"""
+    if _is_tensor(out):
+        return out
+    told = getattr(out, "__cuda_array_interface__", None)
+    if told is None:
+        raise TypeError(f"out is a {type(out).__name__}, which tells by DLPack alone where it lies: make it one of CuPy's or torch's")
+    if told["data"][1]:
+        raise ValueError("out is read-only")
+    return adopted(out, "out")
 
 
 def _is_tensor(x: object) -> bool:
@@ -60,11 +79,11 @@ def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_le
         raise TypeError(f"X is a {type(x).__name__}, out a {type(out).__name__}; both must be of one kind")
     if _is_tensor(x):
         return _with_tensors(matrix, x, out, alpha, beta, from_left)
-    x, adopted = _adopted(x), None if out is None else _adopted(out)
+    x, into = adopted(x, "X"), None if out is None else _adopted_out(out)
     if _is_tensor(x):
-        y = _with_tensors(matrix, x, adopted, alpha, beta, from_left)
+        y = _with_tensors(matrix, x, into, alpha, beta, from_left)
     else:
-        y = _on_gpu(_of_cupy(), matrix, x, adopted, alpha, beta, from_left)
+        y = _on_gpu(_of_cupy(), matrix, x, into, alpha, beta, from_left)
     return y if out is None else out
 
 
@@ -88,8 +107,8 @@ def _with_tensors(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, f
 def _on_host(torch: Any, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
     """A tensor in memory of the host is an array of NumPy's in the same place."""
     if out is None:
-        return torch.from_numpy(matrix._product(x.detach().numpy(), None, alpha, beta, from_left))
-    matrix._product(x.detach().numpy(), out.detach().numpy(), alpha, beta, from_left)
+        return torch.from_numpy(matrix._product(x.detach().resolve_neg().numpy(), None, alpha, beta, from_left))
+    matrix._product(x.detach().resolve_neg().numpy(), out.detach().numpy(), alpha, beta, from_left)
     return out
 
 
@@ -187,8 +206,8 @@ def _strided(address: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> 
 def _on_gpu(
     arrays: _Torch | _Cupy, matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool
 ) -> Any:
-    """What must be converted first, and what cannot be. (Arrays that kernels take as they lie are not even asked here, but for the
-    first of their library.)"""
+    """What must be converted first, and what cannot be. (Arrays by rows without gaps are not even asked here, but for the first of
+    their library.)"""
     gpu, dtype = matrix._gpu, arrays.dtype(x)
     if arrays.gpu(x) != gpu:
         number = arrays.gpu(x)

@@ -334,8 +334,9 @@ def _checked(x: Any) -> Array:
         raise TypeError("X is sparse: dense blocks are multiplied here; A.to_scipy() @ X is the product of both")
     if isinstance(x, LinearOperator):
         raise TypeError("X is an operator: A @ X composes both, without out, alpha and beta")
-    by_dlpack = hasattr(x, "__dlpack__") and not hasattr(x, "__array__")
-    array = np.from_dlpack(x) if by_dlpack else np.asarray(x)
+    array = np.asarray(x)
+    if array.dtype == object and hasattr(x, "__dlpack__"):  # NumPy knows no other way to read it
+        array = np.from_dlpack(x)
     if not (array.dtype.kind == "c" and array.dtype.itemsize <= 16):
         precision(array.dtype, "X")
     return array

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+ALIGNMENT: int
 
 Array = NDArray[Any]
 Block = tuple[int, int, int, int]

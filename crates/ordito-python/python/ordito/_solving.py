@@ -93,6 +93,7 @@ class Arrays:
     def __init__(self, matrix: Matrix, like: Any = None) -> None:
         self.matrix = matrix
         self.of: Any = None
+        like = _device.adopted(like, "an array")
         if like is not None and _device.is_elsewhere(like):
             self.of = _device._of_torch() if _device._is_tensor(like) else _device._of_cupy()
             if self.of.gpu(like) != matrix._gpu:
@@ -113,6 +114,7 @@ class Arrays:
         """A block by rows of the matrix's type: an array of NumPy's, or a place on the GPU."""
         if x is None:
             return None
+        x = _device.adopted(x, name)
         if self.of is not None and _device.is_elsewhere(x):
             if self.of.dtype(x) != self.matrix.dtype:
                 raise TypeError(f"{name} is {x.dtype}; {self.matrix.dtype} expected, as A is")

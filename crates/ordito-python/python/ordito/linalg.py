@@ -326,6 +326,7 @@ def _nothing(_: Any) -> None:
 
 def _largest_norm(b: Any) -> float:
     """Of the columns."""
+    b = _device.adopted(b, "b")
     squares = (b * b).sum(0) if _device.is_elsewhere(b) else (np.asarray(b, dtype=np.float64) ** 2).sum(axis=0)
     return math.sqrt(float(squares.max()))
 

@@ -83,7 +83,7 @@ def _computed(x: Tensor, values: Tensor | None, a: Matrix, transposed: bool) -> 
         y: Tensor | None = a._native.product(x, None, 1.0, 0.0, transposed, False)
         return (a.T if transposed else a)._product(x, None, 1.0, 0.0, False) if y is None else y
     with a._change:  # nobody else's values come between
-        a.update_values(values.detach().cpu().numpy())
+        a.update_values(values.detach().resolve_neg().cpu().numpy())
         return _computed(x, None, a, transposed)
 
 
