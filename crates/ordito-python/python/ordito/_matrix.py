@@ -335,7 +335,7 @@ def _checked(x: Any) -> Array:
     if isinstance(x, LinearOperator):
         raise TypeError("X is an operator: A @ X composes both, without out, alpha and beta")
     array = np.asarray(x)
-    if array.dtype == object and hasattr(x, "__dlpack__"):  # NumPy knows no other way to read it
+    if array.dtype == object and array is not x and hasattr(x, "__dlpack__"):  # NumPy knows no other way to read it
         array = np.from_dlpack(x)
     if not (array.dtype.kind == "c" and array.dtype.itemsize <= 16):
         precision(array.dtype, "X")
