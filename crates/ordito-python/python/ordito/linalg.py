@@ -57,6 +57,7 @@ def lobpcg(
     array([1., 2., 3.])
     """
     matrix = symmetric(A)
+    X = _device.adopted(X, "X")
     X = X if hasattr(X, "shape") else np.asarray(X)
     n, k = matrix.shape[0], (X.shape[1] if len(X.shape) == 2 else 1)
     arrays = Arrays(matrix, X)
@@ -301,6 +302,7 @@ def cg(
     (0, True)
     """
     matrix = symmetric(A)
+    b = _device.adopted(b, "b")
     arrays = Arrays(matrix, b)
     shape = tuple(b.shape) if hasattr(b, "shape") else np.asarray(b).shape
     right, start = arrays.given(b, "b"), arrays.given(x0, "x0")
@@ -326,7 +328,6 @@ def _nothing(_: Any) -> None:
 
 def _largest_norm(b: Any) -> float:
     """Of the columns."""
-    b = _device.adopted(b, "b")
     squares = (b * b).sum(0) if _device.is_elsewhere(b) else (np.asarray(b, dtype=np.float64) ** 2).sum(axis=0)
     return math.sqrt(float(squares.max()))
 
