@@ -2,7 +2,7 @@
 
 use crate::aside::aside;
 use crate::errors::exception;
-use crate::matrix::{Held, Matrix, Precision, Side};
+use crate::held::{Held, Precision, Side};
 use numpy::Element;
 use ordito::device::{Device, DeviceView, DeviceViewMut};
 use ordito::spmm::Plan;
@@ -66,36 +66,17 @@ impl Block {
     }
 }
 
-/// Y = alpha A X + beta Y, or with the transposed of A, in the order of `stream`. Only enqueues.
-///
-/// The Python side has asked the arrays where they lie, and that they are of the matrix's GPU and element type.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // of one call, all plain; Python builds no object for them
-pub(crate) fn product_on_device(
-    py: Python<'_>,
-    matrix: &Bound<'_, Matrix>,
-    x: Told,
-    y: Told,
-    alpha: f64,
-    beta: f64,
-    transposed: bool,
-    stream: usize,
-) -> PyResult<()> {
-    let side = Side { transposed, from_left: false };
-    enqueue(py, matrix.get(), Block::at(x), Block::at(y), (alpha, beta), side, stream)
-}
-
 /// The product of blocks that arrays hold, of the matrix's GPU and element type.
 pub(crate) fn enqueue(
     py: Python<'_>,
-    matrix: &Matrix,
+    held: &Precision,
     x: Block,
     y: Block,
     (alpha, beta): (f64, f64),
     side: Side,
     stream: usize,
 ) -> PyResult<()> {
-    aside(py, || match &matrix.held {
+    aside(py, || match held {
         Precision::F32(held) => product(held, x, y, (alpha as f32, beta as f32), side, stream),
         Precision::F64(held) => product(held, x, y, (alpha, beta), side, stream),
     })

@@ -4,7 +4,7 @@
 //! the Python side converts, or says what cannot be.
 
 use crate::device::{Block, enqueue};
-use crate::matrix::{Matrix, Precision, Side};
+use crate::held::{Precision, Side};
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -41,8 +41,8 @@ struct Types {
 }
 
 impl Types {
-    fn of(&self, matrix: &Matrix) -> &Py<PyAny> {
-        match matrix.held {
+    fn of(&self, matrix: &Precision) -> &Py<PyAny> {
+        match matrix {
             Precision::F32(_) => &self.f32,
             Precision::F64(_) => &self.f64,
         }
@@ -94,12 +94,12 @@ struct Lying {
 trait Library {
     fn kind(&self) -> &Py<PyType>;
     /// `None` where it does not lie as kernels take it, or is of another type.
-    fn lying(&self, array: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Lying>>;
+    fn lying(&self, array: &Bound<'_, PyAny>, matrix: &Precision) -> PyResult<Option<Lying>>;
     /// An array of that shape, beside the other.
     fn empty<'py>(
         &self,
         like: &Bound<'py, PyAny>,
-        matrix: &Matrix,
+        matrix: &Precision,
         gpu: usize,
         shape: Bound<'py, PyTuple>,
     ) -> PyResult<Option<Bound<'py, PyAny>>>;
@@ -113,7 +113,7 @@ impl Library for Torch {
     fn kind(&self) -> &Py<PyType> {
         &self.tensor
     }
-    fn lying(&self, x: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Lying>> {
+    fn lying(&self, x: &Bound<'_, PyAny>, matrix: &Precision) -> PyResult<Option<Lying>> {
         let py = x.py();
         if !x.getattr(intern!(py, "dtype"))?.is(self.types.of(matrix)) {
             return Ok(None);
@@ -134,7 +134,7 @@ impl Library for Torch {
     fn empty<'py>(
         &self,
         like: &Bound<'py, PyAny>,
-        _: &Matrix,
+        _: &Precision,
         _: usize,
         shape: Bound<'py, PyTuple>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -153,7 +153,7 @@ impl Library for Cupy {
     fn kind(&self) -> &Py<PyType> {
         &self.array
     }
-    fn lying(&self, x: &Bound<'_, PyAny>, matrix: &Matrix) -> PyResult<Option<Lying>> {
+    fn lying(&self, x: &Bound<'_, PyAny>, matrix: &Precision) -> PyResult<Option<Lying>> {
         let py = x.py();
         if !x.getattr(intern!(py, "dtype"))?.is(self.types.of(matrix))
             || !x.getattr(intern!(py, "flags"))?.getattr(intern!(py, "c_contiguous"))?.is_truthy()?
@@ -168,7 +168,7 @@ impl Library for Cupy {
     fn empty<'py>(
         &self,
         like: &Bound<'py, PyAny>,
-        matrix: &Matrix,
+        matrix: &Precision,
         gpu: usize,
         shape: Bound<'py, PyTuple>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -202,13 +202,13 @@ impl Lying {
 
 /// The product where both arrays are plain; `None` where Python must look.
 pub(crate) fn product<'py>(
-    matrix: &Matrix,
+    (matrix, gpu): (&Precision, Option<usize>),
     x: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
     factors: (f64, f64),
     side: Side,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(gpu) = matrix.gpu.filter(|_| !side.from_left) else { return Ok(None) };
+    let Some(gpu) = gpu.filter(|_| !side.from_left) else { return Ok(None) };
     let (py, kind) = (x.py(), x.get_type());
     let known = [TORCH.get(py).map(|known| known as &dyn Library), CUPY.get(py).map(|known| known as _)];
     match known.into_iter().flatten().find(|library| library.kind().is(&kind)) {
@@ -219,7 +219,7 @@ pub(crate) fn product<'py>(
 
 fn plain_product<'py>(
     library: &dyn Library,
-    (matrix, gpu): (&Matrix, usize),
+    (matrix, gpu): (&Precision, usize),
     x: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
     factors: (f64, f64),

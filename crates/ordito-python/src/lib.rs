@@ -15,6 +15,7 @@ mod doctor;
 mod errors;
 mod files;
 mod foreign;
+mod held;
 mod machines;
 mod matrix;
 mod multipliers;
@@ -34,7 +35,7 @@ fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ALIGNMENT", device::ALIGNMENT)?;
     module.add_class::<matrix::Matrix>()?;
     module.add_function(wrap_pyfunction!(rows::rows_of_columns, module)?)?;
-    module.add_function(wrap_pyfunction!(device::product_on_device, module)?)?;
+    module.add_function(wrap_pyfunction!(matrix::product_on_device, module)?)?;
     module.add_function(wrap_pyfunction!(foreign::know_torch, module)?)?;
     module.add_function(wrap_pyfunction!(foreign::know_cupy, module)?)?;
     solvers::add_to(module)?;

@@ -1,27 +1,14 @@
-//! A matrix in arrays of NumPy's, made ready for products.
+//! The class of Python's for a matrix in arrays of NumPy's, made ready for products.
 
-use crate::arrays::{Block, is_writeable, line, unwritten};
 use crate::aside::aside;
+use crate::device::{self, Block, Told};
 use crate::errors::exception;
 use crate::foreign;
-use crate::machines::machine;
-use crate::rows::with_index_types;
-use numpy::{Element, PyArray1};
-use ordito::spmm::{Plan, ViewPlan};
-use ordito::{Choice, CsrView, Error, Scalar};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use crate::held::{Held, Precision, Side, in_either};
+use numpy::PyArray1;
+use ordito::Choice;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-
-/// Does the same in either precision.
-macro_rules! in_either {
-    ($matrix:expr, $held:ident => $work:expr) => {
-        match &$matrix.held {
-            $crate::matrix::Precision::F32($held) => $work,
-            $crate::matrix::Precision::F64($held) => $work,
-        }
-    };
-}
 
 /// Arrays of a CSR matrix and what is prepared of them. The arrays are borrowed: whoever made it does not change them.
 #[pyclass(frozen, module = "ordito._ordito")]
@@ -29,171 +16,6 @@ pub(crate) struct Matrix {
     pub(crate) held: Precision,
     /// The GPU that multiplies, if one does.
     pub(crate) gpu: Option<usize>,
-}
-
-impl Matrix {
-    /// As [`Held::lengths`].
-    pub(crate) fn lengths(&self, side: Side) -> (usize, usize) {
-        in_either!(self, held => held.lengths(side))
-    }
-    pub(crate) fn element_bytes(&self) -> u64 {
-        match self.held {
-            Precision::F32(_) => size_of::<f32>() as u64,
-            Precision::F64(_) => size_of::<f64>() as u64,
-        }
-    }
-}
-
-/// What a matrix holds, in either precision.
-pub(crate) enum Precision {
-    F32(Held<f32>),
-    F64(Held<f64>),
-}
-
-pub(crate) struct Held<S: Scalar> {
-    /// Reads what `_arrays` hold, and is dropped before them.
-    plan: RwLock<Arc<ViewPlan<'static, S>>>,
-    shape: (usize, usize),
-    converted_bytes: usize,
-    _arrays: [Py<PyAny>; 3],
-}
-
-/// Which product: of A or of its transposed, with vectors as columns on its right or as rows on its left.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Side {
-    pub(crate) transposed: bool,
-    pub(crate) from_left: bool,
-}
-
-impl Side {
-    /// Does it take a plan of Aᵀ? Rows on the left are columns on the right of the transposed.
-    pub(crate) fn of_transposed(self) -> bool {
-        self.transposed != self.from_left
-    }
-}
-
-impl<S: Scalar + Element> Held<S> {
-    fn new(
-        shape: (usize, usize),
-        [indptr, indices, data]: [&Bound<'_, PyAny>; 3],
-        threads: Option<usize>,
-        gpu: Option<usize>,
-        variant: Option<&str>,
-    ) -> PyResult<Self> {
-        let py = data.py();
-        let machine = machine(py, threads, gpu)?;
-        // SAFETY: this holds a reference to each array for longer than the plan lives; that nobody writes them is what the Python
-        // side documents.
-        let values: &'static [S] = unsafe { line(data) }
-            .ok_or_else(|| PyTypeError::new_err("data must have one dimension, without gaps"))?;
-        // SAFETY: the same.
-        let view = unsafe {
-            with_index_types!(indptr, indices, |offsets, columns| {
-                CsrView::from_parts(shape.0, shape.1, offsets, columns, values).map_err(exception)
-            })
-        }?;
-        let converted_bytes = view.converted_bytes();
-        let plan = aside(py, || match variant {
-            Some(name) => ViewPlan::with_variant(name, view, &machine),
-            None => ViewPlan::new(view, &machine),
-        });
-        let plan = RwLock::new(Arc::new(plan.map_err(exception)?));
-        let arrays = [indptr, indices, data].map(|array| array.clone().unbind());
-        Ok(Held { plan, shape, converted_bytes, _arrays: arrays })
-    }
-
-    /// Never called with the interpreter's lock held: one that updates waits for those that multiply.
-    pub(crate) fn plan(&self) -> RwLockReadGuard<'_, Arc<ViewPlan<'static, S>>> {
-        self.plan.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// For a solver, which may call functions of Python's that use the matrix too: nobody waits for it.
-    pub(crate) fn shared_plan(&self) -> Arc<ViewPlan<'static, S>> {
-        self.plan().clone()
-    }
-
-    /// Runs the plan of A, or that of Aᵀ.
-    pub(crate) fn with_plan<R, E: Into<Error>>(
-        &self,
-        side: Side,
-        work: impl FnOnce(&Plan<S>) -> Result<R, E>,
-    ) -> Result<R, Error> {
-        let plan = self.plan();
-        let plan: &Plan<S> = if side.of_transposed() { plan.transposed()? } else { &plan };
-        work(plan).map_err(Into::into)
-    }
-
-    /// Elements of the vectors that go in, and of those that come out.
-    pub(crate) fn lengths(&self, side: Side) -> (usize, usize) {
-        let (rows, cols) = self.shape;
-        if side.of_transposed() { (rows, cols) } else { (cols, rows) }
-    }
-
-    /// `None` where an array must be copied or converted first, or cannot be used at all: Python sees to the one, and says the other.
-    fn product<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        out: Option<&Bound<'py, PyAny>>,
-        (alpha, beta): (S, S),
-        side: Side,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(x) = Block::<S>::of(x).map(|block| (x, block)) else { return Ok(None) };
-        let (py, dimensions) = (x.0.py(), x.1.dimensions);
-        // As columns on the right of what is multiplied. A vector is a column on either side.
-        let turned =
-            |block: Block<S>| if side.from_left && dimensions > 1 { block.transposed() } else { block };
-        let x = turned(x.1);
-        let (length, result_length) = self.lengths(side);
-        let columns = x.place().cols;
-        if x.place().rows != length {
-            return Ok(None);
-        }
-        let y_array = match out {
-            Some(out) => out.clone(),
-            None => {
-                let shape = [result_length, columns];
-                let shape = match (dimensions, side.from_left) {
-                    (1, _) => &shape[..1],
-                    (_, false) => &shape[..],
-                    (_, true) => &[columns, result_length],
-                };
-                // SAFETY: β is 0, as the caller has seen to; then the product writes every element and reads none.
-                unsafe { unwritten::<S>(py, shape) }?
-            }
-        };
-        let Some(y) = Block::<S>::of(&y_array) else { return Ok(None) };
-        let (y_dimensions, y) = (y.dimensions, turned(y));
-        let fits = y_dimensions == dimensions && (y.place().rows, y.place().cols) == (result_length, columns);
-        if !fits || (out.is_some() && (!is_writeable(&y_array) || x.overlaps(&y))) {
-            return Ok(None);
-        }
-        aside(py, || {
-            // SAFETY: both arrays are referenced until the call ends, and do not overlap. That no other thread of Python writes
-            // them meanwhile is as with every function of NumPy's that releases the lock. Where threads write side by side into rows
-            // of one array, their views overlap in gaps, which no kernel touches.
-            let (x, y) = unsafe { (x.view()?, y.view_mut()?) };
-            self.with_plan(side, |plan| plan.apply(alpha, x, beta, y))
-        })
-        .map_err(exception)?;
-        Ok(Some(y_array))
-    }
-
-    fn update_values(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        // SAFETY: copied before this returns.
-        let values: &[S] =
-            unsafe { line(data) }.ok_or_else(|| PyTypeError::new_err("data: another dtype or gaps"))?;
-        let values = values.to_vec();
-        let updated = aside(data.py(), || {
-            let mut plan = self.plan.write().unwrap_or_else(PoisonError::into_inner);
-            Arc::get_mut(&mut plan).map(|plan| plan.update_values(values))
-        });
-        match updated {
-            Some(updated) => updated.map_err(exception),
-            None => Err(PyRuntimeError::new_err(
-                "a solver is at work with this matrix: its values cannot change meanwhile",
-            )),
-        }
-    }
 }
 
 #[pymethods]
@@ -235,7 +57,7 @@ impl Matrix {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let beta = if out.is_some() { beta } else { 0.0 };
         let side = Side { transposed, from_left };
-        if let Some(y) = foreign::product(self, x, out, (alpha, beta), side)? {
+        if let Some(y) = foreign::product((&self.held, self.gpu), x, out, (alpha, beta), side)? {
             return Ok(Some(y));
         }
         match &self.held {
@@ -253,7 +75,7 @@ impl Matrix {
     ) -> PyResult<(String, String, f64, u64)> {
         let side = Side { transposed, from_left: false };
         let prepared =
-            aside(py, || in_either!(self, held => held.with_plan(side, |plan| plan.prepare(columns))));
+            aside(py, || in_either!(self.held, held => held.with_plan(side, |plan| plan.prepare(columns))));
         let prepared = prepared.map_err(exception)?;
         let (choice, seconds) = (prepared.choice, prepared.time.as_secs_f64());
         Ok((choice.variant.to_string(), choice.reason, seconds, prepared.bytes))
@@ -261,24 +83,43 @@ impl Matrix {
 
     /// Columns, kernel and reason, for every number of columns that there was a product A·X with.
     fn choices(&self, py: Python<'_>) -> Vec<(usize, String, String)> {
-        let choices = aside(py, || in_either!(self, held => held.plan().choices()));
+        let choices = aside(py, || in_either!(self.held, held => held.plan().choices()));
         let named = |(columns, choice): (usize, Choice)| (columns, choice.variant.to_string(), choice.reason);
         choices.into_iter().map(named).collect()
     }
 
     /// Other numbers for the same pattern, in the same order.
     fn update_values(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        in_either!(self, held => held.update_values(data))
+        in_either!(self.held, held => held.update_values(data))
     }
 
     /// Bytes beside the arrays that it was made of: what was converted, and what is prepared.
     fn bytes(&self, py: Python<'_>) -> u64 {
-        aside(py, || in_either!(self, held => held.converted_bytes as u64 + held.plan().bytes()))
+        aside(py, || in_either!(self.held, held => held.converted_bytes as u64 + held.plan().bytes()))
     }
 
     /// Bytes of indices that had to be converted.
     #[getter]
     fn converted_bytes(&self) -> usize {
-        in_either!(self, held => held.converted_bytes)
+        in_either!(self.held, held => held.converted_bytes)
     }
+}
+
+/// Y = alpha A X + beta Y, or with the transposed of A, in the order of `stream`. Only enqueues.
+///
+/// The Python side has asked the arrays where they lie, and that they are of the matrix's GPU and element type.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // of one call, all plain; Python builds no object for them
+pub(crate) fn product_on_device(
+    py: Python<'_>,
+    matrix: &Bound<'_, Matrix>,
+    x: Told,
+    y: Told,
+    alpha: f64,
+    beta: f64,
+    transposed: bool,
+    stream: usize,
+) -> PyResult<()> {
+    let side = Side { transposed, from_left: false };
+    device::enqueue(py, &matrix.get().held, Block::at(x), Block::at(y), (alpha, beta), side, stream)
 }

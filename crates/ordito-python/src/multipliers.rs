@@ -2,7 +2,8 @@
 
 use crate::arrays::Block;
 use crate::aside::back;
-use crate::matrix::{Held, Matrix, Precision};
+use crate::held::{Held, Precision};
+use crate::matrix::Matrix;
 use numpy::{Element, PyArray1, PyArrayMethods};
 use ordito::solve::Operator;
 use ordito::{BlockView, DenseView, DenseViewMut, RunError, Scalar};

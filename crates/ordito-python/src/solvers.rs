@@ -3,7 +3,8 @@
 use crate::aside::{aside, back};
 use crate::device::{self, Told};
 use crate::errors::exception;
-use crate::matrix::{Matrix, Precision};
+use crate::held::Precision;
+use crate::matrix::Matrix;
 use crate::multipliers::{Function, InPrecision, Multiplier, Raised};
 use crate::vectors::{Given, Vectors, brought, put_out};
 use numpy::{Element, PyArray1};
