@@ -44,6 +44,7 @@ fn run(what: &str, mpi: &Mpi) -> Result<bool, RanksError> {
         }
         "checks" => Ok(check(mpi) & check(&mpi.in_pieces_of(997))),
         "times" => times(mpi).map(|()| true),
+        "long" => long(mpi),
         "twice" => {
             // A second one beside the first: MPI is ended with the last.
             let second = Mpi::open(Patience::default())?;
@@ -80,6 +81,33 @@ fn check(ranks: &dyn Ranks) -> bool {
         }
     }
     is_well
+}
+
+/// A message longer than MPI can count, from the first rank to the last; both need 2.5 GiB for it. Does it arrive as it was sent?
+fn long(mpi: &Mpi) -> Result<bool, RanksError> {
+    const BYTES: usize = (5 << 29) + 24; // two pieces and a half, and a little: none ends where a page does
+    let last = mpi.count() - 1;
+    let to = |rank: usize| vec![Message { rank, bytes: 0..BYTES }];
+    let outgoing = if mpi.rank() == 0 && last > 0 { to(last) } else { vec![] };
+    let incoming = if mpi.rank() == last && last > 0 { to(0) } else { vec![] };
+    let mut exchange = mpi.exchange(Tag::HALO, &outgoing, &incoming)?;
+    let word = |place: usize| (place as u64 ^ 0x5851_f42d).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+    for (place, bytes) in exchange.outgoing().chunks_exact_mut(8).enumerate() {
+        bytes.copy_from_slice(&word(place));
+    }
+    exchange.start()?;
+    (mpi as &dyn Ranks).wait(&mut *exchange)?;
+    let arrived = exchange.incoming();
+    let wrong = arrived.chunks_exact(8).enumerate().filter(|&(place, bytes)| bytes != word(place)).count();
+    let expected: usize = incoming.iter().map(|message| message.bytes.len()).sum();
+    if mpi.rank() == last {
+        println!(
+            "rank {last} of {}: {} bytes in one message, {wrong} words of them wrong",
+            mpi.name(),
+            arrived.len()
+        );
+    }
+    Ok(wrong == 0 && arrived.len() == expected)
 }
 
 /// The last rank is lost in one way or another, while all others wait for it.
