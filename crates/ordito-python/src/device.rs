@@ -67,7 +67,10 @@ impl Block {
 }
 
 /// The product of blocks that arrays hold, of the matrix's GPU and element type.
-pub(crate) fn enqueue(
+///
+/// # Safety
+/// The arrays are there, X to be read and Y to be written, and their owners free them and use them again in the order of `stream`.
+pub(crate) unsafe fn enqueue(
     py: Python<'_>,
     held: &Precision,
     x: Block,
@@ -76,14 +79,19 @@ pub(crate) fn enqueue(
     side: Side,
     stream: usize,
 ) -> PyResult<()> {
-    aside(py, || match held {
-        Precision::F32(held) => product(held, x, y, (alpha as f32, beta as f32), side, stream),
-        Precision::F64(held) => product(held, x, y, (alpha, beta), side, stream),
+    // SAFETY: the caller's promise.
+    aside(py, || unsafe {
+        match held {
+            Precision::F32(held) => product(held, x, y, (alpha as f32, beta as f32), side, stream),
+            Precision::F64(held) => product(held, x, y, (alpha, beta), side, stream),
+        }
     })
     .map_err(exception)
 }
 
-fn product<S: Scalar + Element>(
+/// # Safety
+/// As for [`enqueue`].
+unsafe fn product<S: Scalar + Element>(
     held: &Held<S>,
     x: Block,
     y: Block,
@@ -92,8 +100,7 @@ fn product<S: Scalar + Element>(
     stream: usize,
 ) -> Result<(), Error> {
     held.with_plan(side, |plan| {
-        // SAFETY: the arrays that the Python side holds lie there. They are used in the order of `stream`, in which their owner
-        // frees them and uses them again.
+        // SAFETY: the caller's promise.
         let (x, y) = unsafe { (x.view()?, y.view_mut()?) };
         in_order_of(stream, plan, |plan| Ok(plan.apply_on_device(alpha, x, beta, y)?))
     })

@@ -257,6 +257,8 @@ fn plain_product<'py>(
     if out.is_some() && !library.note_written(&y)? {
         return Ok(None);
     }
-    enqueue(py, matrix, read.block, written.block, factors, side, stream)?;
+    // SAFETY: both arrays have just said where they lie, and are referenced until the call ends. Their library frees memory in the order of
+    // its current stream, and uses it again in that order.
+    unsafe { enqueue(py, matrix, read.block, written.block, factors, side, stream) }?;
     Ok(Some(y))
 }

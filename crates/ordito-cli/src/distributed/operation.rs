@@ -53,7 +53,7 @@ impl Operation for DistributedSpmm {
 }
 
 /// What a variant is measured and judged with.
-struct Trial<'a, S: Scalar> {
+struct Judged<'a, S: Scalar> {
     ranks: &'a Arc<dyn Ranks>,
     input: &'a Input<S>,
     x: &'a DistributedDense<S>,
@@ -75,11 +75,11 @@ fn on_ranks<S: Scalar>(session: &mut Session<'_>, input: &str, ranks: &Arc<dyn R
     for &k in &request.ks {
         let x = input.random_x(all, k, request.read.seed)?;
         let checked = Checked::new(all, &input, &x, request.oracle_limits())?;
-        let trial = Trial { ranks, input: &input, x: &x, checked: &checked, request };
+        let judged = Judged { ranks, input: &input, x: &x, checked: &checked, request };
         let mut records = Vec::new();
         for selected in &selected {
             session.say(&format!("{} K={k} {} · {}", input.name, S::NAME, selected.name()));
-            records.push(trial.run(selected)?);
+            records.push(judged.run(selected)?);
         }
         session.take(records)?;
         if wants_to_stop(all) {
@@ -99,7 +99,7 @@ fn wants_to_stop(ranks: &dyn Ranks) -> bool {
     stop
 }
 
-impl<S: Scalar> Trial<'_, S> {
+impl<S: Scalar> Judged<'_, S> {
     fn run(&self, selected: &Selected) -> anyhow::Result<Record> {
         let all: &dyn Ranks = &**self.ranks;
         let k = self.x.local().cols();

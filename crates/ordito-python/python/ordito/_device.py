@@ -58,7 +58,7 @@ def adopted(x: Any, name: str) -> Any:
 
 
 def _adopted_out(out: Any) -> Any:
-    """The same of an array that is written: in its own memory, or not at all. (DLPack may give a copy.)"""
+    """The same of an array that is written: in its own memory, or not at all. (DLPack, by which torch takes it, may give a copy.)"""
     if _is_tensor(out):
         return out
     told = getattr(out, "__cuda_array_interface__", None)
@@ -66,7 +66,11 @@ def _adopted_out(out: Any) -> Any:
         raise TypeError(f"out is a {type(out).__name__}, which tells by DLPack alone where it lies: make it one of CuPy's or torch's")
     if told["data"][1]:
         raise ValueError("out is read-only")
-    return adopted(out, "out")
+    into = adopted(out, "out")
+    place = into.data_ptr() if _is_tensor(into) else into.data.ptr
+    if 0 not in told["shape"] and place != told["data"][0]:
+        raise TypeError(f"out is a {type(out).__name__}, which torch takes as a copy only: import cupy, which writes it in place")
+    return into
 
 
 def _is_tensor(x: object) -> bool:
@@ -98,7 +102,10 @@ def _with_tensors(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, f
     if out is not None:
         if out.requires_grad and torch.is_grad_enabled():
             raise RuntimeError("out requires a gradient: a product that is written over it has none")
-        torch.autograd.graph.increment_version(out)  # a gradient that needs what was there must find out
+        note_written = getattr(torch.autograd.graph, "increment_version", None)
+        if note_written is None:
+            raise RuntimeError("this torch cannot be told that out was written, and gradients might use what was there: a newer one can")
+        note_written(out)
     if not x.is_cuda:
         return _on_host(torch, matrix, x, out, alpha, beta, from_left)
     return _on_gpu(_of_torch(), matrix, x, out, alpha, beta, from_left)

@@ -90,10 +90,10 @@ def symmetric(a: Any, dtype: Any = None) -> Matrix:
 class Arrays:
     """Where vectors come from and go to: NumPy's, or those of a GPU."""
 
-    def __init__(self, matrix: Matrix, like: Any = None) -> None:
+    def __init__(self, matrix: Matrix, like: Any = None, name: str = "X") -> None:
         self.matrix = matrix
         self.of: Any = None
-        like = _device.adopted(like, "an array")
+        like = _device.adopted(like, name)
         if like is not None and _device.is_elsewhere(like):
             self.of = _device._of_torch() if _device._is_tensor(like) else _device._of_cupy()
             if self.of.gpu(like) != matrix._gpu:
@@ -116,6 +116,8 @@ class Arrays:
             return None
         x = _device.adopted(x, name)
         if self.of is not None and _device.is_elsewhere(x):
+            if _device._is_tensor(x) != isinstance(self.of, _device._Torch):
+                raise TypeError(f"{name} is a {type(x).__name__}; all vectors must be arrays of one library")
             if self.of.dtype(x) != self.matrix.dtype:
                 raise TypeError(f"{name} is {x.dtype}; {self.matrix.dtype} expected, as A is")
             block = x if len(x.shape) == 2 else x.reshape(-1, 1)

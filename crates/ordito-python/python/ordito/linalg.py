@@ -133,7 +133,7 @@ def eigsh(
     n = matrix.shape[0]
     if k > n:
         raise ValueError(f"k={k}: A has {n} rows, and no more eigenvalues")
-    arrays = Arrays(matrix, v0)
+    arrays = Arrays(matrix, v0, "v0")
     eps = float(np.finfo(matrix.dtype).eps)
     asked = Asked(
         relative=float(tol) if tol > 0 else 64 * eps,
@@ -197,7 +197,7 @@ def svds(
     rows, cols = matrix.shape
     if k > min(rows, cols):
         raise ValueError(f"k={k}: A is {rows}×{cols}, and has {min(rows, cols)} singular values")
-    arrays = Arrays(matrix, v0)
+    arrays = Arrays(matrix, v0, "v0")
     eps = float(np.finfo(matrix.dtype).eps)
     asked = Asked(
         relative=float(tol) if tol > 0 else 1e2 * eps,
@@ -303,7 +303,7 @@ def cg(
     """
     matrix = symmetric(A)
     b = _device.adopted(b, "b")
-    arrays = Arrays(matrix, b)
+    arrays = Arrays(matrix, b, "b")
     shape = tuple(b.shape) if hasattr(b, "shape") else np.asarray(b).shape
     right, start = arrays.given(b, "b"), arrays.given(x0, "x0")
     columns = shape[1] if len(shape) == 2 else 1

@@ -173,6 +173,7 @@ fn nothing_of_the_pipeline_can_be_left_out() {
     }
     // A tile larger than C, whose copies are cut off.
     let cut = |line, wrong| plant::<f64>(&TENSOR_F64[4], Shape { m: 33, k: 129, n: 35 }, line, wrong);
+    assert_eq!(cut("#include", "#include"), "passed");
     for (line, wrong, said) in [
         ("    __syncthreads();\n", "", "shared memory"),
         ("copy_async_wait<STAGES - 2>();", "copy_async_wait<STAGES - 1>();", "under way"),
