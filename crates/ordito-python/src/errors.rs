@@ -1,7 +1,8 @@
 //! What the library's errors are in Python.
 
 use ordito::io::{ReadError, WriteError};
-use ordito::{Error, Refusal, RunError};
+use ordito::solve::SolveError;
+use ordito::{Error, FormatError, Refusal, RunError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
 };
@@ -12,6 +13,7 @@ pub(crate) fn exception(error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let text = error.to_string();
     match error {
+        error if is_memory(&error) => PyMemoryError::new_err(text),
         Error::Refused(refusal) | Error::Run(RunError::Refused(refusal)) => of_refusal(&refusal, text),
         Error::Device(_) | Error::Run(RunError::Device(_)) => PyRuntimeError::new_err(text),
         // By their kind Python makes them a FileNotFoundError, a PermissionError …
@@ -27,9 +29,30 @@ pub(crate) fn exception(error: impl Into<Error>) -> PyErr {
     }
 }
 
+/// Is there too little memory?
+fn is_memory(error: &Error) -> bool {
+    let of_format = |error: &FormatError| matches!(error, FormatError::NoMemory { .. });
+    let of_refusal = |refusal: &Refusal| match refusal {
+        Refusal::Memory { .. } | Refusal::DeviceMemory { .. } => true,
+        Refusal::Format(error) => of_format(error),
+        _ => false,
+    };
+    let of_run = |error: &RunError| match error {
+        RunError::Refused(refusal) => of_refusal(refusal),
+        RunError::InvalidResult(error) => of_format(error),
+        _ => false,
+    };
+    match error {
+        Error::Format(error) => of_format(error),
+        Error::Refused(refusal) => of_refusal(refusal),
+        Error::Run(error) | Error::Solve(SolveError::Run(error)) => of_run(error),
+        Error::Read(ReadError::TooLarge { .. }) => true,
+        _ => false,
+    }
+}
+
 fn of_refusal(refusal: &Refusal, text: String) -> PyErr {
     match refusal {
-        Refusal::Memory { .. } | Refusal::DeviceMemory { .. } => PyMemoryError::new_err(text),
         Refusal::Format(_) | Refusal::UnknownVariant { .. } => PyValueError::new_err(text),
         _ => PyRuntimeError::new_err(text),
     }

@@ -5,9 +5,10 @@ use crate::device::{self, Block, Told};
 use crate::errors::exception;
 use crate::foreign;
 use crate::held::{Held, Precision, Side, in_either};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyUntypedArray};
 use ordito::Choice;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 /// Arrays of a CSR matrix and what is prepared of them. The arrays are borrowed: whoever made it does not change them.
@@ -59,6 +60,10 @@ impl Matrix {
         let side = Side { transposed, from_left };
         if let Some(y) = foreign::product((&self.held, self.gpu), x, out, (alpha, beta), side)? {
             return Ok(Some(y));
+        }
+        // A mask is the Python side's business.
+        if !x.is_exact_instance_of::<PyUntypedArray>() && x.hasattr(intern!(x.py(), "mask"))? {
+            return Ok(None);
         }
         match &self.held {
             Precision::F32(held) => held.product(x, out, (alpha as f32, beta as f32), side),

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ordito import _ordito
-from ordito._sources import Array, check_out, gpu_of, precision, put, whole_number
+from ordito._matrix import Matrix
+from ordito._sources import Array, check_out, gpu_of, numbers_of, precision, put, whole_number
 
 
 def gemm(a: Any, b: Any, out: Any = None, *, alpha: float = 1.0, beta: float = 0.0) -> Array:
@@ -81,7 +82,7 @@ def column_stats(
     """
     if sp.issparse(x):
         raise TypeError("x is sparse: statistics are those of dense arrays")
-    data = np.asarray(x)
+    data = numbers_of(x, "x")
     if data.ndim == 0:
         raise ValueError("a number has no columns; an array expected")
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
@@ -116,7 +117,9 @@ def _matrix(x: Any, what: str) -> Array:
         raise TypeError(f"{what} is a {type(x).__name__}: make it an array first, numpy.asarray({what})")
     if sp.issparse(x):
         raise TypeError(f"{what} is sparse: ordito.csr({what}) multiplies such matrices")
-    array = np.asarray(x)
+    if isinstance(x, Matrix):
+        raise TypeError(f"{what} is sparse, and wrapped: {what} @ X is its product")
+    array = numbers_of(x, what)
     if array.ndim != 2:
         raise ValueError(f"{what} has {array.ndim} dimensions; two expected")
     return array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import numbers
 import os
 import threading
 import weakref
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from ordito import _device, _ordito
-from ordito._sources import Array, Parts, check_out, precision, put, whole_number
+from ordito._sources import Array, Parts, check_out, precision, put, refuse_mask, whole_number
 
 
 class Choice(NamedTuple):
@@ -328,12 +329,13 @@ def _made_again(parts: Parts, asked: dict[str, Any], is_transposed: bool) -> Mat
 def _checked(x: Any) -> Array:
     if isinstance(x, (list, tuple)):
         raise TypeError(f"X is a {type(x).__name__}: make it an array first, numpy.asarray(X)")
-    if np.isscalar(x) and not isinstance(x, (str, bytes)):
+    if isinstance(x, (numbers.Number, np.generic)):
         raise ValueError("matmul: X is a number; use A.dot(X) or multiply the result")
     if sp.issparse(x):
         raise TypeError("X is sparse: dense blocks are multiplied here; A.to_scipy() @ X is the product of both")
     if isinstance(x, LinearOperator):
         raise TypeError("X is an operator: A @ X composes both, without out, alpha and beta")
+    refuse_mask(x, "X")
     array = np.asarray(x)
     if array.dtype == object and array is not x and hasattr(x, "__dlpack__"):  # NumPy knows no other way to read it
         array = np.from_dlpack(x)

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ordito import _device
 from ordito._matrix import Matrix
-from ordito._sources import Array
+from ordito._sources import Array, numbers_of
 from ordito._wrapping import csr
 
 
@@ -87,6 +87,15 @@ def symmetric(a: Any, dtype: Any = None) -> Matrix:
     return matrix.T if matrix._is_transposed else matrix  # a symmetric one is its own
 
 
+def as_wide(matrix: Matrix, *vectors: Any) -> Matrix:
+    """The matrix in the type that SciPy computes in: the wider one of A's and of NumPy's arrays."""
+    if matrix._gpu is not None or any(_device.is_elsewhere(x) for x in vectors):
+        return matrix
+    given = [numbers_of(x, "X").dtype for x in vectors if x is not None]
+    is_wider = any(np.result_type(matrix.dtype, dtype) == np.float64 for dtype in given if dtype.kind in "fiub")
+    return matrix.astype(np.float64) if is_wider and matrix.dtype == np.float32 else matrix
+
+
 class Arrays:
     """Where vectors come from and go to: NumPy's, or those of a GPU."""
 
@@ -127,7 +136,7 @@ class Arrays:
                 place = self.of.place(block)
             self.held.append(block)
             return place
-        array = np.asarray(x)
+        array = numbers_of(x, name)
         if array.dtype.kind == "c":
             raise TypeError(f"{name} is complex; real vectors expected")
         if array.ndim == 1:
@@ -177,6 +186,8 @@ def operator_of(given: Any, matrix: Matrix, name: str) -> Any:
     """B or M: a matrix of ours, a diagonal, or a function of blocks."""
     if given is None:
         return None
+    if getattr(getattr(given, "dtype", None), "kind", "") == "c":
+        raise TypeError(f"{name} is {given.dtype}; real numbers expected")
     if sp.issparse(given) and given.format == "dia" and tuple(given.offsets) == (0,):
         return np.ascontiguousarray(given.diagonal(), dtype=matrix.dtype) if name == "M" else _wrapped(given, matrix, name)._native
     if isinstance(given, Matrix) or sp.issparse(given) or isinstance(given, tuple):
@@ -188,7 +199,14 @@ def operator_of(given: Any, matrix: Matrix, name: str) -> Any:
     product = given.matmat if isinstance(given, LinearOperator) else given if callable(given) else None
     if product is None:
         raise TypeError(f"{name} is a {type(given).__name__}: a sparse matrix, a LinearOperator or a function expected")
-    return lambda block: np.ascontiguousarray(product(block), dtype=matrix.dtype)
+
+    def real(block: Array) -> Array:
+        image = np.asarray(product(block))
+        if image.dtype.kind == "c":
+            raise TypeError(f"{name} gives {image.dtype}; real numbers expected")
+        return np.ascontiguousarray(image, dtype=matrix.dtype)
+
+    return real
 
 
 def _wrapped(given: Any, matrix: Matrix, name: str) -> Matrix:
@@ -204,7 +222,7 @@ def _wrapped(given: Any, matrix: Matrix, name: str) -> Matrix:
 
 
 def seed_of(rng: Any) -> int:
-    if rng is None or rng == "warn":
+    if rng is None or (isinstance(rng, str) and rng == "warn"):
         return 1
     if isinstance(rng, (int, np.integer)):
         return int(rng) % 2**64

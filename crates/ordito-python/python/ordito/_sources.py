@@ -61,6 +61,7 @@ def _found(a: object, shape: tuple[int, int] | None) -> Parts:
 def _of_tuple(a: tuple[object, ...], shape: tuple[int, int] | None) -> Parts:
     if len(a) != 3:
         raise TypeError(f"(data, indices, indptr) expected, as SciPy takes them; the tuple has {len(a)}")
+    refuse_mask(a[0], "data")
     data, indices, indptr = (np.asarray(array) for array in a)
     for name, array in (("data", data), ("indices", indices), ("indptr", indptr)):
         if array.ndim != 1:
@@ -98,8 +99,23 @@ def _of_scipy(a: Any) -> Parts:
         offsets, columns, values = arrays
         copied = [*parts.copied, "sorted from columns to rows"]
         return Parts(a.shape, offsets, _signed(columns, a.shape[1]), values, copied)
+    _check_stored(a)
     by_rows = a.tocsr()
     return Parts(a.shape, by_rows.indptr, by_rows.indices, by_rows.data, [f"converted from {a.format.upper()}"])
+
+
+def _check_stored(a: Any) -> None:
+    """Refuses places outside of the matrix: SciPy trusts them when it converts."""
+    if a.format == "bsr":
+        a.check_format(full_check=True)
+    if a.format != "coo":
+        return
+    for what, index, length in zip(("row", "column"), (a.row, a.col), a.shape, strict=True):
+        if index.shape != a.data.shape:
+            raise ValueError(f"{index.size} {what} indices for {a.data.size} entries; as many expected")
+        if index.size and not (0 <= index.min() and index.max() < length):
+            wrong = int(index[(index < 0) | (index >= length)][0])
+            raise ValueError(f"{what} index {wrong}: from 0 to {length - 1} expected, A is {a.shape[0]}×{a.shape[1]}")
 
 
 def is_untidy(a: Any) -> bool:
@@ -129,7 +145,13 @@ def _settle(parts: Parts, dtype: Any, copy: bool) -> None:
     parts.shape = (int(parts.shape[0]), int(parts.shape[1]))
     if np.issubdtype(parts.data.dtype, np.complexfloating):
         raise TypeError(f"A is {parts.data.dtype}: complex matrices are not supported; wrap A.real and A.imag")
-    wanted = precision(parts.data.dtype, "A") if dtype is None else asked_precision(dtype)
+    refuse_mask(parts.data, "data")
+    if dtype is None:
+        wanted = precision(parts.data.dtype, "A")
+    elif parts.data.dtype.kind in "fiub":
+        wanted = asked_precision(dtype)
+    else:
+        raise TypeError(f"A is {parts.data.dtype}; numbers expected")
     if parts.data.dtype != wanted or not parts.data.dtype.isnative:
         parts.copied.append(f"data converted from {parts.data.dtype}")
     elif not copy and not _is_in_line(parts.data):
@@ -184,6 +206,21 @@ def precision(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:
     return np.dtype(np.float32) if (dtype.kind, dtype.itemsize) == ("f", 4) else np.dtype(np.float64)
 
 
+def refuse_mask(x: object, what: str) -> None:
+    """What is masked must not be computed with, and there is nothing that could stand for it."""
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise TypeError(f"{what} is masked: fill it (numpy.ma.filled) or leave those elements out; all of them would be computed with")
+
+
+def numbers_of(x: object, what: str) -> Array:
+    """An array of numbers, or something that is one."""
+    refuse_mask(x, what)
+    array = np.asarray(x)
+    if array.dtype == object and array.ndim == 0:
+        raise TypeError(f"{what} is a {type(x).__name__}; an array expected")
+    return array
+
+
 def check_out(out: Any, shape: tuple[int, ...], result: np.dtype[Any]) -> None:
     """Refuses what a result of this shape and type cannot be written to."""
     if not isinstance(out, np.ndarray):
@@ -222,6 +259,6 @@ def gpu_of(device: str | None, of_matrix: int | None) -> int | None:
     kind, _, number = str(device).partition(":")
     if kind == "cpu" and not number:
         return None
-    if kind == "cuda" and (not number or number.isdecimal()):
+    if kind == "cuda" and (not number or (number.isdecimal() and len(number) < 5)):
         return int(number or 0)
     raise ValueError(f'device={device!r}: "cpu", "cuda" or "cuda:1" expected')

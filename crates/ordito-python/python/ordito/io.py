@@ -35,10 +35,10 @@ def mmread(source: Any, *, spmatrix: bool = True) -> Any:
     if path.suffix == ".bz2" or "complex" in _banner(path) or "hermitian" in _banner(path):
         return _by_scipy(path, spmatrix)
     shape, (rows, cols, values), field, layout = _ordito.read_coo(path)
-    if field in ("integer", "unsigned-integer"):
+    if field == "integer":
         if values.size and np.abs(values).max() >= 2.0**53:
             return _by_scipy(path, spmatrix)  # not every such number is one of float64
-        values = values.astype(np.int64 if field == "integer" else np.uint64)
+        values = values.astype(np.uint64 if "unsigned-integer" in _banner(path) else np.int64)
     entries = (values, (_signed(rows, shape[0]), _signed(cols, shape[1])))
     if layout == "array":
         dense = np.zeros(shape, dtype=values.dtype)
@@ -53,18 +53,22 @@ def mmwrite(
     comment: str | None = None,
     field: str | None = None,
     precision: int | None = None,
-    symmetry: str | None = None,
+    symmetry: str | None = "AUTO",
 ) -> None:
     """As ``scipy.io.mmwrite``. A real sparse matrix goes to a file by name on all cores: compressed where the name ends in ``.gz``, all
     entries, every number so that reading gives the same bits, and the file appears whole or not at all. Everything else is
     written by SciPy.
     """
     by_name = isinstance(target, (str, os.PathLike))
-    plain = field in (None, "real") and precision is None and symmetry in (None, "general")
+    plain = field in (None, "real") and precision is None and symmetry in (None, "AUTO", "general")
     if not (by_name and plain and sp.issparse(a) and a.dtype in (np.float32, np.float64)):
-        scipy.io.mmwrite(target, a, comment, field, precision, symmetry)
+        # An old SciPy has no "AUTO".
+        more = {} if symmetry == "AUTO" else {"symmetry": symmetry}
+        scipy.io.mmwrite(target, a, comment, field, precision, **more)
         return
     path = Path(target)
+    if not path.name:
+        raise ValueError(f"{str(target)!r} names no file")
     if path.suffix not in (".mtx", ".gz"):
         path = path.with_name(path.name + ".mtx")
     entries = a.tocoo()
@@ -97,6 +101,8 @@ def _by_scipy(source: Any, spmatrix: bool) -> Any:
 def _existing(source: str | os.PathLike[str]) -> Path:
     """The file, also where its ending was left out, as SciPy allows it."""
     path = Path(source)
+    if not path.name:
+        return path
     for ending in ("", ".mtx", ".mtx.gz", ".mtx.bz2"):
         candidate = path.with_name(path.name + ending)
         if candidate.exists():

@@ -23,8 +23,8 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from ordito import _device, _ordito
-from ordito._solving import Arrays, Asked, Info, kept, last_info, matrix_of, operator_of, seed_of, symmetric
-from ordito._sources import Array, whole_number
+from ordito._solving import Arrays, Asked, Info, as_wide, kept, last_info, matrix_of, operator_of, seed_of, symmetric
+from ordito._sources import Array, numbers_of, whole_number
 
 __all__ = ["Info", "cg", "eigsh", "last_info", "lobpcg", "pagerank", "randomized_svd", "svds"]
 
@@ -56,9 +56,9 @@ def lobpcg(
     >>> values.round(6)
     array([1., 2., 3.])
     """
-    matrix = symmetric(A)
     X = _device.adopted(X, "X")
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    X = X if hasattr(X, "shape") else numbers_of(X, "X")
+    matrix = as_wide(symmetric(A), X)
     n, k = matrix.shape[0], (X.shape[1] if len(X.shape) == 2 else 1)
     arrays = Arrays(matrix, X)
     limit = 20 if maxiter is None else _iterations(maxiter)
@@ -89,7 +89,13 @@ def _iterations(maxiter: Any) -> int:
     limit = int(maxiter)
     if limit < 0:
         raise ValueError(f"maxiter={maxiter!r}: a number from 0 on expected")
-    return limit
+    return min(limit, 2**63 - 1)
+
+
+def _from_zero(number: Any, name: str) -> int:
+    if isinstance(number, bool) or not hasattr(number, "__index__") or not 0 <= int(number) < 2**31:
+        raise ValueError(f"{name}={number!r}: a whole number from 0 on expected")
+    return int(number)
 
 
 def _printer(verbosity: int) -> Callable[..., Any] | None:
@@ -257,9 +263,9 @@ def randomized_svd(
     asked = Asked(seed=seed_of(random_state), stream=arrays.stream)
     (left, left_out), (right, right_out) = arrays.room(rows, count), arrays.room(cols, count)
     out = None if left is None else (left_out, right_out)
-    iterations = None if n_iter == "auto" else int(n_iter)
+    iterations = None if n_iter == "auto" else _from_zero(n_iter, "n_iter")
     native, transposed = matrix._native, matrix._is_transposed
-    found = kept(_ordito.solve_randomized_svd(native, transposed, asked, count, int(n_oversamples), iterations, out))
+    found = kept(_ordito.solve_randomized_svd(native, transposed, asked, count, _from_zero(n_oversamples, "n_oversamples"), iterations, out))
     u, s, vt = _triplets(found, left, right, arrays)
     if flip_sign:
         u, vt = _flipped(u, vt, arrays)
@@ -301,10 +307,11 @@ def cg(
     >>> info, bool(abs(A @ x - 1).max() < 1e-8)
     (0, True)
     """
-    matrix = symmetric(A)
     b = _device.adopted(b, "b")
+    b = b if hasattr(b, "shape") else numbers_of(b, "b")
+    matrix = as_wide(symmetric(A), b, x0)
     arrays = Arrays(matrix, b, "b")
-    shape = tuple(b.shape) if hasattr(b, "shape") else np.asarray(b).shape
+    shape = tuple(b.shape)
     right, start = arrays.given(b, "b"), arrays.given(x0, "x0")
     columns = shape[1] if len(shape) == 2 else 1
     if atol > 0:
@@ -353,6 +360,8 @@ def pagerank(
     matrix = matrix_of(A)
     given = None
     if seeds is not None:
+        if np.iscomplexobj(seeds):
+            raise TypeError("seeds is complex; real weights expected")
         given = np.asarray(seeds, dtype=matrix.dtype)
         if given.ndim not in (1, 2) or len(given) != matrix.shape[0]:
             raise ValueError(f"seeds has the shape {given.shape}; ({matrix.shape[0]}, number of seeds) expected")

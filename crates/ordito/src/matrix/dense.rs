@@ -106,10 +106,11 @@ impl<S: Scalar> Dense<S> {
     /// Every element is `value`.
     pub fn filled(rows: usize, cols: usize, value: S) -> Result<Self, FormatError> {
         span(rows, cols, cols)?;
-        let too_many = FormatError::TooManyElements { what: "a dense matrix" };
-        let elements = rows.checked_mul(cols).ok_or(too_many.clone())?;
+        let what = "a dense matrix";
+        let elements = rows.checked_mul(cols).ok_or(FormatError::TooManyElements { what })?;
+        let bytes = (elements as u64).checked_mul(size_of::<S>() as u64);
         let mut data = Vec::new();
-        data.try_reserve_exact(elements).map_err(|_| too_many)?;
+        data.try_reserve_exact(elements).map_err(|_| FormatError::NoMemory { what, bytes })?;
         data.resize(elements, value);
         Ok(Dense { rows, cols, leading_dimension: cols, data })
     }

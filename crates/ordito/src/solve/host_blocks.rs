@@ -19,7 +19,8 @@ pub(crate) struct HostBlocks<S> {
 
 impl<S: Scalar> HostBlocks<S> {
     pub(crate) fn new(machine: Arc<Machine>) -> Self {
-        HostBlocks { machine, blocks: Vec::new() }
+        // All blocks of a solver count together, beside what is held already.
+        HostBlocks { machine: machine.holding(machine.held_bytes()), blocks: Vec::new() }
     }
 
     fn part(&mut self, columns: Columns) -> Part<S> {
