@@ -15,7 +15,7 @@ pub enum SolveError {
     Asked(String),
     /// A NaN or an infinity: there are no numbers to go on with.
     #[error(
-        "{0} is not finite: is there a NaN or an infinity in the matrix, or in what it is multiplied with?"
+        "{0} is not finite: is there a NaN or an infinity in the matrix, or in what it is multiplied with, or are its numbers so large that their products overflow?"
     )]
     NotFinite(&'static str),
     /// The method needs a property that the matrix has not.

@@ -8,7 +8,7 @@ use crate::solve::error::SolveError;
 use crate::solve::history::History;
 use crate::solve::operator::Operator;
 use crate::solve::shared::Rows;
-use crate::solve::small::{Small, norms, small_svd, stacked};
+use crate::solve::small::{Small, check_scale, norms, small_svd, stacked};
 use crate::solve::workspace::Workspace;
 
 /// Singular values, their vectors, and how well they fit.
@@ -62,6 +62,8 @@ impl<S: Scalar> Workspace<S> {
         self.orthonormal_basis(left.all(), rows, seed)?;
         // A·V = U·R: R is small.
         let r = self.gram(&[left.all()], &[image.all()])?;
+        // Where squares are too small, U is any basis and R is not 0, but its singular values would be.
+        check_scale(r.amax())?;
         let (u, values, v) = self.small(|| small_svd(&r))?;
         self.combine(&[left.all()], &u, &[left.all()])?;
         self.combine(&[right.all()], &v, &[right.all()])?;

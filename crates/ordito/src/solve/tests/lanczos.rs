@@ -127,6 +127,18 @@ fn singular_triplets_of_either_shape_and_of_small_rank() {
 }
 
 #[test]
+fn singular_values_whose_squares_are_0_are_not_claimed_to_be() {
+    for (rows, cols) in [(190, 90), (30, 90), (90, 30)] {
+        let tiny = plan::<f64>(&(random(rows, cols, 3) * 1e-170));
+        let said = svds(&tiny, Svds { count: 2, ..Default::default() }).unwrap_err().to_string();
+        assert!(said.starts_with("numbers of about ") && said.ends_with("scale the matrix"), "{said}");
+    }
+    let nothing =
+        svds(&plan::<f64>(&DMatrix::zeros(40, 30)), Svds { count: 2, ..Default::default() }).unwrap();
+    assert!(nothing.values == [0.0; 2] && nothing.history.converged());
+}
+
+#[test]
 fn what_makes_no_sense_is_said() {
     let a = plan::<f64>(&grid(3));
     let said = |options| eigsh(&a, options).unwrap_err().to_string();
