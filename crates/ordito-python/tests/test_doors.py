@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,16 @@ def test_unsigned_integers_stay_unsigned(tmp_path: Path) -> None:
     assert ordito.io.mmread(path).dtype == scipy.io.mmread(path).dtype == np.uint64
 
 
+def test_what_indices_of_32_bits_do_not_reach_is_left_to_scipy(tmp_path: Path) -> None:
+    a = sp.coo_array((np.array([2.5]), (np.array([1]), np.array([5 * 10**9 - 1]))), shape=(3, 5 * 10**9))
+    path = tmp_path / "wide.mtx"
+    ordito.io.mmwrite(path, a)
+    read = ordito.io.mmread(path)
+    assert read.shape == a.shape and read.data.tolist() == [2.5] and int(read.col[0]) == 5 * 10**9 - 1
+    with pytest.raises(ValueError):
+        ordito.read(path)
+
+
 SENTENCES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "memory of bytes": (lambda: ordito.csr(EYE) @ memoryview(np.ones(5)), ValueError, "X must have 4 rows|X must have 4 elements"),
     "a wrapped matrix in gemm": (lambda: ordito.gemm(ordito.csr(EYE), np.eye(4)), TypeError, "a is sparse, and wrapped"),
@@ -146,3 +157,12 @@ def test_very_many_iterations_and_seeds_of_several_numbers() -> None:
     values, _ = ordito.linalg.lobpcg(s, np.eye(40, 2), maxiter=10**30, tol=1e-3)
     assert values.shape == (2,)
     assert ordito.linalg.eigsh(s, 2, rng=np.array([1, 2]))[0].shape == (2,)
+
+
+def test_torch_is_imported_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "ordito.torch", raising=False)
+    monkeypatch.delattr(ordito, "torch", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)  # as where it is not installed
+    with pytest.raises(AttributeError, match="ordito.torch needs torch"):
+        ordito.torch  # noqa: B018
+    assert not hasattr(ordito, "no_such_thing")

@@ -8,10 +8,12 @@ array([[ 4., 40.],
 
 ``csr`` wraps a matrix of SciPy, CuPy or torch; ``read`` takes a Matrix Market file. The result multiplies, and is a
 ``scipy.sparse.linalg.LinearOperator``. ``ordito.linalg`` has ``lobpcg``, ``eigsh``, ``svds``, ``cg`` and others as SciPy has them, faster.
-Beside them there are ``gemm`` (dense
-products), ``column_stats`` and ``erp`` (averages of EEG epochs), ``ordito.io`` (files), ``ordito.sparse`` (a matrix for
+Beside them there are ``gemm`` (dense products), ``column_stats`` and ``erp`` (averages of EEG epochs), ``ordito.io`` (files), ``ordito.sparse`` (a matrix for
 scikit-learn), ``ordito.torch`` (an operator with gradients) and ``ordito.mpi`` (rows on ranks of mpi4py).
 """
+
+import importlib
+from typing import Any
 
 from ordito import io, linalg, mpi, sparse
 from ordito._dense import ColumnStats, column_stats, gemm
@@ -38,3 +40,13 @@ __all__ = [
     "read",
     "sparse",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``ordito.torch`` comes when it is asked for: torch takes seconds to import, and is not installed everywhere."""
+    if name != "torch":
+        raise AttributeError(f"module 'ordito' has no attribute {name!r}")
+    try:
+        return importlib.import_module("ordito.torch")
+    except ImportError as error:
+        raise AttributeError(f"ordito.torch needs torch, which cannot be imported: {error}") from error

@@ -17,6 +17,9 @@ from ordito._sources import _signed, asked_precision
 
 __all__ = ["loadtxt", "mmread", "mmwrite"]
 
+#: Rows or columns that indices of 32 bits reach.
+_MOST = 2**32 - 1
+
 
 def mmread(source: Any, *, spmatrix: bool = True) -> Any:
     """As ``scipy.io.mmread``: a COO matrix (with ``spmatrix=False`` a COO array), or an array where the file is one.
@@ -34,7 +37,12 @@ def mmread(source: Any, *, spmatrix: bool = True) -> Any:
     path = _existing(source)
     if path.suffix == ".bz2" or "complex" in _banner(path) or "hermitian" in _banner(path):
         return _by_scipy(path, spmatrix)
-    shape, (rows, cols, values), field, layout = _ordito.read_coo(path)
+    try:
+        shape, (rows, cols, values), field, layout = _ordito.read_coo(path)
+    except ValueError:
+        if _is_beyond_our_indices(path):
+            return _by_scipy(path, spmatrix)
+        raise
     if field == "integer":
         if values.size and np.abs(values).max() >= 2.0**53:
             return _by_scipy(path, spmatrix)  # not every such number is one of float64
@@ -61,10 +69,8 @@ def mmwrite(
     """
     by_name = isinstance(target, (str, os.PathLike))
     plain = field in (None, "real") and precision is None and symmetry in (None, "AUTO", "general")
-    if not (by_name and plain and sp.issparse(a) and a.dtype in (np.float32, np.float64)):
-        # An old SciPy has no "AUTO".
-        more = {} if symmetry == "AUTO" else {"symmetry": symmetry}
-        scipy.io.mmwrite(target, a, comment, field, precision, **more)
+    if not (by_name and plain and sp.issparse(a) and a.dtype in (np.float32, np.float64) and max(a.shape) <= _MOST):
+        scipy.io.mmwrite(target, a, comment, field, precision, symmetry)
         return
     path = Path(target)
     if not path.name:
@@ -92,6 +98,14 @@ def loadtxt(path: str | os.PathLike[str], dtype: Any = np.float64, *, names: boo
     single = asked_precision(dtype) == np.float32
     numbers, header = _ordito.read_text(path, single)
     return (numbers, header) if names else numbers
+
+
+def _is_beyond_our_indices(path: Path) -> bool:
+    try:
+        rows, cols = scipy.io.mminfo(path)[:2]
+    except Exception:  # what is wrong with it was said already
+        return False
+    return bool(max(rows, cols) > _MOST)
 
 
 def _by_scipy(source: Any, spmatrix: bool) -> Any:
