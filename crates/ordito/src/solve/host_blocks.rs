@@ -143,3 +143,24 @@ impl<S: Scalar> Blocks<S> for HostBlocks<S> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::CpuInfo;
+    use crate::machine::Limits;
+
+    #[test]
+    fn blocks_count_together() {
+        let cpu = CpuInfo::default();
+        let limits = Limits { memory_bytes: 40_000, ..Limits::of(&cpu) };
+        let machine = Machine::new(cpu, 1, limits).unwrap();
+        let mut blocks = HostBlocks::<f64>::new(machine.holding(10_000));
+        blocks.add("the first", 1000, 2).unwrap();
+        let said = blocks.add("the second", 1000, 2).unwrap_err().to_string();
+        assert!(said.starts_with("the second, beside 26.0 kB that are held already,"), "{said}");
+        blocks.add("a small one", 1000, 1).unwrap();
+        // Other solvers on the same machine have the limit for themselves.
+        HostBlocks::<f64>::new(machine).add("of another", 1000, 4).unwrap();
+    }
+}

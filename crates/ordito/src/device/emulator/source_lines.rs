@@ -50,13 +50,17 @@ impl SourceLines<'_> {
             Command::new("addr2line").args(["-a", "-i", "-e"]).arg(library.path()).args(calls).output();
         let Ok(output) = output else { return none() };
         let text = String::from_utf8_lossy(&output.stdout);
-        // Each address is followed by its chain of lines.
-        let chains: Vec<&str> = text.split("0x").skip(1).collect();
+        let chains = chains(&text);
         if chains.len() != returns.len() {
             return none();
         }
         chains.into_iter().map(choose).collect()
     }
+}
+
+/// What follows each address: its chain of lines. An address begins a line; within one `0x` may be part of a path.
+fn chains(text: &str) -> Vec<&str> {
+    text.strip_prefix("0x").map_or_else(Vec::new, |text| text.split("\n0x").collect())
 }
 
 /// Of the chain of inlined functions, innermost first: the first line that is not in a header for all kernels, else the
@@ -77,6 +81,14 @@ fn choose(lines: &str) -> Option<SourceLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_may_have_names_that_look_like_addresses() {
+        let text = "0x0000000000001219\n/tmp/kernel-a0xb1/./k.cu:3\n0x000000000000130f\n/tmp/kernel-a0xb1/./ordito.cuh:9\n/tmp/kernel-a0xb1/./k.cu:5\n";
+        let found = chains(text).into_iter().map(choose).map(|line| line.map(|line| line.line));
+        assert_eq!(found.collect::<Vec<_>>(), [Some(3), Some(5)]);
+        assert!(chains("").is_empty() && chains("addr2line: no such file\n").is_empty());
+    }
 
     #[test]
     fn the_kernels_own_files_are_preferred() {
