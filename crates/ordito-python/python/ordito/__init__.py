@@ -13,7 +13,7 @@ scikit-learn), ``ordito.torch`` (an operator with gradients) and ``ordito.mpi`` 
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ordito import io, linalg, mpi, sparse
 from ordito._dense import ColumnStats, column_stats, gemm
@@ -42,11 +42,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """``ordito.torch`` comes when it is asked for: torch takes seconds to import, and is not installed everywhere."""
-    if name != "torch":
-        raise AttributeError(f"module 'ordito' has no attribute {name!r}")
-    try:
-        return importlib.import_module("ordito.torch")
-    except ImportError as error:
-        raise AttributeError(f"ordito.torch needs torch, which cannot be imported: {error}") from error
+if not TYPE_CHECKING:  # who checks types reads `import ordito.torch`, and is to say what is not there
+
+    def __getattr__(name: str) -> Any:
+        """``ordito.torch`` comes when it is asked for: torch takes seconds to import, and is not installed everywhere."""
+        if name != "torch":
+            raise AttributeError(f"module 'ordito' has no attribute {name!r}")
+        try:
+            return importlib.import_module("ordito.torch")
+        except ImportError as error:
+            raise AttributeError(f"ordito.torch needs torch, which cannot be imported: {error}") from error
