@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn squares_take_the_tiles_that_fill_the_last_wave() {
         let chosen = |m| chosen(m, m, m);
-        assert_eq!([128, 256, 384, 448].map(chosen), ["32x16"; 4]);
+        assert_eq!([100, 128, 256, 384, 448].map(chosen), ["32x16"; 5]);
         assert_eq!([320, 576].map(chosen), ["32x32"; 2]);
         assert_eq!([512, 640, 704, 768].map(chosen), ["64x32"; 4]);
         assert_eq!([832, 896].map(chosen), ["64x32-small-warps"; 2]);
@@ -124,6 +124,7 @@ mod tests {
     fn short_sums_take_tiles_of_which_many_run_beside_each_other() {
         let shapes = [(1_000_000, 64, 64), (4096, 64, 4096), (4096, 256, 4096), (4096, 512, 4096)];
         assert_eq!(shapes.map(|(m, k, n)| chosen(m, k, n)), ["64x64"; 4]);
+        assert_eq!(chosen(1000, 100, 1000), "64x32-small-warps");
     }
 
     #[test]
