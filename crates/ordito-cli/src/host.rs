@@ -1,5 +1,6 @@
-//! Cores and memory of a computer, shared by the ranks that run on it. Known before anything is computed; a process that is alone has all of it.
+//! Cores, memory and GPUs of a computer, shared by the ranks that run on it. Known before anything is computed; a process that is alone has all of it.
 
+use ordito::device::Gpu;
 use std::sync::OnceLock;
 
 /// What of this computer is this process's.
@@ -23,6 +24,11 @@ impl Host {
         let has_its_own = self.ranks == 1 || usable != there;
         if has_its_own { usable } else { (there / self.ranks).max(1) }
     }
+
+    /// Which of so many this rank takes, where each takes the next one.
+    fn turn(self, of: usize) -> usize {
+        self.index % of.max(1)
+    }
 }
 
 static SHARED: OnceLock<Host> = OnceLock::new();
@@ -38,14 +44,25 @@ pub(crate) fn host() -> Host {
     *SHARED.get().unwrap_or(&Host::ALONE)
 }
 
+/// The GPU that was asked for. Without a word ranks of one computer take one after the other; a process that is alone takes the first.
+pub(crate) fn gpu(asked: Option<usize>) -> usize {
+    let host = host();
+    asked.unwrap_or_else(|| match host.ranks {
+        1 => 0,
+        _ => host.turn(Gpu::list().map_or(0, |gpus| gpus.len())),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn cores_are_shared_unless_they_are_bound() {
+    fn cores_are_shared_unless_they_are_bound_and_devices_one_after_the_other() {
         let host = Host { ranks: 4, ..Host::ALONE };
         assert_eq!((host.threads(16, 16), host.threads(2, 16), host.threads(2, 2)), (4, 2, 1));
+        let second = Host { index: 5, ..host };
+        assert_eq!((second.turn(4), second.turn(8), second.turn(0), Host::ALONE.turn(4)), (1, 5, 0, 0));
         assert_eq!((Host::ALONE.threads(16, 16), Host::ALONE.threads(3, 2)), (16, 3));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::args::Device;
 use crate::console::Console;
+use crate::host::gpu;
 use crate::interrupt::interrupt;
 use crate::session::unmet_gpu_requirement;
 use crate::targets::missing_device;
@@ -30,9 +31,9 @@ pub(crate) struct ProductArgs {
     /// Where to run [default: the CPU, where the operands are; a variant of a GPU runs there]
     #[arg(long, value_enum, default_value = "all", hide_default_value = true)]
     on: Device,
-    /// Which GPU, as `ordito doctor` numbers them
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    device: usize,
+    /// Which GPU, as `ordito doctor` numbers them [default: 0; each rank of a computer takes its own]
+    #[arg(long, value_name = "N")]
+    device: Option<usize>,
     /// Threads [default: ORDITO_THREADS, or all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -51,7 +52,7 @@ pub(crate) struct ProductArgs {
 impl ProductArgs {
     /// The one variant, and what it runs on.
     pub(crate) fn select_one<O: Op>(&self) -> anyhow::Result<(Selected, Accelerator)> {
-        select_one::<O>(&self.variant, self.on, self.device)
+        select_one::<O>(&self.variant, self.on, gpu(self.device))
     }
 
     /// The machine for it, its device opened; the exit code where that does not open. Before anything is read.

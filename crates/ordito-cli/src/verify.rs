@@ -3,6 +3,7 @@
 use crate::args::{Device, Dtype, ReadArgs, machine, parse_count, parse_elements, parse_finite};
 use crate::console::Console;
 use crate::geometry::{Block, LocalSize, geometries, parse_block, parse_local_size};
+use crate::host::gpu;
 use crate::numbers::{Numbers, all, parse_numbers};
 use crate::operations::{self, Operation};
 use crate::rank_options::RankOptions;
@@ -50,9 +51,9 @@ pub(crate) struct RunArgs {
     /// Where to run [default: everything this machine can]
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all", hide_default_value = true)]
     on: Vec<Device>,
-    /// Which GPU, as `ordito doctor` numbers them
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    device: usize,
+    /// Which GPU, as `ordito doctor` numbers them [default: 0; each rank of a computer takes its own]
+    #[arg(long, value_name = "N")]
+    device: Option<usize>,
     /// Columns of X: numbers, and ranges such as 1..64*2 (1, 2, 4 … 64) or 4..12+4
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = parse_numbers, hide_default_value = true)]
     k: Vec<Numbers>,
@@ -177,7 +178,7 @@ impl RunArgs {
             inputs,
             wanted,
             machine: machines[0].clone(),
-            targets: Targets::new(&on, self.device, machines, &geometries, selection)?,
+            targets: Targets::new(&on, gpu(self.device), machines, &geometries, selection)?,
             ks,
             dtypes,
             groups: RowGroups::new(self.groups, self.group_order),

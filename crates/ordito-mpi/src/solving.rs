@@ -25,6 +25,7 @@
 //! ```
 
 use crate::plan::Plan;
+use ordito::device::{Device, DeviceView, DeviceViewMut};
 use ordito::solve::{Operator, Share, Shared};
 use ordito::{DenseView, DenseViewMut, Machine, RunError, Scalar};
 use std::sync::Arc;
@@ -41,6 +42,19 @@ impl<S: Scalar> Operator<S> for Plan<S> {
     }
     fn apply_transposed(&self, x: DenseView<'_, S>, y: DenseViewMut<'_, S>) -> Result<(), RunError> {
         Ok(Plan::apply_transposed(self, S::ONE, x, S::ZERO, y)?)
+    }
+    fn device(&self) -> Option<&Device> {
+        Plan::device(self)
+    }
+    fn apply_on_device(&self, x: DeviceView<'_, S>, y: DeviceViewMut<'_, S>) -> Result<(), RunError> {
+        Ok(Plan::apply_on_device(self, S::ONE, x, S::ZERO, y)?)
+    }
+    fn apply_transposed_on_device(
+        &self,
+        x: DeviceView<'_, S>,
+        y: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        Ok(Plan::apply_transposed_on_device(self, S::ONE, x, S::ZERO, y)?)
     }
     fn machine(&self) -> Option<Arc<Machine>> {
         Some(Plan::machine(self).clone())

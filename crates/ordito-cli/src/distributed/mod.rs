@@ -1,13 +1,14 @@
 //! The same commands on several ranks, as `mpiexec -n N ordito …` starts them.
 //!
 //! Every rank runs the command. Rank 0 speaks; the others compute and keep silent. What one of them cannot do ends all, with one message and one exit code.
-//! `host` shares cores and devices of a computer among its ranks; `inputs` reads, `check` holds results against the oracle, `timer` times the slowest rank; `spmm`, `operation`
+//! `host` shares cores and devices of a computer among its ranks; `inputs` reads, `check` holds results against the oracle, `timer` times the slowest rank; `operands` lie where it multiplies; `spmm`, `operation`
 //! and `solving` are the commands.
 
 mod check;
 mod host;
 mod inputs;
 mod notes;
+mod operands;
 pub(crate) mod operation;
 pub(crate) mod solving;
 pub(crate) mod spmm;

@@ -1,5 +1,6 @@
 //! What a record says of a product on ranks.
 
+use crate::distributed::operands::Operands;
 use crate::distributed::timer::largest;
 use ordito::Scalar;
 use ordito::op::Op;
@@ -8,7 +9,7 @@ use ordito_bench::report::Record;
 use ordito_bench::sample::Quantiles;
 use ordito_bench::workbench::Selected;
 use ordito_mpi::ranks::Ranks;
-use ordito_mpi::{DistributedDense, Error, Plan, Times};
+use ordito_mpi::{Error, Plan, Times};
 
 /// How the matrix was cut, what travels, what was chosen on this rank.
 pub(super) fn plan<S: Scalar>(
@@ -73,12 +74,12 @@ const EXCHANGES: usize = 11;
 /// What an exchange takes alone.
 pub(super) fn exchange<S: Scalar>(
     plan: &Plan<S>,
-    x: &DistributedDense<S>,
+    operands: &Operands<'_, S>,
     record: &mut Record,
 ) -> Result<(), Error> {
     let mut times = Vec::new();
     for _ in 0..2 * EXCHANGES {
-        times.push(plan.time_exchange(x.view())?.as_nanos() as f64);
+        times.push(operands.time_exchange(plan)?.as_nanos() as f64);
     }
     let median = Quantiles::of(&times[EXCHANGES..]).map_or(0.0, |quantiles| quantiles.median);
     let [exchange] = largest(&**plan.ranks(), [median])?;

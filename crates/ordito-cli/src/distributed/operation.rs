@@ -3,15 +3,16 @@
 use crate::args::with_scalar;
 use crate::distributed::check::Checked;
 use crate::distributed::inputs::Input;
+use crate::distributed::operands::Operands;
 use crate::distributed::timer::SlowestRank;
 use crate::distributed::{notes, ranks};
 use crate::interrupt;
 use crate::operations::{Listed, Operation, for_each_dtype, spmm};
 use crate::request::Request;
 use crate::session::Session;
-use ordito::Scalar;
 use ordito::op::Op;
 use ordito::spmm::Spmm;
+use ordito::{Machine, Scalar};
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::sample::{Quantiles, Sampler};
 use ordito_bench::workbench::{SelectError, Selected, Side, Wanted, select};
@@ -71,15 +72,21 @@ fn on_ranks<S: Scalar>(session: &mut Session<'_>, input: &str, ranks: &Arc<dyn R
         true => Wanted::variants([ordito_bench::workbench::AUTO]),
         false => request.wanted.clone(),
     };
-    let selected = select::<Spmm<S>>(&wanted, Side::Cpu)?;
     for &k in &request.ks {
         let x = input.random_x(all, k, request.read.seed)?;
         let checked = Checked::new(all, &input, &x, request.oracle_limits())?;
         let judged = Judged { ranks, input: &input, x: &x, checked: &checked, request };
         let mut records = Vec::new();
-        for selected in &selected {
-            session.say(&format!("{} K={k} {} · {}", input.name, S::NAME, selected.name()));
-            records.push(judged.run(selected)?);
+        for target in &request.targets.list {
+            let selected = select::<Spmm<S>>(&wanted, target.side)?;
+            for (machine, selected) in target
+                .machines
+                .iter()
+                .flat_map(|machine| selected.iter().map(move |selected| (machine, selected)))
+            {
+                session.say(&format!("{} K={k} {} · {}", input.name, S::NAME, selected.name()));
+                records.push(judged.run(selected, machine)?);
+            }
         }
         session.take(records)?;
         if wants_to_stop(all) {
@@ -100,7 +107,7 @@ fn wants_to_stop(ranks: &dyn Ranks) -> bool {
 }
 
 impl<S: Scalar> Judged<'_, S> {
-    fn run(&self, selected: &Selected) -> anyhow::Result<Record> {
+    fn run(&self, selected: &Selected, machine: &Arc<Machine>) -> anyhow::Result<Record> {
         let all: &dyn Ranks = &**self.ranks;
         let k = self.x.local().cols();
         let a = self.input.distribute(self.ranks)?;
@@ -112,8 +119,8 @@ impl<S: Scalar> Judged<'_, S> {
         };
         let start = Instant::now();
         let plan = match selected {
-            Selected::Auto => Plan::new(a, &self.request.machine),
-            other => Plan::with_variant(&other.name(), a, &self.request.machine),
+            Selected::Auto => Plan::new(a, machine),
+            other => Plan::with_variant(&other.name(), a, machine),
         };
         let plan = match plan.and_then(|plan| plan.prepare(k).map(|()| plan)) {
             Ok(plan) => plan,
@@ -126,11 +133,9 @@ impl<S: Scalar> Judged<'_, S> {
         };
         record.prepare_ns = Some(start.elapsed().as_nanos() as f64);
         notes::plan(&plan, selected, k, local_nnz, &mut record)?;
-        let mut y = DistributedDense::zeros(all, &self.input.rows, k)?;
-        let product = |y: &mut DistributedDense<S>| plan.multiply(S::ONE, self.x, S::ZERO, y);
-        y.local_mut().data_mut().fill(S::POISON);
-        product(&mut y)?;
-        self.checked.judge(all, y.local(), &mut record)?;
+        let mut operands = Operands::new(all, &plan, self.x)?;
+        operands.multiply(&plan)?;
+        self.checked.judge(all, &operands.result()?, &mut record)?;
         if let Some(measure) = self.request.measure.as_ref().filter(|_| !record.outcome.is_bad()) {
             let mut timer = SlowestRank::new(all)?;
             let interrupted = || wants_to_stop(all);
@@ -138,10 +143,10 @@ impl<S: Scalar> Judged<'_, S> {
             let sampler = Sampler::new(&measure.rule).interrupted_by(&interrupted);
             let samples = sampler.sample(
                 &mut timer,
-                &mut y,
+                &mut operands,
                 |_| Ok(()),
-                |y| {
-                    product(y)?;
+                |operands| {
+                    operands.multiply(&plan)?;
                     parts.push(plan.times());
                     Ok::<(), Error>(())
                 },
@@ -155,7 +160,7 @@ impl<S: Scalar> Judged<'_, S> {
             let of_samples = &timer.fastest_ns[timer.fastest_ns.len() - taken.min(timer.fastest_ns.len())..];
             record.fastest_rank_ns = Quantiles::of(of_samples).map(|quantiles| quantiles.median);
             notes::parts(all, &parts[parts.len() - taken.min(parts.len())..], &mut record)?;
-            notes::exchange(&plan, self.x, &mut record)?;
+            notes::exchange(&plan, &operands, &mut record)?;
         }
         Ok(record)
     }

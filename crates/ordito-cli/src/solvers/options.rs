@@ -2,6 +2,7 @@
 
 use crate::args::{Device, Dtype, MemoryArgs};
 use crate::console::Console;
+use crate::host::gpu;
 use crate::matrix_input::Matrix;
 use crate::solvers::watch::Watch;
 use crate::targets::missing_device;
@@ -30,9 +31,9 @@ pub(crate) struct SolverArgs {
     /// Where to run [default: the CPU]
     #[arg(long, value_enum, default_value = "all", hide_default_value = true)]
     on: Device,
-    /// Which GPU, as `ordito doctor` numbers them
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    device: usize,
+    /// Which GPU, as `ordito doctor` numbers them [default: 0; each rank of a computer takes its own]
+    #[arg(long, value_name = "N")]
+    device: Option<usize>,
     /// Threads [default: ORDITO_THREADS, or all cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -67,7 +68,7 @@ impl SolverArgs {
     pub(crate) fn machine(&self, console: &Console) -> anyhow::Result<Result<Arc<Machine>, u8>> {
         let accelerator = match self.on {
             Device::Cpu | Device::All => Accelerator::None,
-            Device::Cuda => Accelerator::Cuda(self.device),
+            Device::Cuda => Accelerator::Cuda(gpu(self.device)),
             Device::Emulator => Accelerator::Emulator,
         };
         let machine = crate::args::machine(self.threads, self.memory.limits())?.with_accelerator(accelerator);

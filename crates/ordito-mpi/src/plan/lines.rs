@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::halo::Halo;
 use crate::plan::Plan;
+use crate::plan::device_lines::DeviceLines;
 use crate::plan::shown::Shown;
 use crate::ranks::{Exchange, Message, Tag};
 use ordito::{Dense, Scalar};
@@ -11,15 +12,15 @@ use ordito::{Dense, Scalar};
 const KEPT: usize = 4;
 
 /// Lines for the numbers of columns that were used last, the latest at the end. All ranks make the same calls, and so keep the same.
-pub(super) struct LastUsed<S>(Vec<(usize, Lines<S>)>);
+pub(super) struct LastUsed<S: Scalar>(Vec<(usize, Lines<S>)>);
 
-impl<S> Default for LastUsed<S> {
+impl<S: Scalar> Default for LastUsed<S> {
     fn default() -> Self {
         LastUsed(Vec::new())
     }
 }
 
-impl<S> LastUsed<S> {
+impl<S: Scalar> LastUsed<S> {
     pub(super) fn forget(&mut self, k: usize) {
         self.0.retain(|(columns, _)| *columns != k);
     }
@@ -45,7 +46,7 @@ impl<S> LastUsed<S> {
     }
 }
 
-pub(super) struct Lines<S> {
+pub(super) struct Lines<S: Scalar> {
     /// Rows of X on this computer.
     pub(super) shown: Shown<S>,
     /// Rows of X from other computers.
@@ -55,6 +56,8 @@ pub(super) struct Lines<S> {
     /// What rows with X of others get, where they are computed apart.
     pub(super) near_scratch: Dense<S>,
     pub(super) far_scratch: Dense<S>,
+    /// The same on a device. Made when it is first wanted.
+    pub(super) on_device: Option<DeviceLines<S>>,
     /// The way back: parts of Y for the owners of halo rows. Made when it is first wanted.
     pub(super) back: Option<Back<S>>,
 }
@@ -90,7 +93,7 @@ impl<S: Scalar> Lines<S> {
         let near_scratch = Dense::zeros(plan.near_part.scratch_rows(), k)?;
         let far_scratch = Dense::zeros(plan.far_part.scratch_rows(), k)?;
         let shown = Shown::new(&*plan.ranks, &plan.near, k)?;
-        Ok(Lines { shown, halo, partial, near_scratch, far_scratch, back: None })
+        Ok(Lines { shown, halo, partial, near_scratch, far_scratch, on_device: None, back: None })
     }
 }
 

@@ -6,11 +6,14 @@
 //! device. In [teams](crate::Teams) parts of Y are added up at last, in the order of ranks. So the bits depend on the number of ranks, and on nothing that happens
 //! on the way.
 
+mod device_lines;
 mod lines;
+mod on_device;
 mod outer;
 mod pieces;
 mod product;
 mod rows;
+mod rows_of_x;
 mod shown;
 mod times;
 mod transposed;

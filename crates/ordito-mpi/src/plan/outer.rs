@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::plan::pieces::{Piece, plan, rows_of};
 use crate::plan::rows::{gather, scatter_add};
 use crate::split;
+use ordito::op::ListedRows;
 use ordito::spmm::Plan;
 use ordito::{Dense, DenseView, DenseViewMut, Machine, Scalar};
 use std::ops::Range;
@@ -16,10 +17,10 @@ pub(super) enum Outer<S: Scalar> {
     /// Ranges of rows that are added to where they lie.
     InPlace(Vec<Piece<S>>),
     /// Rows here and there: computed together, then added.
-    Listed { plan: Box<Plan<S>>, rows: Vec<u32> },
+    Listed { plan: Box<Plan<S>>, rows: Vec<u32>, on_device: Option<Box<ListedRows<S>>> },
 }
 
-/// More ranges than this are a list.
+/// More ranges than this are a list; on a device, which adds listed rows in one launch, any are.
 const MOST_RANGES: usize = 8;
 
 impl<S: Scalar> Outer<S> {
@@ -36,8 +37,12 @@ impl<S: Scalar> Outer<S> {
             return Ok(Outer::InPlace(vec![Piece { rows, plan: plan(part.a, machine, variant)? }]));
         };
         let ranges = ranges(&rows);
-        if ranges.len() > MOST_RANGES {
-            return Ok(Outer::Listed { plan: Box::new(plan(part.a, machine, variant)?), rows });
+        let is_on_device = machine.accelerator() != ordito::Accelerator::None;
+        if ranges.len() > MOST_RANGES || is_on_device {
+            let plan = Box::new(plan(part.a, machine, variant)?);
+            let on_device =
+                plan.device().map(|device| ListedRows::new(device, &rows)).transpose()?.map(Box::new);
+            return Ok(Outer::Listed { plan, rows, on_device });
         }
         let mut first = 0;
         let piece = |rows: Range<usize>| {
@@ -78,7 +83,7 @@ impl<S: Scalar> Outer<S> {
                     piece.plan.apply(alpha, x, S::ONE, rows)?;
                 }
             }
-            Outer::Listed { plan, rows } => {
+            Outer::Listed { plan, rows, .. } => {
                 plan.apply(alpha, x, S::ZERO, scratch.view_mut())?;
                 scatter_add(scratch.data(), rows.iter().map(|&row| row as usize), &mut y);
             }
@@ -104,7 +109,7 @@ impl<S: Scalar> Outer<S> {
                     beta = S::ONE;
                 }
             }
-            Outer::Listed { plan, rows } => {
+            Outer::Listed { plan, rows, .. } => {
                 gather(x, rows.iter().map(|&row| row as usize), scratch.data_mut());
                 plan.transposed()?.apply(alpha, scratch.view(), S::ZERO, y)?;
             }

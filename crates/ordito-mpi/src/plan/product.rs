@@ -3,8 +3,11 @@
 use crate::error::Error;
 use crate::plan::lines::{Lines, Partial};
 use crate::plan::rows::gather;
+use crate::plan::rows_of_x::RowsOfX;
+use crate::plan::shown::Shown;
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
+use crate::ranks::Exchange;
 use ordito::{DenseView, DenseViewMut, Scalar};
 use std::time::Duration;
 
@@ -23,9 +26,9 @@ impl<S: Scalar> Plan<S> {
         let lines = self.lines_for(&mut all, k)?;
         let mut clock = Stopwatch::start();
         let mut times = Times::default();
-        self.pack(x, lines)?;
-        times.pack = clock.lap();
         let Lines { shown, halo, partial, near_scratch, far_scratch, .. } = lines;
+        self.pack(&mut { x }, k, shown, &mut **halo)?;
+        times.pack = clock.lap();
         // Alone, Y is written at once; in a team, a part of the sum first.
         let (own_beta, mut target) = match partial {
             None => (beta, y.reborrow()),
@@ -65,19 +68,25 @@ impl<S: Scalar> Plan<S> {
         let rows = self.cols.rows_of(self.ranks.rank());
         self.check([("X", x.shape(), rows), ("X", x.shape(), rows)])?;
         let mut all = unpoisoned(&self.lines);
-        let lines = self.lines_for(&mut all, x.cols())?;
+        let Lines { shown, halo, .. } = self.lines_for(&mut all, x.cols())?;
         let mut clock = Stopwatch::start();
-        self.pack(x, lines)?;
-        lines.shown.wait(&*self.ranks, &self.near)?;
-        (*self.ranks).wait(&mut *lines.halo)?;
+        self.pack(&mut { x }, x.cols(), shown, &mut **halo)?;
+        shown.wait(&*self.ranks, &self.near)?;
+        (*self.ranks).wait(&mut **halo)?;
         Ok(clock.lap())
     }
 
     /// Rows for others, on their way.
-    fn pack(&self, x: DenseView<'_, S>, lines: &mut Lines<S>) -> Result<(), Error> {
-        lines.shown.show(&self.near, x)?;
-        gather(x, self.halo.rows_to_send(), bytemuck::cast_slice_mut(lines.halo.outgoing()));
-        Ok(lines.halo.start()?)
+    pub(super) fn pack(
+        &self,
+        x: &mut impl RowsOfX<S>,
+        k: usize,
+        shown: &mut Shown<S>,
+        halo: &mut dyn Exchange,
+    ) -> Result<(), Error> {
+        shown.show(&self.near, k, x)?;
+        x.to_far(&self.halo, bytemuck::cast_slice_mut(halo.outgoing()))?;
+        Ok(halo.start()?)
     }
 
     /// What multiplies X of this rank, or of all here, moving messages on between pieces.
@@ -98,11 +107,7 @@ impl<S: Scalar> Plan<S> {
     }
 
     /// Everyone of the team gets its rows.
-    fn send_parts(
-        &self,
-        exchange: &mut dyn crate::ranks::Exchange,
-        of_team: DenseView<'_, S>,
-    ) -> Result<(), Error> {
+    fn send_parts(&self, exchange: &mut dyn Exchange, of_team: DenseView<'_, S>) -> Result<(), Error> {
         let (start, mine) = self.own_rows_in_team();
         let others = (0..of_team.rows()).filter(|row| !(start..start + mine).contains(row));
         gather(of_team, others, bytemuck::cast_slice_mut(exchange.outgoing()));

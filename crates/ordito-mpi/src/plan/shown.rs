@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::near::Near;
-use crate::plan::rows::{copy, gather};
+use crate::plan::rows_of_x::RowsOfX;
 use crate::ranks::{Exchange, Message, Ranks, Tag};
 use crate::shared_memory::SharedMemory;
 use ordito::{Dense, DenseView, Scalar};
@@ -50,34 +50,35 @@ impl<S: Scalar> Shown<S> {
     }
 
     /// Shows this rank's rows.
-    pub(super) fn show(&mut self, near: &Near, x: DenseView<'_, S>) -> Result<(), Error> {
+    pub(super) fn show(&mut self, near: &Near, k: usize, x: &mut impl RowsOfX<S>) -> Result<(), Error> {
         match self {
             Shown::Nothing => Ok(()),
             Shown::InMemory { memory, told, second } => {
                 *second = !*second;
                 let first = near.first + if *second { near.total } else { 0 };
-                let k = x.cols();
                 // SAFETY: inside the memory, which has twice as many rows as all publish; aligned, since rows come whole from a page's start; these rows are this rank's, and nobody reads them now, as the top of this file says.
                 let mine = unsafe {
                     let start = memory.start().cast::<S>().add(first * k);
                     std::slice::from_raw_parts_mut(start, near.published.len() * k)
                 };
-                match near.is_whole {
-                    true => copy(x, mine),
-                    false => gather(x, near.published.iter().map(|&row| row as usize), mine),
-                }
+                x.published(near, mine)?;
                 fence(Ordering::Release); // before anyone is told
                 Ok(told.start()?)
             }
             Shown::AsMessages { exchange, rows } => {
                 if near.is_whole {
-                    let (first, k) = (near.first, x.cols());
-                    copy(x, &mut rows.data_mut()[first * k..(first + x.rows()) * k]);
+                    let mine = near.first * k..(near.first + near.published.len()) * k;
+                    x.published(near, &mut rows.data_mut()[mine])?;
                 }
-                gather(x, near.halo.rows_to_send(), bytemuck::cast_slice_mut(exchange.outgoing()));
+                x.to_near(near, bytemuck::cast_slice_mut(exchange.outgoing()))?;
                 Ok(exchange.start()?)
             }
         }
+    }
+
+    /// Is memory not shared?
+    pub(super) fn is_messages(&self) -> bool {
+        matches!(self, Shown::AsMessages { .. })
     }
 
     pub(super) fn poll(&mut self) -> Result<bool, Error> {

@@ -112,6 +112,12 @@ pub enum FormatError {
         /// Rows.
         rows: usize,
     },
+    /// A list that must ascend does not, or names something twice.
+    #[error("{what} must be listed in ascending order, none of them twice")]
+    NotAscending {
+        /// What is listed.
+        what: &'static str,
+    },
     /// Rows and columns are not as many.
     #[error("a square matrix is needed, this one is {rows} × {cols}")]
     NotSquare {

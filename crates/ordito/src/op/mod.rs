@@ -10,6 +10,7 @@ pub(crate) mod break_even;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod copy_rows;
 pub(crate) mod description;
+pub(crate) mod listed_rows;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod on_device;
 pub(crate) mod on_host;
@@ -26,6 +27,7 @@ pub(crate) mod transposed;
 
 pub use break_even::Products;
 pub use description::{Computes, Description, Role, SourceFile, Storage};
+pub use listed_rows::ListedRows;
 pub use reference::{Extent, Observed, Projection, Reference};
 
 use crate::Scalar;

@@ -27,9 +27,11 @@ pub use gram::{Sums, gram};
 pub(crate) use on_device::TallSkinnyOnDevice;
 pub(crate) use part::{Part, columns_of};
 
-/// Kernels that solvers use on a device and that belong to no variant: for whoever compiles all there are.
+/// Kernels that solvers and ranks use on a device and that belong to no variant: for whoever compiles all there are.
 #[doc(hidden)]
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub fn kernels_of_no_variant<S: crate::Scalar>() -> Vec<crate::device::KernelSource> {
-    vec![weigh_rows::WeighRows::<S>::source()]
+    let mut all = vec![weigh_rows::WeighRows::<S>::source()];
+    all.extend(crate::op::ListedRows::<S>::sources());
+    all
 }

@@ -1,0 +1,183 @@
+//! Products and solvers on ranks whose operands lie on devices, in the emulator.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // helpers of tests; what was not tried is said
+
+mod oracle;
+
+use oracle::{assert_near, balanced, oracle};
+use ordito::device::DeviceDense;
+use ordito::matrix::random_dense;
+use ordito::solve::{Lobpcg, Stopped, Which, lobpcg};
+use ordito::{Accelerator, Csr, Dense, Machine, Scalar};
+use ordito_mpi::ranks::{Patience, Ranks, on_hosts, on_threads};
+use ordito_mpi::{DistributedCsr, DistributedDense, LocalRows, Partition, Plan, Teams};
+use std::sync::Arc;
+
+/// One thread and an emulated device for every rank; none where there is no compiler, which is said.
+fn machine() -> Option<Arc<Machine>> {
+    let machine = Machine::with_threads(1).unwrap().with_accelerator(Accelerator::Emulator);
+    match machine.device() {
+        Ok(_) => Some(machine),
+        Err(refusal) => {
+            assert_ne!(std::env::var("ORDITO_REQUIRE_EMULATOR").as_deref(), Ok("1"), "{refusal}");
+            eprintln!("not tried: {refusal}");
+            None
+        }
+    }
+}
+
+fn plan<S: Scalar>(
+    ranks: &Arc<dyn Ranks>,
+    machine: &Arc<Machine>,
+    a: &Csr<S>,
+    rows: &Partition,
+    teams: Option<Teams>,
+) -> Plan<S> {
+    let local = LocalRows::of_csr(a, rows.range(ranks.rank()));
+    let cols =
+        if a.rows() == a.cols() { rows.clone() } else { Partition::even(a.cols() as u64, ranks.count()) };
+    let a = DistributedCsr::with_teams(ranks, rows.clone(), cols, local, teams).unwrap();
+    Plan::new(a, machine).unwrap()
+}
+
+/// This rank's rows on the device, brought back afterwards.
+fn on_device<S: Scalar>(
+    plan: &Plan<S>,
+    (x, y): (&Dense<S>, &mut Dense<S>),
+    run: impl FnOnce(&DeviceDense<S>, &mut DeviceDense<S>),
+) {
+    let device = plan.device().unwrap();
+    let put = |what, from: &Dense<S>| {
+        let mut there = DeviceDense::new(device, what, from.rows(), from.cols()).unwrap();
+        there.write(from.view()).unwrap();
+        there
+    };
+    let (there_x, mut there_y) = (put("X", x), put("Y", y));
+    run(&there_x, &mut there_y);
+    there_y.read(y.view_mut()).unwrap();
+}
+
+/// How ranks lie on computers, and how often memory can be shared.
+type Hosts = (usize, usize);
+
+/// βY + αAX twice, so that memory for messages is used again; then βY + αAᵀX.
+fn products<S: Scalar>(
+    machine: &Arc<Machine>,
+    a: &Csr<S>,
+    (count, (per_host, shared_times)): (usize, Hosts),
+    k: usize,
+    teams: Option<Teams>,
+) -> [Vec<S>; 2] {
+    let rows = balanced(a, count);
+    let parts = on_hosts(count, per_host, Patience::default(), |ranks| {
+        let ranks: Arc<dyn Ranks> = Arc::new(ranks.sharing_memory_only(shared_times));
+        let plan = plan(&ranks, machine, a, &rows, teams);
+        let random = |rows: &Partition, seed| DistributedDense::<S>::random(&*ranks, rows, k, seed).unwrap();
+        let (x, mut y) = (random(plan.cols(), 1), random(&rows, 2));
+        let (minus, half) = (S::from_f64(-1.5), S::from_f64(0.5));
+        let mut first = y.local().clone();
+        first.data_mut().fill(S::from_f64(f64::NAN));
+        on_device(&plan, (x.local(), &mut first), |x, y| {
+            plan.apply_on_device(S::ONE, x.view(), S::ZERO, y.view_mut()).unwrap();
+        });
+        on_device(&plan, (x.local(), y.local_mut()), |x, y| {
+            plan.apply_on_device(minus, x.view(), half, y.view_mut()).unwrap();
+        });
+        let mut back = random(plan.cols(), 3);
+        on_device(&plan, (random(&rows, 4).local(), back.local_mut()), |x, y| {
+            plan.apply_transposed_on_device(minus, x.view(), half, y.view_mut()).unwrap();
+        });
+        assert!(first.data().iter().all(|y| y.is_finite()), "all of Y is written");
+        [y.local().data().to_vec(), back.local().data().to_vec()]
+    });
+    let mut all = [const { Vec::new() }; 2];
+    parts.into_iter().for_each(|part| all.iter_mut().zip(part).for_each(|(all, part)| all.extend(part)));
+    all
+}
+
+fn check<S: Scalar>(a: &Csr<S>, name: &str, counts: &[usize], k: usize) {
+    let Some(machine) = machine() else { return };
+    let transposed = a.transpose();
+    let longest = a.longest_row().max(transposed.longest_row());
+    let dense = |rows, seed| random_dense::<S>(rows, k, seed).unwrap();
+    let right = [
+        oracle(a, -1.5, &dense(a.cols(), 1), 0.5, &dense(a.rows(), 2)),
+        oracle(&transposed, -1.5, &dense(a.rows(), 4), 0.5, &dense(a.cols(), 3)),
+    ];
+    for &count in counts {
+        let of_two = (count % 2 == 0).then(|| Teams::of(2, count)).flatten().map(Some);
+        for teams in [Some(Teams::ALONE)].into_iter().chain(of_two) {
+            // Each on a computer of its own; all on one, with and without memory in common.
+            for hosts in [(1, usize::MAX), (count, usize::MAX), (count, 1)] {
+                let what = format!("{name}, {count} ranks, {hosts:?}, K = {k}, {teams:?}");
+                let found = products(&machine, a, (count, hosts), k, teams);
+                for (found, right) in found.iter().zip(&right) {
+                    assert_near(found, right, longest + count, &what);
+                }
+                assert!(found == products(&machine, a, (count, hosts), k, teams), "{what}: the same bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn operands_on_devices_give_what_the_oracle_gives() {
+    let named = |name: &str| ordito::io::read_csr::<f64>(name).unwrap();
+    check(&named("stencil5:9"), "stencil", &[1, 2, 3], 3);
+    // Most of X is needed: all of it is shown.
+    check(&named("powerlaw:200x9"), "power law", &[2, 3], 4);
+    check(&named("empty:5x5"), "empty", &[3], 2);
+    check(&ordito::io::read_csr::<f32>("uniform:90x5").unwrap(), "uniform", &[2], 17);
+    // Rows here and there, no columns of its own, more ranks than rows.
+    let wide =
+        Csr::from_parts(2, 90, vec![0, 3, 6], vec![0, 44, 89, 1, 45, 88], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    check(&wide.unwrap(), "wide", &[4], 1);
+}
+
+#[test]
+fn eigenvalues_on_devices_of_three_ranks() {
+    let Some(machine) = machine() else { return };
+    // diag(1, 2, …, 60) + coupling of neighbours: rows of others are needed.
+    let (n, mut offsets, mut columns, mut values) = (60, vec![0], Vec::new(), Vec::new());
+    for row in 0..n {
+        for column in usize::max(row, 1) - 1..(row + 2).min(n) {
+            columns.push(column as u32);
+            values.push(if column == row { (row + 1) as f64 } else { 0.25 });
+        }
+        offsets.push(columns.len());
+    }
+    let a = Csr::from_parts(n, n, offsets, columns, values).unwrap();
+    let options = || Lobpcg { count: 3, which: Which::Largest, ..Lobpcg::default() };
+    let serial = ordito::spmm::Plan::new(a.clone(), &Machine::with_threads(1).unwrap()).unwrap();
+    let right = lobpcg(&serial, options()).unwrap();
+    let rows = balanced(&a, 3);
+    let found = on_threads(3, Patience::default(), |ranks| {
+        let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+        let plan = plan(&ranks, &machine, &a, &rows, None);
+        assert!(plan.device().is_some());
+        let found = lobpcg(&plan, options()).unwrap();
+        assert_eq!(found.history.stopped, Stopped::Converged);
+        assert_eq!(found.vectors.rows(), rows.rows_of(ranks.rank()));
+        found.values
+    });
+    for values in &found {
+        assert!(
+            values.iter().zip(&right.values).all(|(found, right)| (found - right).abs() < 1e-9),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_plan_of_the_cpu_has_no_device() {
+    let Some(machine) = machine() else { return };
+    let a = ordito::io::read_csr::<f64>("stencil5:4").unwrap();
+    let ranks: Arc<dyn Ranks> = Arc::new(ordito_mpi::ranks::One::default());
+    let plan = plan(&ranks, &Machine::with_threads(1).unwrap(), &a, &balanced(&a, 1), None);
+    assert!(plan.device().is_none());
+    let device = machine.device().unwrap();
+    let (x, mut y) =
+        (DeviceDense::new(&device, "X", 16, 2).unwrap(), DeviceDense::new(&device, "Y", 16, 2).unwrap());
+    let error = plan.apply_on_device(1.0, x.view(), 0.0, y.view_mut()).unwrap_err();
+    assert!(error.to_string().contains("set up for the CPU only"), "{error}");
+}
