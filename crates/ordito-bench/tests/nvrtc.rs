@@ -5,7 +5,7 @@
 
 use ordito::column_stats::Columns;
 use ordito::device::gpu::{Library, Resources, nvrtc};
-use ordito::device::{Architecture, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A};
+use ordito::device::{Architecture, KernelSource, PLAIN_ARCHITECTURES, PTX, SM_90A, kernels_that_take};
 use ordito::files::write_own;
 use ordito::gemm::Gemm;
 use ordito::op::Op;
@@ -47,6 +47,7 @@ fn kernels() -> Vec<KernelSource> {
     add_kernels::<Combine<f64>>(&mut kernels);
     kernels.extend(kernels_of_no_variant::<f32>());
     kernels.extend(kernels_of_no_variant::<f64>());
+    kernels.extend(kernels_that_take());
     kernels.extend(DeviceCeilings::kernels());
     kernels.push(DeviceFlush::kernel());
     kernels.extend(DeviceLatencies::kernels());

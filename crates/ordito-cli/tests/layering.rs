@@ -30,7 +30,7 @@ const FOLDERS: &[(&str, &str)] = &[
     (
         "ordito/src/device",
         "spent geometry launch source argument backend buffer kernel kernel_cache view gpu emulator handle in_order host_copies \
-         dense pinned_dense",
+         dense pinned_dense csr",
     ),
     (
         "ordito/src/device/emulator/xray",

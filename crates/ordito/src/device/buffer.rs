@@ -33,6 +33,10 @@ impl<T: Pod> Buffer<T> {
     pub fn name(&self) -> &str {
         &self.name
     }
+    /// The same memory once more, to be read: nobody may write it any longer.
+    pub(crate) fn shared(&self) -> Self {
+        Buffer { name: self.name.clone(), memory: self.memory.clone(), len: self.len, element: PhantomData }
+    }
     pub(crate) fn memory(&self) -> &Arc<dyn Memory> {
         &self.memory
     }

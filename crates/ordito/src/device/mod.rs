@@ -22,7 +22,7 @@
 //! A run only enqueues; events time it.
 //!
 //! Imports run one way, from the left: `spent launch geometry source argument` · `backend` · `buffer kernel kernel_cache` ·
-//! `view` · `gpu emulator` · `handle` · `in_order host_copies` · `dense pinned_dense`.
+//! `view` · `gpu emulator` · `handle` · `in_order host_copies` · `dense pinned_dense csr`.
 
 // In a build without devices nothing that takes one can ever run.
 #![cfg_attr(
@@ -52,9 +52,13 @@ mod in_order;
 mod host_copies;
 mod dense;
 mod pinned_dense;
+mod csr;
 
 pub use backend::DeviceError;
 pub use buffer::Buffer;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) use csr::columns_and_values;
+pub use csr::{DeviceCsrView, DeviceIndices};
 pub use dense::DeviceDense;
 #[cfg(feature = "emulator")]
 pub use emulator::Emulator;
@@ -73,6 +77,8 @@ pub use view::{DeviceView, DeviceViewMut};
 // Kernels and their launches: for the crates of this workspace.
 #[doc(hidden)]
 pub use argument::Argument;
+#[doc(hidden)]
+pub use csr::kernels_that_take;
 #[doc(hidden)]
 pub use geometry::{Adjustable, Geometry};
 #[doc(hidden)]

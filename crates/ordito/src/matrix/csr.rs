@@ -2,14 +2,17 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
-use crate::matrix::array::Array;
+use crate::matrix::array::{Array, Elsewhere};
 use crate::matrix::coo::{Coo, Duplicates};
 use crate::matrix::coo_to_csr::offsets_if_in_order;
 use crate::matrix::coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
+use crate::matrix::pattern::Pattern;
 use crate::matrix::room::check_room;
 use crate::matrix::{FormatError, check_dimensions};
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Rows that one thread writes at a time.
 const ROWS_PER_TASK: usize = 1 << 13;
@@ -48,17 +51,17 @@ pub struct CsrSlices<'a, S> {
     values: &'a [S],
 }
 
-pub(super) fn check<S>(
+pub(super) fn check(
     rows: usize,
     cols: usize,
     offsets: &[usize],
     columns: &[u32],
-    values: &[S],
+    values: usize,
 ) -> Result<(), FormatError> {
     check_dimensions(rows, cols)?;
     let nonzeros = columns.len();
-    if values.len() != nonzeros {
-        return Err(FormatError::Length { what: "values", found: values.len(), expected: nonzeros });
+    if values != nonzeros {
+        return Err(FormatError::Length { what: "values", found: values, expected: nonzeros });
     }
     if offsets.len() != rows + 1 {
         return Err(FormatError::Length { what: "offsets", found: offsets.len(), expected: rows + 1 });
@@ -98,7 +101,7 @@ impl<S: Scalar> Csr<S> {
         columns: Vec<u32>,
         values: Vec<S>,
     ) -> Result<Self, FormatError> {
-        check(rows, cols, &offsets, &columns, &values)?;
+        check(rows, cols, &offsets, &columns, values.len())?;
         Ok(Csr::of_checked(rows, cols, (offsets, columns, values)))
     }
 
@@ -116,6 +119,29 @@ impl<S: Scalar> Csr<S> {
         let (offsets, columns) = unsafe { (Array::of(offsets), Array::of(columns)) };
         // SAFETY: as above.
         Csr { rows, cols, offsets, columns, values: unsafe { Array::lent(values) } }
+    }
+
+    /// Of values that stay where they are until somebody looks at them.
+    pub(crate) fn with_values_elsewhere(
+        (rows, cols): (usize, usize),
+        offsets: Vec<usize>,
+        columns: Vec<u32>,
+        values: Arc<dyn Elsewhere<S>>,
+    ) -> Result<Self, FormatError> {
+        check(rows, cols, &offsets, &columns, values.count())?;
+        let (offsets, columns) = (offsets.into(), columns.into());
+        Ok(Csr { rows, cols, offsets, columns, values: Array::elsewhere(values) })
+    }
+
+    /// Where the values lie, if that is elsewhere: those who know of such places ask for them by type.
+    pub(crate) fn place_of_values(&self) -> Option<&dyn Any> {
+        self.values.place().map(Elsewhere::as_any)
+    }
+
+    /// Has somebody looked at them, or were they here all along?
+    #[cfg(test)]
+    pub(crate) fn has_values_here(&self) -> bool {
+        self.values.is_here()
     }
 
     /// Other numbers, once their number has been checked.
@@ -245,6 +271,11 @@ impl<S: Scalar> Csr<S> {
         }
     }
 
+    /// What is known of it without its values.
+    pub(crate) fn pattern(&self) -> Pattern<'_> {
+        Pattern::of_checked(self.cols, &self.offsets, &self.columns)
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -309,7 +340,7 @@ impl<'a, S: Scalar> CsrSlices<'a, S> {
         columns: &'a [u32],
         values: &'a [S],
     ) -> Result<Self, FormatError> {
-        check(rows, cols, offsets, columns, values)?;
+        check(rows, cols, offsets, columns, values.len())?;
         Ok(CsrSlices { rows, cols, offsets, columns, values })
     }
 

@@ -57,7 +57,7 @@ impl<'a, S: Scalar> CsrView<'a, S> {
             index: columns[entry].wide(),
             bound: cols,
         })?;
-        check(rows, cols, &offsets, &columns, values)?;
+        check(rows, cols, &offsets, &columns, values.len())?;
         Ok(CsrView { rows, cols, offsets, columns, values })
     }
 

@@ -3,7 +3,7 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
-use crate::matrix::{Csr, CsrSlices};
+use crate::matrix::{Csr, Pattern};
 use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of, reuse_within, sampled};
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub(crate) fn gathered<S: Scalar>(a: &Csr<S>) -> Option<Vec<u32>> {
     }
     gain_foreseen(a, reuse_within(a, WINDOW, 0))?;
     let chunks: Vec<Vec<u32>> = parallel::map_index(a.rows().div_ceil(CHUNK), |chunk| {
-        Gathering::new(a.view(), chunk_of(a, chunk)).all()
+        Gathering::new(a.pattern(), chunk_of(a, chunk)).all()
     });
     let order = chunks.concat();
     let worth = reuse_of(a, sampled(a.rows()), |place| order[place] as usize) > WORTH * reuse(a);
@@ -53,7 +53,7 @@ pub(crate) fn foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> Foreseen {
 
 /// Columns of the largest group around one of the longest rows.
 fn around_the_longest<S: Scalar>(a: &Csr<S>) -> usize {
-    let view = a.view();
+    let pattern = a.pattern();
     let mut longest: Vec<(usize, usize)> = Vec::with_capacity(LONGEST_ROWS + 1);
     for (row, length) in a.row_lengths().enumerate() {
         if longest.len() < LONGEST_ROWS || length > longest[LONGEST_ROWS - 1].0 {
@@ -63,11 +63,11 @@ fn around_the_longest<S: Scalar>(a: &Csr<S>) -> usize {
         }
     }
     let columns_around = |row: usize| {
-        let mut gathering = Gathering::new(view, chunk_of(a, row / CHUNK));
+        let mut gathering = Gathering::new(pattern, chunk_of(a, row / CHUNK));
         gathering.next = row % CHUNK;
         let mut columns: Vec<u32> = Vec::new();
         for row in gathering.group() {
-            columns.extend(&view.columns()[view.range(row as usize)]);
+            columns.extend(&pattern.columns()[pattern.range(row as usize)]);
         }
         columns.sort_unstable();
         columns.dedup();
@@ -85,7 +85,7 @@ fn gain_foreseen<S: Scalar>(a: &Csr<S>, of_neighbours: f64) -> Option<f64> {
     let mut rows: Vec<u32> = Vec::new();
     for sample in 0..chunks.min(SAMPLED_CHUNKS) {
         let mut gathering =
-            Gathering::new(a.view(), chunk_of(a, sample * chunks / chunks.min(SAMPLED_CHUNKS)));
+            Gathering::new(a.pattern(), chunk_of(a, sample * chunks / chunks.min(SAMPLED_CHUNKS)));
         let count = gathering.rows.len();
         for group in 0..SAMPLED_GROUPS {
             // Once its turn comes, the rows before it are taken. In the second half few groups begin: most rows are in one by then.
@@ -112,8 +112,8 @@ fn chunk_of<S: Scalar>(a: &Csr<S>, chunk: usize) -> Range<usize> {
 }
 
 /// A chunk half gathered. Rows are counted from its first.
-struct Gathering<'a, S> {
-    a: CsrSlices<'a, S>,
+struct Gathering<'a> {
+    a: Pattern<'a>,
     rows: Range<usize>,
     taken: Vec<bool>,
     /// Where to look for a row that is left, once none is near.
@@ -125,8 +125,8 @@ struct Gathering<'a, S> {
     groups: u32,
 }
 
-impl<'a, S: Scalar> Gathering<'a, S> {
-    fn new(a: CsrSlices<'a, S>, rows: Range<usize>) -> Self {
+impl<'a> Gathering<'a> {
+    fn new(a: Pattern<'a>, rows: Range<usize>) -> Self {
         let count = rows.len();
         let (taken, shared, has) = (vec![false; count], vec![[0; 2]; count], vec![0; count]);
         Gathering { a, rows, taken, next: 0, shared, has, groups: 0 }

@@ -16,7 +16,7 @@ use crate::matrix::Csr;
 
 /// What a choice of variants on the CPU can be based on, by name: cheaper than a product. For those who fit a rule to measurements.
 pub fn statistics<S: Scalar>(a: &Csr<S>) -> Vec<(&'static str, f64)> {
-    let (work, like) = (row_work::RowWork::of(a.view().offsets()), neighbours::Neighbours::of(a));
+    let (work, like) = (row_work::RowWork::of(a.pattern().offsets()), neighbours::Neighbours::of(a));
     let (rows, nonzeros) = (a.rows() as f64, a.nnz() as f64);
     vec![
         ("rows", rows),

@@ -61,9 +61,9 @@ struct Sums {
 impl Sums {
     /// Looks at the window that begins at row `first`.
     fn add<S: Scalar>(&mut self, a: &Csr<S>, first: usize) {
-        let view = a.view();
+        let pattern = a.pattern();
         let row = |row: usize| {
-            let columns = &view.columns()[view.range(row)];
+            let columns = &pattern.columns()[pattern.range(row)];
             &columns[..columns.len().min(NONZEROS_OF_ROW)]
         };
         let (mut least, mut most) = (u32::MAX, 0);
@@ -74,7 +74,7 @@ impl Sums {
             if now > first {
                 let above = row(now - 1);
                 self.pairs += 1;
-                self.length_changes += usize::from(view.range(now).len() != view.range(now - 1).len());
+                self.length_changes += usize::from(pattern.range(now).len() != pattern.range(now - 1).len());
                 self.nonzeros_as_above += if above == columns { columns.len() } else { 0 };
             }
         }

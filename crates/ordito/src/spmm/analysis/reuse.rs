@@ -26,11 +26,11 @@ pub(crate) fn reuse_of<S: Scalar>(
     firsts: impl Iterator<Item = usize>,
     row_at: impl Fn(usize) -> usize,
 ) -> f64 {
-    let view = a.view();
+    let pattern = a.pattern();
     for_every_distinct(firsts, |first, columns| {
         for place in first..a.rows().min(first + WINDOW) {
             let left = NONZEROS.saturating_sub(columns.len());
-            columns.extend(view.columns()[view.range(row_at(place))].iter().take(left));
+            columns.extend(pattern.columns()[pattern.range(row_at(place))].iter().take(left));
         }
     })
 }
@@ -64,29 +64,29 @@ mod by_nonzeros {
 
     /// Nonzeros for every group of `2^shift` columns that is in one of `rows` neighbouring rows.
     pub(crate) fn reuse_within<S: Scalar>(a: &Csr<S>, rows: usize, shift: u32) -> f64 {
-        let view = a.view();
+        let pattern = a.pattern();
         let window_of = |row| row / rows * rows;
         mean_reuse(a, rows, window_of, |first, columns| {
-            let all = view.offsets()[first]..view.offsets()[a.rows().min(first + rows)];
+            let all = pattern.offsets()[first]..pattern.offsets()[a.rows().min(first + rows)];
             let thinned = Thinned::to(NONZEROS * rows / WINDOW, all.len());
-            columns.extend(thinned.of(&view.columns()[all], shift));
+            columns.extend(thinned.of(&pattern.columns()[all], shift));
         })
     }
 
     /// The same of rows that come next to each other where rows are sorted by their lengths: those that are as long.
     pub(crate) fn reuse_of_equals<S: Scalar>(a: &Csr<S>, rows: usize) -> f64 {
-        let view = a.view();
+        let pattern = a.pattern();
         mean_reuse(
             a,
             rows,
             |row| row,
             |row, columns| {
-                let length = view.range(row).len();
+                let length = pattern.range(row).len();
                 let thinned = Thinned::to(NONZEROS * rows / WINDOW, length * rows);
                 let near = row.saturating_sub(LOOKED_THROUGH / 2 * rows)
                     ..a.rows().min(row + LOOKED_THROUGH / 2 * rows);
-                for row in near.filter(|&row| view.range(row).len() == length).take(rows) {
-                    columns.extend(thinned.of(&view.columns()[view.range(row)], 0));
+                for row in near.filter(|&row| pattern.range(row).len() == length).take(rows) {
+                    columns.extend(thinned.of(&pattern.columns()[pattern.range(row)], 0));
                 }
             },
         )
@@ -100,7 +100,7 @@ mod by_nonzeros {
         window_of: impl Fn(usize) -> usize,
         fill: impl Fn(usize, &mut Vec<u32>),
     ) -> f64 {
-        let (ends, nonzeros) = (&a.view().offsets()[1..], a.nnz());
+        let (ends, nonzeros) = (&a.pattern().offsets()[1..], a.nnz());
         // As many rows in all, whatever the size of a window.
         let windows = (WINDOWS * WINDOW / rows).max(LEAST_WINDOWS).min(nonzeros);
         let (mut columns, mut looked_at, mut distinct) = (Vec::new(), 0.0, 0.0);

@@ -54,7 +54,7 @@ impl Shape {
         ]);
         let gathered = foreseen(a, of_neighbours);
         let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
-        let work = RowWork::of(a.view().offsets());
+        let work = RowWork::of(a.pattern().offsets());
         Shape {
             rows,
             cols,

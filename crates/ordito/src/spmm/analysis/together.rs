@@ -26,25 +26,25 @@ pub(crate) enum Rows {
 
 /// Of as many lanes as rows, each with a row of its own: their first nonzeros, then their second ones, and so on.
 pub(crate) fn across<S: Scalar>(a: &Csr<S>, rows: usize, which: Rows) -> PerLine {
-    let view = a.view();
+    let pattern = a.pattern();
     let windows = a.rows().div_ceil(rows);
     let looked_at = windows.min(WINDOWS);
     let (mut lines, mut columns, mut ranges) = (Lines::default(), Vec::new(), Vec::new());
     for sample in 0..looked_at {
         let first = sample * windows / looked_at * rows;
-        let near = |count: usize| (first..a.rows().min(first + count)).map(|row| view.range(row));
+        let near = |count: usize| (first..a.rows().min(first + count)).map(|row| pattern.range(row));
         ranges.clear();
         match which {
             Rows::Neighbours => ranges.extend(near(rows)),
             Rows::OfOneLength => {
-                let length = view.range(first).len();
+                let length = pattern.range(first).len();
                 ranges.extend(near(LOOKED_THROUGH * rows).filter(|range| range.len() == length).take(rows));
             }
         }
         let longest = ranges.iter().map(|range| range.len()).max().unwrap_or(0);
         for step in (0..longest).step_by(longest.div_ceil(STEPS).max(1)) {
             let there = ranges.iter().filter(|range| range.len() > step);
-            columns.extend(there.map(|range| view.columns()[range.start + step]));
+            columns.extend(there.map(|range| pattern.columns()[range.start + step]));
             lines.read(&mut columns);
         }
     }
@@ -53,16 +53,16 @@ pub(crate) fn across<S: Scalar>(a: &Csr<S>, rows: usize, which: Rows) -> PerLine
 
 /// Of so many lanes that have nonzeros of a row which follow each other.
 pub(crate) fn along<S: Scalar>(a: &Csr<S>, lanes: usize) -> PerLine {
-    let view = a.view();
+    let pattern = a.pattern();
     let (parts, mut row) = (a.nnz().div_ceil(lanes), 0);
     let looked_at = parts.min(PARTS);
     let (mut lines, mut columns) = (Lines::default(), Vec::new());
     for sample in 0..looked_at {
         let nonzero = sample * parts / looked_at * lanes;
-        row += view.offsets()[row + 1..].partition_point(|&end| end <= nonzero);
-        let range = view.range(row);
+        row += pattern.offsets()[row + 1..].partition_point(|&end| end <= nonzero);
+        let range = pattern.range(row);
         let first = range.start + (nonzero - range.start) / lanes * lanes;
-        columns.extend(&view.columns()[first..range.end.min(first + lanes)]);
+        columns.extend(&pattern.columns()[first..range.end.min(first + lanes)]);
         lines.read(&mut columns);
     }
     lines.per_line()

@@ -1,7 +1,7 @@
 //! CSR on a device, and the definitions that kernels over it are compiled with.
 
 use crate::Scalar;
-use crate::device::{Argument, Buffer, Device, KernelSource};
+use crate::device::{Argument, Buffer, Device, KernelSource, columns_and_values};
 use crate::machine::Machine;
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
@@ -30,7 +30,7 @@ pub(crate) fn offset_type(machine: &Machine, nonzeros: usize) -> &'static str {
 
 impl<S: Scalar> DeviceCsr<S> {
     pub(crate) fn upload(machine: &Machine, device: &Device, a: &Csr<S>) -> Result<Self, Refusal> {
-        let starts = a.view().offsets();
+        let starts = a.pattern().offsets();
         let row_starts = if offset_type(machine, a.nnz()) == OFFSETS[0] {
             let narrow: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
             RowStarts::Narrow(device.upload("row starts of A", &narrow)?)
@@ -38,8 +38,7 @@ impl<S: Scalar> DeviceCsr<S> {
             let wide: Vec<u64> = starts.iter().map(|&start| start as u64).collect();
             RowStarts::Wide(device.upload("row starts of A", &wide)?)
         };
-        let columns = device.upload("columns of A", a.view().columns())?;
-        let values = device.upload("values of A", a.view().values())?;
+        let (columns, values) = columns_and_values(device, a)?;
         Ok(DeviceCsr { row_starts, columns, values })
     }
 

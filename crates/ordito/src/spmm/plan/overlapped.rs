@@ -6,7 +6,7 @@
 use crate::Scalar;
 use crate::device::{Buffer, Device, DeviceView, DeviceViewMut, with_host_copies};
 use crate::machine::Machine;
-use crate::matrix::{Csr, CsrSlices, DenseView, DenseViewMut};
+use crate::matrix::{Csr, CsrSlices, DenseView, DenseViewMut, Pattern};
 use crate::op::{RunError, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::product::{Product, Spmm, Subject};
@@ -28,7 +28,7 @@ struct RowBlock {
 }
 
 /// Blocks of about as many rows; none where Y is too small to be cut.
-fn cut<S: Scalar>(a: CsrSlices<'_, S>, k: usize, block_bytes: usize) -> Vec<RowBlock> {
+fn cut<S: Scalar>(a: Pattern<'_>, k: usize, block_bytes: usize) -> Vec<RowBlock> {
     let y_bytes = a.rows().saturating_mul(k).saturating_mul(size_of::<S>());
     let blocks = (y_bytes / block_bytes).min(MOST_BLOCKS).min(a.rows());
     if blocks < 2 {
@@ -70,7 +70,7 @@ impl<S: Scalar> Overlapped<S> {
         variant: &dyn Variant<Spmm<S>>,
         subject: &Subject<S>,
     ) -> Result<Option<Self>, Refusal> {
-        let blocks = cut(subject.a.view(), subject.k, BLOCK_BYTES);
+        let blocks = cut::<S>(subject.a.pattern(), subject.k, BLOCK_BYTES);
         if blocks.is_empty() {
             return Ok(None);
         }
@@ -167,7 +167,7 @@ mod tests {
     fn blocks_cover_all_rows_and_wait_for_what_they_read() {
         let a = band(1000, 10);
         for k in [1, 100, 262, 300, 10_000] {
-            let blocks = cut(a.view(), k, BLOCK_BYTES);
+            let blocks = cut::<f64>(a.pattern(), k, BLOCK_BYTES);
             let expected = [(1, 0), (100, 0), (262, 0), (300, 2), (10_000, 16)];
             assert!(expected.contains(&(k, blocks.len())), "{k}: {}", blocks.len());
             let mut next = 0;
@@ -184,11 +184,11 @@ mod tests {
     fn what_was_read_stays_read_and_empty_blocks_need_nothing() {
         let coo = Coo::new(4, 9, vec![0, 3], vec![8, 2], vec![1.0, 1.0]).unwrap();
         let a = Csr::from_coo(&coo, Duplicates::Keep);
-        let ends: Vec<usize> = cut(a.view(), 1, 8).iter().map(|block| block.x_end).collect();
+        let ends: Vec<usize> = cut::<f64>(a.pattern(), 1, 8).iter().map(|block| block.x_end).collect();
         assert_eq!(ends, [9; 4]);
         let empty = Csr::<f64>::from_coo(&Coo::new(4, 9, vec![], vec![], vec![]).unwrap(), Duplicates::Keep);
-        assert_eq!(cut(empty.view(), 1, 8).iter().map(|block| block.x_end).max(), Some(0));
-        assert!(cut(empty.view(), 0, 8).is_empty());
+        assert_eq!(cut::<f64>(empty.pattern(), 1, 8).iter().map(|block| block.x_end).max(), Some(0));
+        assert!(cut::<f64>(empty.pattern(), 0, 8).is_empty());
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
             return; // tests/spmm_on_device.rs says so, and fails where that must not be
         }
         let subject = Subject { a: Arc::new(band(37, 5)), triplets: None, k: 3 };
-        let blocks = cut(subject.a.view(), 3, 100);
+        let blocks = cut::<f64>(subject.a.pattern(), 3, 100);
         assert_eq!(blocks.len(), 8);
         let variant = Spmm::<f64>::variant("csr-cuda-thread-per-element").unwrap();
         let mut overlapped = Overlapped::of_blocks(&machine, variant, &subject, blocks).unwrap();

@@ -157,7 +157,7 @@ fn rivals<S: Scalar>(machine: &Machine) -> String {
 
 /// Of the pattern, K, the precision and the machine; never of the values.
 fn fingerprint<S: Scalar>(subject: &Subject<S>, machine: &str) -> Key {
-    let (a, k) = (subject.a.view(), subject.k);
+    let (a, k) = (subject.a.pattern(), subject.k);
     let numbers = [a.rows(), a.cols(), subject.a.nnz(), subject.a.longest_row(), k].map(|n| n as u64);
     let step = |len: usize| len.div_ceil(SAMPLED).max(1);
     let starts: Vec<u64> =

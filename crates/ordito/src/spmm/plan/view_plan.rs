@@ -68,6 +68,13 @@ impl<'a, S: Scalar> ViewPlan<'a, S> {
     }
 }
 
+/// One that owns its matrix, for those who keep plans of either kind.
+impl<S: Scalar> From<Plan<S>> for ViewPlan<'static, S> {
+    fn from(plan: Plan<S>) -> Self {
+        ViewPlan { plan, borrowed: PhantomData }
+    }
+}
+
 impl<S: Scalar> Deref for ViewPlan<'_, S> {
     type Target = Plan<S>;
 

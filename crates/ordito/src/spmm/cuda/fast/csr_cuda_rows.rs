@@ -178,8 +178,8 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let tiling = tiling::<S>(device.limits(), (a.rows(), a.nnz()), GROUP, k);
         let split = (GROUP / tiling.lanes).max(1);
         let part = part_length((a.rows(), a.nnz()), a.longest_row(), split);
-        let RowList { list, cut, parts, .. } = RowList::by_length(device, a.view().offsets(), part)?;
-        let entries = Entries::upload(device, a)?;
+        let RowList { list, cut, parts, .. } = RowList::by_length(device, a.pattern().offsets(), part)?;
+        let entries = Entries::of(device, a)?;
         let [columns, values] = entries.arguments();
         let parts = Parts::new(device, &cut, (parts, 1), k)?;
         let group = GROUP.max(tiling.lanes);

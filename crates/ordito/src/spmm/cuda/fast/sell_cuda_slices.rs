@@ -204,7 +204,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(a.cols(), || reuse(a), k, device.limits().l2_bytes);
-        let (offsets, slicing) = (a.view().offsets(), Self::slicing(tiling));
+        let (offsets, slicing) = (a.pattern().offsets(), Self::slicing(tiling));
         let rows = match ORDER {
             AS_THEY_ARE => RowList::in_order(device, offsets)?,
             _ if has_teams(tiling) => {

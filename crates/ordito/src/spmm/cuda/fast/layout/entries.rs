@@ -1,7 +1,7 @@
 //! Columns and values of A on a device: those of CSR as it is, or where a kernel has moved them to.
 
 use crate::Scalar;
-use crate::device::{Argument, Buffer, Device, DeviceError, KernelSource, LaunchPlan};
+use crate::device::{Argument, Buffer, Device, DeviceError, KernelSource, LaunchPlan, columns_and_values};
 use crate::matrix::Csr;
 use crate::refusal::Refusal;
 
@@ -16,10 +16,9 @@ pub(crate) struct Entries<S> {
 }
 
 impl<S: Scalar> Entries<S> {
-    /// Of CSR.
-    pub(crate) fn upload(device: &Device, a: &Csr<S>) -> Result<Self, Refusal> {
-        let columns = device.upload("columns of A", a.view().columns())?;
-        let values = device.upload("values of A", a.view().values())?;
+    /// Of CSR: as it lies there, or uploaded.
+    pub(crate) fn of(device: &Device, a: &Csr<S>) -> Result<Self, Refusal> {
+        let (columns, values) = columns_and_values(device, a)?;
         Ok(Entries { columns, values })
     }
 

@@ -30,8 +30,8 @@ pub(crate) fn flagged<S: Scalar>(
         let why = format!("the kernel counts {NOTHING} columns, not {}", a.cols());
         return Err(Refusal::Unsupported(why));
     }
-    let given = Entries::upload(device, a)?;
-    let row_starts = device.upload("row starts of A", a.view().offsets())?;
+    let given = Entries::of(device, a)?;
+    let row_starts = device.upload("row starts of A", a.pattern().offsets())?;
     let longest = places.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
     let entries = Entries::allocate(device, "shares", places.last().copied().unwrap_or(0))?;
     let places = device.upload("places of rows", places)?;

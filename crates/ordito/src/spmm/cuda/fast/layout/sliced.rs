@@ -73,7 +73,7 @@ impl<S: Scalar> Sliced<S> {
         if rows.longest as u64 * slicing.rows as u64 > u64::from(u32::MAX) {
             return Err(Refusal::Unsupported(format!("{} has more entries than the kernel counts", what())));
         }
-        let given = Entries::upload(device, a)?;
+        let given = Entries::of(device, a)?;
         let lengths = device.allocate("lengths of rows", pieces)?;
         let targets = device.allocate("rows of slices", pieces)?;
         let entries = Entries::allocate(device, "slices", count as usize)?;

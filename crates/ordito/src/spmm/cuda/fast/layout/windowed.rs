@@ -152,13 +152,13 @@ impl<S: Scalar> Windowed<S> {
     ) -> Result<Self, Refusal> {
         check_rows(a.rows())?;
         let [find, count, fill] = sources::<S>();
-        let given = Entries::upload(device, a)?;
+        let given = Entries::of(device, a)?;
         let [columns, values] = given.arguments();
-        let row_starts = device.upload("row starts of A", a.view().offsets())?;
+        let row_starts = device.upload("row starts of A", a.pattern().offsets())?;
         let order = gathered(a).unwrap_or_else(|| (0..a.rows() as u32).collect());
         let rows = device.upload("rows of windows", &order)?;
 
-        let length = |&row: &u32| a.view().range(row as usize).len();
+        let length = |&row: &u32| a.pattern().range(row as usize).len();
         let nonzeros_of: Vec<usize> = order.chunks(ROWS).map(|rows| rows.iter().map(length).sum()).collect();
         let most = nonzeros_of.iter().copied().max().unwrap_or(0);
         if u32::try_from(most).is_err() {
