@@ -309,6 +309,11 @@ def test_types_of_files_are_real(dtype: Any) -> None:
 # --- tables ---
 
 
+def test_delimiters_that_are_not_known_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="numpy.loadtxt takes others"):
+        ordito.io.loadtxt(tmp_path / "a", delimiter="|")
+
+
 @given(
     table=st.integers(1, 6).flatmap(
         lambda columns: st.lists(st.lists(st.floats(), min_size=columns, max_size=columns), min_size=1, max_size=8)
@@ -324,8 +329,8 @@ def test_tables_have_the_numbers_that_numpy_reads(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("a.txt.gz" if packed else "a.txt")
         path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
-        found = ordito.io.loadtxt(path)
         delimiter = separator.strip() or None
+        found = ordito.io.loadtxt(path, delimiter=delimiter)
         assert_array_equal(found, np.loadtxt(path, delimiter=delimiter, ndmin=2), strict=True)
         assert_array_equal(found, table)
 

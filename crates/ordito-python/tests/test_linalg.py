@@ -223,3 +223,21 @@ def test_several_threads_solve_at_once() -> None:
     for values in results.values():
         np.testing.assert_allclose(values, values_of_grid(20)[:3], atol=1e-9)
     assert len(results) == 4
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(90, 40), (40, 90)])
+def test_singular_values_far_from_1(shape: tuple[int, int], dtype: Any) -> None:
+    a = sp.random_array(shape, density=0.2, rng=np.random.default_rng(4), format="csr").astype(dtype)
+    expected = svds(a, k=3, return_singular_vectors=False)
+    for power in (-900, 900) if dtype == np.float64 else (-100, 100):
+        b = sp.csr_array((np.ldexp(a.data, power), a.indices, a.indptr), shape=a.shape)
+        u, s, vt = svds(b, k=3)
+        np.testing.assert_allclose(np.ldexp(s, -power), expected, rtol=1e-10 if dtype == np.float64 else 1e-4)
+        np.testing.assert_allclose(np.ldexp(b @ vt.T, -power), u * np.ldexp(s, -power), atol=1e-8 if dtype == np.float64 else 1e-3)
+        of_transposed = svds(ordito.csr(b).T, k=3, return_singular_vectors=False)
+        np.testing.assert_allclose(of_transposed, s, rtol=1e-10 if dtype == np.float64 else 1e-4)
+        known = last_info()
+        assert known is not None and np.allclose(np.ldexp(known.residuals, -power), 0, atol=1e-3)
+    with pytest.raises(ValueError, match="not finite"):
+        svds(sp.csr_array(np.diag([np.inf, 1, 1, 1]).astype(dtype)), k=1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 
 from ordito import _device
 from ordito._matrix import Matrix
@@ -229,3 +229,28 @@ def seed_of(rng: Any) -> int:
     if isinstance(rng, np.random.RandomState):
         return int(rng.randint(0, 2**31 - 1))
     return int(np.random.default_rng(rng).integers(0, 2**63))
+
+
+def iterations_of(maxiter: Any) -> int:
+    limit = int(maxiter)
+    if limit < 0:
+        raise ValueError(f"maxiter={maxiter!r}: a number from 0 on expected")
+    return min(limit, 2**63 - 1)
+
+
+def from_zero(number: Any, name: str) -> int:
+    if isinstance(number, bool) or not hasattr(number, "__index__") or not 0 <= int(number) < 2**31:
+        raise ValueError(f"{name}={number!r}: a whole number from 0 on expected")
+    return int(number)
+
+
+def at_rounding(found: dict[str, Any], eps: float) -> bool:
+    """As good as arithmetic gives?"""
+    size = float(np.abs(found["values"]).max(initial=0.0))
+    return bool((found["residuals"] <= 1e4 * eps * size).all())
+
+
+def raise_no_convergence(found: dict[str, Any], asked: Asked, values: Array, vectors: Any) -> None:
+    worst = float(found["residuals"].max())
+    text = f"{found['stopped']} after {found['iterations']} restarts: the largest residual is {worst:.3g}, {asked.relative:.3g} of each value was asked for"
+    raise ArpackNoConvergence(text, values, vectors)

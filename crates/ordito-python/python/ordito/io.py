@@ -82,10 +82,10 @@ def mmwrite(
     _ordito.write_coo(path, entries.shape, [*indices, np.ascontiguousarray(entries.data)], comment or "")
 
 
-def loadtxt(path: str | os.PathLike[str], dtype: Any = np.float64, *, names: bool = False) -> Any:
+def loadtxt(path: str | os.PathLike[str], dtype: Any = np.float64, *, delimiter: str | None = None, names: bool = False) -> Any:
     """The numbers of a text file, a row per line: blanks, tabs, commas or semicolons between them, also ``.gz``.
 
-    Several times as fast as ``numpy.loadtxt``, every number correctly rounded. With ``names=True`` also what stands above the columns:
+    What stands between them is seen from the first row, whichever of those four ``delimiter`` names. Several times as fast as ``numpy.loadtxt``, every number correctly rounded. With ``names=True`` also what stands above the columns:
     a list, or None. A file of one row or one column gives two dimensions.
 
     >>> import os, tempfile
@@ -96,6 +96,8 @@ def loadtxt(path: str | os.PathLike[str], dtype: Any = np.float64, *, names: boo
            [3. , 4. ]]), ['a', 'b'])
     """
     single = asked_precision(dtype) == np.float32
+    if delimiter not in (None, " ", "\t", ",", ";"):
+        raise ValueError(f"delimiter={delimiter!r}: blanks, tabs, commas and semicolons are known; numpy.loadtxt takes others")
     numbers, header = _ordito.read_text(path, single)
     return (numbers, header) if names else numbers
 

@@ -20,10 +20,24 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence
 
 from ordito import _device, _ordito
-from ordito._solving import Arrays, Asked, Info, as_wide, kept, last_info, matrix_of, operator_of, seed_of, symmetric
+from ordito._singular import randomized_svd, svds
+from ordito._solving import (
+    Arrays,
+    Asked,
+    Info,
+    as_wide,
+    at_rounding,
+    iterations_of,
+    kept,
+    last_info,
+    matrix_of,
+    operator_of,
+    raise_no_convergence,
+    seed_of,
+    symmetric,
+)
 from ordito._sources import Array, numbers_of, whole_number
 
 __all__ = ["Info", "cg", "eigsh", "last_info", "lobpcg", "pagerank", "randomized_svd", "svds"]
@@ -61,7 +75,7 @@ def lobpcg(
     matrix = as_wide(symmetric(A), X)
     n, k = matrix.shape[0], (X.shape[1] if len(X.shape) == 2 else 1)
     arrays = Arrays(matrix, X)
-    limit = 20 if maxiter is None else _iterations(maxiter)
+    limit = 20 if maxiter is None else iterations_of(maxiter)
     asked = Asked(
         absolute=math.sqrt(float(np.finfo(matrix.dtype).eps)) * n if tol is None or tol <= 0 else float(tol),
         max_iterations=limit,
@@ -83,19 +97,6 @@ def lobpcg(
     if retResidualNormsHistory:
         result += ([np.array(step[2]) for step in found["steps"]],)
     return result
-
-
-def _iterations(maxiter: Any) -> int:
-    limit = int(maxiter)
-    if limit < 0:
-        raise ValueError(f"maxiter={maxiter!r}: a number from 0 on expected")
-    return min(limit, 2**63 - 1)
-
-
-def _from_zero(number: Any, name: str) -> int:
-    if isinstance(number, bool) or not hasattr(number, "__index__") or not 0 <= int(number) < 2**31:
-        raise ValueError(f"{name}={number!r}: a whole number from 0 on expected")
-    return int(number)
 
 
 def _printer(verbosity: int) -> Callable[..., Any] | None:
@@ -143,7 +144,7 @@ def eigsh(
     eps = float(np.finfo(matrix.dtype).eps)
     asked = Asked(
         relative=float(tol) if tol > 0 else 64 * eps,
-        max_iterations=1000 if maxiter is None else _iterations(maxiter),
+        max_iterations=1000 if maxiter is None else iterations_of(maxiter),
         seed=seed_of(rng),
         stream=arrays.stream,
     )
@@ -153,135 +154,16 @@ def eigsh(
     found = kept(_ordito.solve_eigsh(matrix._native, asked, k, which, start, None, subspace, out))
     order = np.argsort(found["values"])
     values, found_vectors = found["values"][order], found["vectors"] if vectors is None else vectors
-    is_good = found["converged"] or (tol == 0 and _at_rounding(found, eps))
+    is_good = found["converged"] or (tol == 0 and at_rounding(found, eps))
     found_vectors = found_vectors[:, _index(arrays, order)]
     if not is_good:
-        _raise_no_convergence(found, asked, values, found_vectors)
+        raise_no_convergence(found, asked, values, found_vectors)
     values = arrays.small(values)
     return (values, found_vectors) if return_eigenvectors else values
 
 
-def _at_rounding(found: dict[str, Any], eps: float) -> bool:
-    """As good as arithmetic gives?"""
-    size = float(np.abs(found["values"]).max(initial=0.0))
-    return bool((found["residuals"] <= 1e4 * eps * size).all())
-
-
 def _index(arrays: Arrays, order: Array) -> Any:
     return order if arrays.of is None or not isinstance(arrays.of, _device._Torch) else order.tolist()
-
-
-def _raise_no_convergence(found: dict[str, Any], asked: Asked, values: Array, vectors: Any) -> None:
-    worst = float(found["residuals"].max())
-    text = f"{found['stopped']} after {found['iterations']} restarts: the largest residual is {worst:.3g}, {asked.relative:.3g} of each value was asked for"
-    raise ArpackNoConvergence(text, values, vectors)
-
-
-def svds(
-    A: Any,
-    k: int = 6,
-    ncv: int | None = None,
-    tol: float = 0,
-    which: str = "LM",
-    v0: Any = None,
-    maxiter: int | None = None,
-    return_singular_vectors: bool | str = True,
-    solver: str = "arpack",
-    rng: Any = None,
-    options: Any = None,
-) -> Any:
-    """As :func:`scipy.sparse.linalg.svds`: the ``k`` largest singular values, rising, with their vectors ``u, s, vt``.
-
-    ``which="SM"`` is refused. ``solver`` and ``options`` name ways of SciPy's, and are not read.
-    """
-    if which != "LM":
-        raise ValueError(f"which={which!r}: the largest singular values, 'LM', are found here")
-    if return_singular_vectors not in (True, False, "u", "vh"):
-        raise ValueError(f"return_singular_vectors={return_singular_vectors!r}: True, False, 'u' or 'vh' expected")
-    k = whole_number(k, "k")
-    matrix = matrix_of(A)
-    rows, cols = matrix.shape
-    if k > min(rows, cols):
-        raise ValueError(f"k={k}: A is {rows}×{cols}, and has {min(rows, cols)} singular values")
-    arrays = Arrays(matrix, v0, "v0")
-    eps = float(np.finfo(matrix.dtype).eps)
-    asked = Asked(
-        relative=float(tol) if tol > 0 else 1e2 * eps,
-        max_iterations=1000 if maxiter is None else _iterations(maxiter),
-        seed=seed_of(rng),
-        stream=arrays.stream,
-    )
-    (left, left_out), (right, right_out) = arrays.room(rows, k), arrays.room(cols, k)
-    out = None if left is None else (left_out, right_out)
-    start = arrays.given(v0, "v0")
-    subspace = None if ncv is None else max(whole_number(ncv, "ncv"), min(k + 4, rows, cols))
-    found = kept(_ordito.solve_svds(matrix._native, matrix._is_transposed, asked, k, start, None, subspace, out))
-    if not (found["converged"] or (tol == 0 and _at_rounding(found, eps))):
-        _raise_no_convergence(found, asked, found["values"], None)
-    u, s, vt = _triplets(found, left, right, arrays)
-    u, s, vt = u[:, ::-1] if arrays.of is None else _flip(u, 1), s, vt[::-1] if arrays.of is None else _flip(vt, 0)
-    s = arrays.small(found["values"][::-1].copy())
-    if return_singular_vectors is False:
-        return s
-    return u if return_singular_vectors != "vh" else None, s, vt if return_singular_vectors != "u" else None
-
-
-def _flip(x: Any, axis: int) -> Any:
-    if hasattr(x, "flip"):
-        return x.flip(axis)
-    return x[:, ::-1] if axis == 1 else x[::-1]
-
-
-def _triplets(found: dict[str, Any], left: Any, right: Any, arrays: Arrays) -> tuple[Any, Any, Any]:
-    u = found["left"] if left is None else left
-    v = found["right"] if right is None else right
-    return u, arrays.small(found["values"]), v.T
-
-
-def randomized_svd(
-    M: Any,
-    n_components: int,
-    *,
-    n_oversamples: int = 10,
-    n_iter: int | str = "auto",
-    power_iteration_normalizer: str = "auto",
-    transpose: bool | str = "auto",
-    flip_sign: bool = True,
-    random_state: Any = "warn",
-    svd_lapack_driver: str = "gesdd",
-) -> Any:
-    """As :func:`sklearn.utils.extmath.randomized_svd`: nearly the largest singular triplets ``U, s, Vt``, values falling.
-
-    ``power_iteration_normalizer``, ``transpose`` and ``svd_lapack_driver`` say how scikit-learn goes about it, and are not read.
-    """
-    count = whole_number(n_components, "n_components")
-    matrix = matrix_of(M)
-    rows, cols = matrix.shape
-    if count > min(rows, cols):
-        raise ValueError(f"n_components={count}: M is {rows}×{cols}, and has {min(rows, cols)} singular values")
-    arrays = Arrays(matrix)
-    asked = Asked(seed=seed_of(random_state), stream=arrays.stream)
-    (left, left_out), (right, right_out) = arrays.room(rows, count), arrays.room(cols, count)
-    out = None if left is None else (left_out, right_out)
-    iterations = None if n_iter == "auto" else _from_zero(n_iter, "n_iter")
-    native, transposed = matrix._native, matrix._is_transposed
-    found = kept(_ordito.solve_randomized_svd(native, transposed, asked, count, _from_zero(n_oversamples, "n_oversamples"), iterations, out))
-    u, s, vt = _triplets(found, left, right, arrays)
-    if flip_sign:
-        u, vt = _flipped(u, vt, arrays)
-    return u, s, vt
-
-
-def _flipped(u: Any, vt: Any, arrays: Arrays) -> tuple[Any, Any]:
-    """Signs as scikit-learn has them: the largest element of every column of U is positive."""
-    columns = range(u.shape[1])
-    if arrays.of is None:
-        signs = np.sign(u[np.abs(u).argmax(axis=0), columns])
-        return u * signs, vt * signs[:, None]
-    absolute = abs(u)
-    signs = u[absolute.argmax(0), list(columns)]
-    signs = signs / abs(signs)
-    return u * signs, vt * signs[:, None]
 
 
 def cg(
@@ -319,7 +201,7 @@ def cg(
         rtol = max(float(rtol), float(atol) / of_b if of_b > 0 else 0.0)
     asked = Asked(
         relative=float(rtol),
-        max_iterations=10 * matrix.shape[0] if maxiter is None else _iterations(maxiter),
+        max_iterations=10 * matrix.shape[0] if maxiter is None else iterations_of(maxiter),
         callback=None if callback is None else lambda _, __, residuals: _nothing(callback(np.array(residuals))),
         stream=arrays.stream,
     )
@@ -366,7 +248,7 @@ def pagerank(
         if given.ndim not in (1, 2) or len(given) != matrix.shape[0]:
             raise ValueError(f"seeds has the shape {given.shape}; ({matrix.shape[0]}, number of seeds) expected")
         given = np.ascontiguousarray(given.reshape(len(given), -1))
-    asked = Asked(relative=float(tol), max_iterations=_iterations(maxiter))
+    asked = Asked(relative=float(tol), max_iterations=iterations_of(maxiter))
     found = kept(_ordito.solve_pagerank(matrix._native, matrix._is_transposed, asked, float(damping), given))
     if not found["converged"]:
         warnings.warn(f"pagerank: {found['stopped']} after {found['iterations']} iterations", UserWarning, stacklevel=2)
