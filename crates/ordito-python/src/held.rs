@@ -1,14 +1,17 @@
-//! What a matrix in arrays of NumPy's holds: a plan that borrows them, and products with other arrays.
+//! What a matrix holds: a plan that borrows arrays of NumPy's or has taken those of a GPU, and products with other arrays.
 
 use crate::arrays::{Block, is_writeable, line, unwritten};
 use crate::aside::aside;
 use crate::errors::exception;
 use crate::machines::machine;
-use crate::rows::with_index_types;
+use crate::rows::{parts, with_index_types};
 use numpy::Element;
-use ordito::spmm::{Plan, ViewPlan};
-use ordito::{CsrView, Error, Scalar};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use ordito::device::{DeviceCsrView, DeviceIndices};
+use ordito::io::nearest;
+use ordito::op::Op;
+use ordito::spmm::{Plan, Spmm, ViewPlan};
+use ordito::{CsrView, Error, Refusal, Scalar};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -46,9 +49,20 @@ pub(crate) struct Held<S: Scalar> {
     /// Reads what `_arrays` hold, and is dropped before them.
     plan: RwLock<Arc<ViewPlan<'static, S>>>,
     shape: (usize, usize),
-    /// Bytes of indices that had to be converted.
+    pub(crate) nonzeros: usize,
+    /// Bytes of indices that had to be converted, or brought from a GPU.
     pub(crate) converted_bytes: usize,
-    _arrays: [Py<PyAny>; 3],
+    _arrays: Vec<Py<PyAny>>,
+}
+
+/// Arrays of a CSR matrix on a GPU, as Python tells them: addresses, and whether indices have 64 bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OnGpu {
+    pub(crate) gpu: usize,
+    pub(crate) nonzeros: usize,
+    pub(crate) offsets: DeviceIndices,
+    pub(crate) columns: DeviceIndices,
+    pub(crate) values: u64,
 }
 
 /// Which product: of A or of its transposed, with vectors as columns on its right or as rows on its left.
@@ -62,6 +76,20 @@ impl Side {
     /// Does it take a plan of Aᵀ? Rows on the left are columns on the right of the transposed.
     pub(crate) fn of_transposed(self) -> bool {
         self.transposed != self.from_left
+    }
+}
+
+/// As [`exception`]; where no kernel has the name, with one that is near.
+fn refused<S: Scalar>(refusal: Refusal) -> PyErr {
+    let near = match &refusal {
+        Refusal::UnknownVariant { name } => {
+            nearest(name, Spmm::<S>::variants().iter().map(|variant| variant.describe().name))
+        }
+        _ => None,
+    };
+    match near {
+        Some(near) => PyValueError::new_err(format!("{refusal}; did you mean {near}?")),
+        None => exception(refusal),
     }
 }
 
@@ -90,9 +118,44 @@ impl<S: Scalar + Element> Held<S> {
             Some(name) => ViewPlan::with_variant(name, view, &machine),
             None => ViewPlan::new(view, &machine),
         });
-        let plan = RwLock::new(Arc::new(plan.map_err(exception)?));
-        let arrays = [indptr, indices, data].map(|array| array.clone().unbind());
-        Ok(Held { plan, shape, converted_bytes, _arrays: arrays })
+        let plan = RwLock::new(Arc::new(plan.map_err(refused::<S>)?));
+        let arrays = [indptr, indices, data].map(|array| array.clone().unbind()).into();
+        Ok(Held { plan, shape, nonzeros: values.len(), converted_bytes, _arrays: arrays })
+    }
+
+    /// Takes a copy of arrays that lie on the GPU that multiplies.
+    ///
+    /// # Safety
+    /// They are there, `nonzeros` of them and one offset more than rows, and nothing that writes them is under way.
+    pub(crate) unsafe fn taken(
+        py: Python<'_>,
+        shape: (usize, usize),
+        arrays: OnGpu,
+        threads: Option<usize>,
+        variant: Option<&str>,
+    ) -> PyResult<Self> {
+        let machine = machine(py, threads, Some(arrays.gpu))?;
+        let OnGpu { nonzeros, offsets, columns, values, .. } = arrays;
+        let plan = aside(py, || {
+            // SAFETY: the caller's promise.
+            let a = unsafe { DeviceCsrView::<S>::from_raw(shape, nonzeros, offsets, columns, values) };
+            let a = a.to_csr(&machine.device()?)?;
+            match variant {
+                Some(name) => Plan::with_variant(name, a, &machine),
+                None => Plan::new(a, &machine),
+            }
+        })
+        .map_err(refused::<S>)?;
+        let converted_bytes =
+            size_of_val(plan.matrix().row_offsets()) + size_of_val(plan.matrix().col_indices());
+        let plan = RwLock::new(Arc::new(plan.into()));
+        Ok(Held { plan, shape, nonzeros, converted_bytes, _arrays: Vec::new() })
+    }
+
+    /// Copies of offsets, columns and values.
+    pub(crate) fn arrays<'py>(&self, py: Python<'py>) -> [Bound<'py, PyAny>; 3] {
+        let copy = aside(py, || self.plan().matrix().clone());
+        parts(py, copy)
     }
 
     /// Never called with the interpreter's lock held: one that updates waits for those that multiply.

@@ -4,9 +4,10 @@ use crate::aside::aside;
 use crate::device::{self, Block, Told};
 use crate::errors::exception;
 use crate::foreign;
-use crate::held::{Held, Precision, Side, in_either};
+use crate::held::{Held, OnGpu, Precision, Side, in_either};
 use numpy::{PyArray1, PyUntypedArray};
 use ordito::Choice;
+use ordito::device::DeviceIndices;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -42,6 +43,49 @@ impl Matrix {
             return Err(PyTypeError::new_err("data must be float32 or float64"));
         };
         Ok(Matrix { held, gpu })
+    }
+
+    /// Of arrays on that GPU, which are copied there: the address of each, and whether its elements have 64
+    /// bits.
+    ///
+    /// The Python side has asked arrays that it holds, whose lengths fit, and has waited for what was being done with them.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)] // of one call, all plain
+    fn taken(
+        py: Python<'_>,
+        shape: (usize, usize),
+        nonzeros: usize,
+        indptr: (u64, bool),
+        indices: (u64, bool),
+        data: (u64, bool),
+        gpu: usize,
+        threads: Option<usize>,
+        variant: Option<&str>,
+    ) -> PyResult<Self> {
+        let wide = |(address, is_wide): (u64, bool)| match is_wide {
+            true => DeviceIndices::Bits64(address),
+            false => DeviceIndices::Bits32(address),
+        };
+        let arrays = OnGpu { gpu, nonzeros, offsets: wide(indptr), columns: wide(indices), values: data.0 };
+        // SAFETY: the Python side holds arrays that lie there, with so many elements of that width, and nothing writes them.
+        let held = unsafe {
+            match data.1 {
+                true => Precision::F64(Held::taken(py, shape, arrays, threads, variant)?),
+                false => Precision::F32(Held::taken(py, shape, arrays, threads, variant)?),
+            }
+        };
+        Ok(Matrix { held, gpu: Some(gpu) })
+    }
+
+    /// Copies of its offsets, columns and values: brought from a GPU where they were taken there.
+    fn arrays<'py>(&self, py: Python<'py>) -> [Bound<'py, PyAny>; 3] {
+        in_either!(self.held, held => held.arrays(py))
+    }
+
+    /// Stored entries.
+    #[getter]
+    fn nnz(&self) -> usize {
+        in_either!(self.held, held => held.nonzeros)
     }
 
     /// A·X, Aᵀ·X, X·A or X·Aᵀ: alpha times that, plus beta times out. `None` where an array must be converted first (another

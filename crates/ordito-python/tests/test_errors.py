@@ -160,6 +160,7 @@ A_IS_WRONG: dict[str, Any] = {
     "a device that is none": (lambda: ordito.csr(S, device="gpu"), ValueError, 'device=\'gpu\': "cpu", "cuda" or "cuda:1" expected'),
     "a device without number": (lambda: ordito.csr(S, device="cuda:x"), ValueError, '"cpu", "cuda" or "cuda:1" expected'),
     "a kernel that is none": (lambda: ordito.csr(S, variant="none"), ValueError, "there is no variant `none`"),
+    "a kernel that is near": (lambda: ordito.csr(S, variant="csr-threads-nz"), ValueError, "did you mean csr-threads-nnz?"),
     "no column": (lambda: A.prepare(0), ValueError, "columns=0: a number from 1 on expected"),
     "half a column": (lambda: A.prepare(0.5), TypeError, r"columns=0\.5: a whole number expected"),
 }

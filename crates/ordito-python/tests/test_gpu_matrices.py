@@ -33,12 +33,60 @@ def test_sparse_matrices_stay_on_their_gpu(gpu: Any, layout: str, dtype: Any) ->
         theirs = cupy_sparse.csr_matrix(sp.csr_matrix(s)).asformat(layout)
     a = ordito.csr(theirs)
     assert (a.device, a.dtype, a.shape) == ("cuda:0", dtype, (60, 40))
-    assert "brought from the GPU" in a.copied
+    assert a.copied.endswith("copied on its GPU") and a.nnz == s.nnz
     x = numbers((40, 3), dtype)
     assert_array_equal(gpu.get(a @ gpu.put(x)), s @ x)
+    # A matrix from memory of the host has the same bits.
+    reals = np.random.default_rng(1).standard_normal((40, 9)).astype(dtype)
+    assert_array_equal(gpu.get(a @ gpu.put(reals)), gpu.get(ordito.csr(s, device="cuda") @ gpu.put(reals)))
     on_cpu = ordito.csr(theirs, device="cpu")
-    assert on_cpu.device == "cpu"
+    assert on_cpu.device == "cpu" and "brought from the GPU" in on_cpu.copied
     assert_array_equal(on_cpu @ x, s @ x)
+
+
+def sparse_on(gpu: Any, s: sp.csr_array) -> Any:
+    """A CSR matrix of the library's."""
+    if isinstance(gpu, Torch):
+        parts = (gpu.torch.from_numpy(part.copy()).cuda() for part in (s.indptr, s.indices, s.data))
+        return gpu.torch.sparse_csr_tensor(*parts, size=s.shape, check_invariants=False)
+    return pytest.importorskip("cupyx.scipy.sparse").csr_matrix(sp.csr_matrix(s))
+
+
+def test_what_was_taken_on_a_gpu_is_brought_when_somebody_looks(gpu: Any) -> None:
+    s = random_csr(np.random.default_rng(0), 60, 40)
+    a = ordito.csr(sparse_on(gpu, s))
+    found = a.to_scipy()
+    assert found.dtype == s.dtype and (found != s).nnz == 0
+    x, y = numbers((40, 3)), numbers((60, 3))
+    assert_array_equal(gpu.get(a.T @ gpu.put(y)), s.T @ y)
+    assert_array_equal(a.astype(np.float32).to_scipy().data, s.data.astype(np.float32))
+    again = pickle.loads(pickle.dumps(a))
+    assert_array_equal(gpu.get(again @ gpu.put(x)), s @ x)
+    a.update_values(2 * s.data)
+    assert_array_equal(gpu.get(a @ gpu.put(x)), 2 * (s @ x))
+    assert_array_equal(a.to_scipy().data, 2 * s.data)
+
+
+def test_what_was_taken_is_a_copy(gpu: Any) -> None:
+    s = random_csr(np.random.default_rng(0), 60, 40)
+    theirs = sparse_on(gpu, s)
+    a = ordito.csr(theirs)
+    (theirs.values() if isinstance(gpu, Torch) else theirs.data)[...] = 7
+    del theirs
+    x = numbers((40, 3))
+    assert_array_equal(gpu.get(a @ gpu.put(x)), s @ x)
+    narrow = ordito.csr(sparse_on(gpu, s), dtype=np.float32)
+    assert narrow.dtype == np.float32 and "data converted from float64" in narrow.copied
+    assert_array_equal(gpu.get(narrow @ gpu.put(x.astype(np.float32))), s.astype(np.float32) @ x.astype(np.float32))
+
+
+def test_columns_outside_are_refused_before_a_kernel_reads_by_them(gpu: Any) -> None:
+    for column in (40, -1):
+        s = random_csr(np.random.default_rng(0), 60, 40)
+        theirs = sparse_on(gpu, s)
+        (theirs.col_indices() if isinstance(gpu, Torch) else theirs.indices)[3] = column
+        with pytest.raises(ValueError, match=r"entry 3: column \d+ is outside 0\.\.40"):
+            ordito.csr(theirs)
 
 
 def test_devices_have_numbers() -> None:

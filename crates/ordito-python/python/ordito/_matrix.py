@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ordito import _device, _ordito
 from ordito._sources import Array, Parts, check_out, precision, put, refuse_mask, whole_number
+from ordito._taken import Taken
 
 
 class Choice(NamedTuple):
@@ -46,17 +47,25 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
 
     def __init__(
         self,
-        parts: Parts,
+        parts: Parts | Taken,
         *,
         threads: int | None = None,
         gpu: int | None = None,
         variant: str | None = None,
     ) -> None:
         threads = None if threads is None else whole_number(threads, "threads")
-        super().__init__(parts.data.dtype, parts.shape)
-        self._own_parts = parts
+        super().__init__(parts.dtype, parts.shape)
+        #: Of what was taken on a GPU, brought when somebody looks.
+        self._own_parts: Parts | Taken = parts
+        self._copied = list(parts.copied)
         self._asked: dict[str, Any] = {"threads": threads, "gpu": gpu, "variant": variant}
-        self._native = _ordito.Matrix(parts.shape, parts.indptr, parts.indices, parts.data, threads, gpu, variant)
+        if isinstance(parts, Taken):
+            self._native = parts.native(threads, variant)
+        else:
+            self._native = _ordito.Matrix(parts.shape, parts.indptr, parts.indices, parts.data, threads, gpu, variant)
+            if self._native.converted_bytes:
+                narrow, wide = parts.indptr.dtype == np.int32, parts.indices.dtype == np.int64
+                self._copied += ["indptr widened to 64 bits"] * narrow + ["indices narrowed to 32 bits"] * wide
         self._is_transposed = False
         self._of: Matrix | None = None
         #: The same in the other precision, once it was asked for.
@@ -67,7 +76,7 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         self._version = 0
         self._gpu = gpu
         #: As torch is asked for it.
-        self._precision = str(parts.data.dtype)
+        self._precision = str(parts.dtype)
         #: Operators of torch take numbers and tensors, and find it by this one.
         self._number = next(_numbers)
         by_number[self._number] = self
@@ -186,7 +195,14 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
 
     @property
     def _parts(self) -> Parts:
-        return self._plain._own_parts
+        plain = self._plain
+        parts = plain._own_parts
+        if isinstance(parts, Taken):
+            with plain._change:  # one of several threads brings them
+                parts = plain._own_parts
+                if isinstance(parts, Taken):
+                    parts = plain._own_parts = parts.brought(plain._native)
+        return parts
 
     @property
     def _plain(self) -> Matrix:
@@ -209,23 +225,19 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
     @property
     def nnz(self) -> int:
         """Stored entries."""
-        return int(self._parts.data.size)
+        return self._native.nnz
 
     @property
     def copied(self) -> str:
         """What had to be copied or converted of what was given; empty where nothing was."""
-        copied = list(self._parts.copied)
-        if self._native.converted_bytes:
-            narrow, wide = self._parts.indptr.dtype == np.int32, self._parts.indices.dtype == np.int64
-            copied += ["indptr widened to 64 bits"] * narrow + ["indices narrowed to 32 bits"] * wide
-        return ", ".join(copied)
+        return ", ".join(self._plain._copied)
 
     @property
     def nbytes(self) -> int:
         """Bytes beside the arrays that were given: converted indices, and what is prepared for products."""
         plain = self._plain
-        twin, data = plain._twin, plain._own_parts.data
-        replaced = 2 * data.nbytes if plain._version else 0  # one copy for the kernels, one for Python
+        twin = plain._twin
+        replaced = 2 * self.nnz * self.dtype.itemsize if plain._version else 0  # one copy for the kernels, one for Python
         return self._native.bytes() + replaced + (0 if twin is None else twin._parts.data.nbytes + twin.nbytes)
 
     @property
@@ -275,7 +287,7 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         plain = self._plain
         with plain._change:
             self._native.update_values(data)
-            plain._own_parts.data = data
+            plain._parts.data = data
             plain._twin = None
             plain._version += 1
 

@@ -23,6 +23,20 @@ class Matrix:
         gpu: int | None = ...,
         variant: str | None = ...,
     ) -> Matrix: ...
+    @staticmethod
+    def taken(
+        shape: tuple[int, int],
+        nonzeros: int,
+        indptr: tuple[int, bool],
+        indices: tuple[int, bool],
+        data: tuple[int, bool],
+        gpu: int,
+        threads: int | None,
+        variant: str | None,
+    ) -> Matrix: ...
+    def arrays(self) -> list[Array]: ...
+    @property
+    def nnz(self) -> int: ...
     def product(
         self,
         x: object,

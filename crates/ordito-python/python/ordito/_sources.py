@@ -27,6 +27,10 @@ class Parts:
     #: The GPU that the matrix lay on.
     gpu: int | None = None
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.data.dtype
+
 
 def parts_of(a: object, shape: tuple[int, int] | None, dtype: Any, copy: bool) -> Parts:
     parts = _found(a, shape)

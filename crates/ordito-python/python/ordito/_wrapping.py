@@ -10,6 +10,7 @@ import numpy as np
 from ordito import _ordito
 from ordito._matrix import Matrix
 from ordito._sources import Parts, _signed, asked_precision, gpu_of, is_untidy, parts_of
+from ordito._taken import taken
 
 
 def csr(
@@ -28,7 +29,8 @@ def csr(
     ----------
     a
         A sparse matrix or array of SciPy, CuPy or torch, or a tuple ``(data, indices, indptr)``. CSR arrays are borrowed: as long as
-        the result is used, nobody may change them (``copy=True`` copies them). :attr:`Matrix.copied` says what had to be copied.
+        the result is used, nobody may change them (``copy=True`` copies them). Those on the GPU that multiplies are copied there.
+        :attr:`Matrix.copied` says what had to be copied.
     shape
         Of a tuple; without it there are as many columns as the greatest index asks for.
     dtype
@@ -49,6 +51,9 @@ def csr(
     """
     if isinstance(a, Matrix):
         raise TypeError("A is an ordito.Matrix already; A.astype(…) changes its precision")
+    there = taken(a, dtype, device) if shape is None else None
+    if there is not None:
+        return Matrix(there, threads=threads, gpu=there.gpu, variant=variant)
     parts = parts_of(a, shape, dtype, copy)
     gpu = gpu_of(device, parts.gpu)
     matrix = Matrix(parts, threads=threads, gpu=gpu, variant=variant)
