@@ -120,7 +120,11 @@ impl<T: fmt::Debug> fmt::Debug for Array<T> {
 /// A copy owns its elements.
 impl<T: Clone> Clone for Array<T> {
     fn clone(&self) -> Self {
-        Array::Own(self.to_vec())
+        match self {
+            // Brought for the copy alone: one in memory is enough.
+            Array::Elsewhere { there, here } if here.get().is_none() => Array::Own(brought(&**there)),
+            _ => Array::Own(self.to_vec()),
+        }
     }
 }
 
