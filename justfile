@@ -40,6 +40,10 @@ miri:
 python *tests:
     bash .ci/python {{tests}}
 
+# the package for an interpreter without a lock, and its tests there (needs one; CI builds none)
+python-free-threaded interpreter="python3.14t":
+    PYTHON={{interpreter}} bash .ci/python
+
 # the same wheel for systems from 2014 on, linked by zig
 wheel:
     ORDITO_WHEEL_TOOLS=ziglang ORDITO_WHEEL_ARGS="--zig --compatibility manylinux2014" bash .ci/python

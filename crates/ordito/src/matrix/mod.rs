@@ -5,7 +5,7 @@
 //! overflow nothing, only memory limits them.
 //!
 //! Beside the formats stand `coo_to_csr` (triplets become CSR on all threads), `csc` (so do compressed columns), `statistics` and `symmetry` (what is known of a matrix),
-//! `spy` (where the entries are), `random` (the generator that makes every run repeatable) `huge_pages`, and `room` (can so much be allocated?). Formats that only
+//! `pattern` (a matrix without its values), `spy` (where the entries are), `random` (the generator that makes every run repeatable) `huge_pages`, and `room` (can so much be allocated?). Formats that only
 //! kernels want are theirs: `spmm/cpu/formats`.
 
 #[doc(hidden)]
