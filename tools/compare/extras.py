@@ -1,10 +1,11 @@
-"""Beside the speed of a product: what a call costs, what memory it takes, and a layer of a graph network."""
+"""Beside the speed of a product: what a call costs, what memory it takes, a layer of a graph network, and a matrix that lies on the GPU."""
 
 import json
 import os
 import resource
 import subprocess
 import sys
+import time
 
 import numpy as np
 import scipy.sparse as sp
@@ -187,6 +188,47 @@ def _close(one, other):
     """As shares of the largest element: sums in another order."""
     bound = 1e-10 if one.element_size() == 8 else 1e-3
     return bool((one - other).abs().max() <= bound * other.abs().max())
+
+
+# --- a matrix that lies on the GPU ---
+
+
+def taken(options):
+    """How long until the first product with each number of columns: of CuPy's matrix, of SciPy's, and of CuPy's by way of the host."""
+    import cupy
+    import cupyx.scipy.sparse
+
+    import contenders
+    import ordito
+
+    wait = cupy.cuda.Device().synchronize
+    for name in options.matrices:
+        for dtype in options.dtypes:
+            host = sp.csr_matrix(contenders.read(name, dtype))
+            there = cupyx.scipy.sparse.csr_matrix(host)
+            blocks = [cupy.ones((host.shape[1], k), dtype) for k in options.k]
+            ways = {
+                "taken there": lambda: ordito.csr(there),
+                "from the host": lambda: ordito.csr(host, device="cuda"),
+                "through the host": lambda: ordito.csr(there.get(), device="cuda"),
+            }
+            times = {way: [] for way in ways}
+            for turn in range(options.rounds + 1):
+                for way, wrap in ways.items():
+                    moments = [time.perf_counter()]
+                    a = wrap()
+                    wait()
+                    moments.append(time.perf_counter())
+                    for x in blocks:
+                        a @ x
+                        wait()
+                        moments.append(time.perf_counter())
+                    times[way] += [np.diff(moments) * 1e3] if turn > 0 else []  # the first one compiles
+            print(f"\n{name}, {dtype}, {(host.data.nbytes + host.indices.nbytes) / 1e6:.0f} MB")
+            for way, found in times.items():
+                wrapped, *first = np.median(found, axis=0)
+                products = "; ".join(f"first product with K = {k} {ms:.1f} ms" for k, ms in zip(options.k, first))
+                print(f"  {way:<17} wrapped in {wrapped:.1f} ms; {products}", flush=True)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ def arguments():
     parser.add_argument("--memory", action="store_true", help="peak memory of wrapping a matrix and one product")
     parser.add_argument("--memory-gb", type=float, default=1.0)
     parser.add_argument("--gcn", action="store_true", help="a GCN layer in torch, forward and backward")
+    parser.add_argument("--taken", action="store_true", help="time until the first products of a CuPy matrix, taken there and through the host")
     options = parser.parse_args()
     options.k = [int(k) for k in options.k.split(",")]
     options.dtypes = [{"f64": "float64", "f32": "float32"}[name] for name in options.dtype.split(",")]
@@ -123,7 +124,7 @@ def main():
 
     contenders.limit_threads(options.threads)
     print(contenders.versions(options))
-    asked = [mode for mode in ("overhead", "memory", "gcn") if getattr(options, mode)]
+    asked = [mode for mode in ("overhead", "memory", "gcn", "taken") if getattr(options, mode)]
     for mode in asked:
         getattr(extras, mode)(options)
     return 0 if asked else products(options)

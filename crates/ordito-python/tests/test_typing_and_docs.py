@@ -124,7 +124,7 @@ def test_examples_of_the_documentation_run(name: str) -> None:
 
 
 def test_most_modules_have_examples() -> None:
-    without = {"ordito._ordito", "ordito._sources", "ordito._device", "ordito.torch"}
+    without = {"ordito._ordito", "ordito._sources", "ordito._device", "ordito._taken", "ordito.torch"}
     for name in set(MODULES) - without:
         found = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
         assert any(test.examples for test in found), f"{name} shows nothing"

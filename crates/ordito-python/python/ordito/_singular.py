@@ -30,6 +30,11 @@ def svds(
     """As :func:`scipy.sparse.linalg.svds`: the ``k`` largest singular values, rising, with their vectors ``u, s, vt``.
 
     ``which="SM"`` is refused. ``solver`` and ``options`` name ways of SciPy's, and are not read.
+
+    >>> import numpy as np, scipy.sparse
+    >>> A = scipy.sparse.diags_array([np.arange(100.0)], offsets=[0]).tocsr()
+    >>> svds(A, k=2, return_singular_vectors=False).round(6)
+    array([98., 99.])
     """
     if which != "LM":
         raise ValueError(f"which={which!r}: the largest singular values, 'LM', are found here")
