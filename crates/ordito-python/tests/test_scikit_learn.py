@@ -154,7 +154,9 @@ def test_before_use_changes_are_allowed(change: str) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("copied", [lambda a: a.copy(), copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))])
+@pytest.mark.parametrize(
+    "copied", [lambda a: a.copy(), copy.deepcopy, *(lambda a, p=p: pickle.loads(pickle.dumps(a, p)) for p in (4, 5))]
+)
 def test_a_copy_may_be_changed(change: str, copied: Any) -> None:
     s, a = pair(15, 15)
     a @ np.ones((15, 2))

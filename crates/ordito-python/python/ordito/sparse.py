@@ -82,3 +82,11 @@ class csr_array(sp.csr_array):  # type: ignore[misc] # SciPy's stubs are not ask
     def __getstate__(self) -> dict[str, Any]:
         # In another process, or copied deeply, the arrays can be written again.
         return {name: value for name, value in self.__dict__.items() if name not in ("_ready", "_turned", "_of")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Protocol 5, which Python 3.14 takes by default, brings arrays back as they were: not to be written.
+        self.__dict__.update(state)
+        for name in ("data", "indices", "indptr"):
+            array = state.get(name)
+            if isinstance(array, np.ndarray) and not array.flags.writeable:
+                setattr(self, name, array.copy())
