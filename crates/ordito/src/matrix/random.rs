@@ -59,6 +59,12 @@ impl Random {
         Random { start, position: 0 }
     }
 
+    /// What kernels that draw the same numbers begin with.
+    #[cfg(all(feature = "solve", any(feature = "cuda", feature = "emulator")))]
+    pub(crate) const fn start(&self) -> u64 {
+        self.start
+    }
+
     /// 64 random bits, those of a position counted from 0.
     #[inline]
     pub const fn at(&self, position: u64) -> u64 {

@@ -44,6 +44,8 @@ pub(crate) trait Blocks<S: Scalar> {
     fn add(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Block, SolveError>;
     /// From the host.
     fn write(&mut self, to: Columns, from: DenseView<'_, S>) -> Result<(), SolveError>;
+    /// Random numbers: rows from `first_row` on of what this seed draws.
+    fn randomize(&mut self, to: Columns, first_row: u64, seed: u64) -> Result<(), SolveError>;
     /// From memory of the caller's on the device.
     fn write_from_device(&mut self, _to: Columns, _from: DeviceView<'_, S>) -> Result<(), SolveError> {
         Err(Refusal::NoDevice.into())

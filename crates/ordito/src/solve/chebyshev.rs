@@ -13,6 +13,7 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
+use crate::solve::scaled::at_any_scale;
 use crate::solve::shared::Rows;
 use crate::solve::small::{Small, check_scale, columns, norms, stacked, symmetric_eigen};
 use crate::solve::together::{agreed_on, check_square, telling};
@@ -76,7 +77,11 @@ pub fn chebyshev<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Chebyshev<'a, S>,
 ) -> Result<Eigenpairs<S>, SolveError> {
-    telling(a, solve(a, options))
+    let Chebyshev { count, which, start, degree, control } = options;
+    let solve = |a: &dyn Operator<S>, control: Control<'_>| {
+        solve(a, Chebyshev { count, which, start, degree, control })
+    };
+    telling(a, at_any_scale(a, control, solve))
 }
 
 fn solve<S: Scalar>(a: &dyn Operator<S>, options: Chebyshev<'_, S>) -> Result<Eigenpairs<S>, SolveError> {

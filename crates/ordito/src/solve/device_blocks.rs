@@ -73,6 +73,12 @@ impl<S: Scalar> Blocks<S> for DeviceBlocks<S> {
         self.copy_in(&staged, to)
     }
 
+    fn randomize(&mut self, to: Columns, first_row: u64, seed: u64) -> Result<(), SolveError> {
+        let (parts, rows) = (self.parts(&[to]), self.rows(&[to]));
+        // SAFETY: a block of this device and stream, with so many rows.
+        Ok(unsafe { self.kernels.randomize((rows, first_row), seed, parts[0]) }?)
+    }
+
     fn write_from_device(&mut self, to: Columns, from: DeviceView<'_, S>) -> Result<(), SolveError> {
         let (rows, cols) = (from.rows(), from.cols());
         let mut staged = self.room("vectors of the caller", rows, cols)?;

@@ -1,10 +1,34 @@
 //! New directions beside an orthonormal basis, found from inner products alone: one pass to measure, one to combine.
 
 use crate::solve::error::SolveError;
-use crate::solve::small::{Small, cholesky, columns, inverse_of_lower, norms, symmetric_eigen};
+use crate::solve::small::{Small, cholesky, columns, inverse_of_lower, norm, norms, symmetric_eigen};
 
 /// Directions whose squared length, scaled, is less than this much of the longest are left out.
 const DROPPED: f64 = 1e-13;
+
+/// How directions W stand beside V, which is orthonormal, in parts of their squared lengths.
+pub(crate) struct Beside {
+    /// The least pivot of what is left of them without V: what makes them orthonormal scales rounding up by no more than its root.
+    pub(crate) pivot: f64,
+    /// The largest part that lies in V.
+    pub(crate) inside: f64,
+}
+
+/// `gram` is [V W]ᵀW, `old` the columns of V. None where directions are dependent.
+pub(crate) fn beside(gram: &Small, old: usize) -> Option<Beside> {
+    let (overlap, of_w) = (gram.rows_from(0, old), gram.rows_from(old, gram.ncols()));
+    let sizes = norms(&of_w);
+    if !sizes.iter().all(|size| *size > 0.0) {
+        return None;
+    }
+    let left = &of_w - overlap.transpose() * &overlap;
+    let n = sizes.len();
+    let scaled = Small::from_fn(n, n, |i, j| 0.5 * (left[(i, j)] + left[(j, i)]) / (sizes[i] * sizes[j]));
+    let l = cholesky(&scaled, f64::EPSILON)?;
+    let pivot = (0..n).map(|i| l[(i, i)] * l[(i, i)]).fold(1.0, f64::min);
+    let parts = overlap.columns().zip(&sizes).map(|(overlap, size)| (norm(overlap) / size).powi(2));
+    Some(Beside { pivot, inside: parts.fold(0.0, f64::max) })
+}
 
 /// Coefficients of orthonormal directions: [V W]·C spans the active columns of W without what lies in V, which is orthonormal. `gram` is
 /// [V W]ᵀW, `old` the columns of V. And: did so much cancel that it should be done once more? None where nothing is left.

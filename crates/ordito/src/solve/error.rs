@@ -18,6 +18,12 @@ pub enum SolveError {
         "{0} is not finite: is there a NaN or an infinity in the matrix, or in what it is multiplied with, or are its numbers so large that their products overflow?"
     )]
     NotFinite(&'static str),
+    /// Numbers of about this size, whose squares would be 0 or infinite. Solvers scale such matrices: this is what is left of those that no power of two
+    /// brings into scale.
+    #[error(
+        "numbers of about {0:.0e}: norms of residuals could not be told from 0 or infinity; scale the matrix"
+    )]
+    OutOfScale(f64),
     /// The method needs a property that the matrix has not.
     #[error("{0}")]
     Unsuited(String),

@@ -2,7 +2,7 @@
 
 use crate::Scalar;
 use crate::machine::Machine;
-use crate::matrix::{Dense, DenseView, DenseViewMut};
+use crate::matrix::{Dense, DenseView, DenseViewMut, random_rows};
 use crate::solve::blocks::{Block, Blocks, Columns, overlap};
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
@@ -58,6 +58,11 @@ impl<S: Scalar> Blocks<S> for HostBlocks<S> {
             block.row_mut(row)[to.first..to.first + to.count].copy_from_slice(from.row(row));
         }
         Ok(())
+    }
+
+    fn randomize(&mut self, to: Columns, first_row: u64, seed: u64) -> Result<(), SolveError> {
+        let rows = first_row..first_row + self.blocks[to.id].rows() as u64;
+        self.write(to, random_rows::<S>(rows, to.count, seed)?.view())
     }
 
     fn read(&mut self, from: Columns, mut into: DenseViewMut<'_, S>) -> Result<(), SolveError> {

@@ -9,7 +9,9 @@ use crate::solve::directions::orthonormal_directions;
 use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
 use crate::solve::shared::Rows;
-use crate::solve::small::{Small, check_scale, column_norms, columns, dot, norms, stacked, symmetric_eigen};
+use crate::solve::small::{
+    Small, check_scale, column_norms, columns, dot, ends_of_eigenvectors, norms, stacked, symmetric_eigen,
+};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 
@@ -24,8 +26,38 @@ const MOST_PASSES: usize = 4;
 pub(crate) type Product<'a, S> =
     dyn FnMut(&mut Workspace<S>, Columns, Columns) -> Result<(), SolveError> + 'a;
 
-/// Are these values with these estimates good enough, for a matrix of at least this norm?
-pub(crate) type IsEnough<'a> = dyn Fn(&[f64], &[f64], f64) -> bool + 'a;
+/// How many times too large the worst of these estimates of these values is, for a matrix of at least this norm; 1 or less is enough.
+pub(crate) type Excess<'a> = dyn Fn(&[f64], &[f64], f64) -> f64 + 'a;
+
+/// Steps between two looks at the Ritz values, at most.
+const MOST_BLIND_STEPS: f64 = 4.0;
+
+/// When to look whether it is enough: each look solves a small eigenproblem, in which a device waits.
+#[derive(Default)]
+struct Looks {
+    /// What the last look saw, as a logarithm, and how many steps ago.
+    last: Option<f64>,
+    since: usize,
+    /// Steps until the next one.
+    wait: usize,
+}
+
+impl Looks {
+    /// Is it time, one step later?
+    fn is_due(&mut self) -> bool {
+        self.since += 1;
+        self.since > self.wait
+    }
+
+    /// After half of the steps that are missing, if it goes on as it did: residuals fall faster and faster.
+    fn saw(&mut self, excess: f64) {
+        let now = excess.ln();
+        let fallen = self.last.map_or(0.0, |last| last - now) / self.since.max(1) as f64;
+        let missing = if fallen > 0.0 { now / fallen } else { 0.0 };
+        self.wait = (0.5 * missing).clamp(1.0, MOST_BLIND_STEPS) as usize - 1;
+        (self.last, self.since) = (Some(now).filter(|now| now.is_finite()), 0);
+    }
+}
 
 /// ‖A·x − λ·x‖ by a fresh product.
 pub(crate) fn residuals_of<S: Scalar>(
@@ -67,7 +99,10 @@ impl Sizes {
             return asked(format!("the starting block has {rows} rows, {} expected", n.local));
         }
         let n = n.total;
-        let block = block.or(start.map(|(_, cols)| cols)).unwrap_or(if count >= 6 { 4 } else { 2 });
+        let usual = if count >= 6 { 4 } else { 2 };
+        // As a basis that was asked for has room.
+        let room = subspace.map_or(usual, |basis| basis.saturating_sub(count).clamp(1, usual));
+        let block = block.unwrap_or(start.map_or(room, |(_, cols)| cols.max(room)));
         if block == 0 {
             return asked("a block of 0 columns".into());
         }
@@ -110,6 +145,7 @@ pub(crate) struct Krylov<S: Scalar> {
     coupling: Small,
     /// Where products are written.
     image: Block,
+    looks: Looks,
 }
 
 impl<S: Scalar> Krylov<S> {
@@ -125,8 +161,22 @@ impl<S: Scalar> Krylov<S> {
         let image = work.add("A·V", n, sizes.block)?;
         let (projected, coupling) = (Small::zeros(0, 0), Small::zeros(0, 0));
         let (basis, next) = (Vec::new(), None);
-        let gave_out = false;
-        Ok(Krylov { work, n, sizes, which, seed, memory, basis, next, gave_out, projected, coupling, image })
+        let (gave_out, looks) = (false, Looks::default());
+        Ok(Krylov {
+            work,
+            n,
+            sizes,
+            which,
+            seed,
+            memory,
+            basis,
+            next,
+            gave_out,
+            projected,
+            coupling,
+            image,
+            looks,
+        })
     }
 
     /// What the projected matrix is large by: at least nearly ‖A‖, where the basis has found the largest end.
@@ -171,21 +221,37 @@ impl<S: Scalar> Krylov<S> {
     pub(crate) fn fill(
         &mut self,
         product: &mut Product<'_, S>,
-        is_enough: &IsEnough<'_>,
+        excess: &Excess<'_>,
     ) -> Result<Ritz, SolveError> {
         while let Some(next) = self.next {
             if self.dimension() + next.count > self.sizes.basis && !self.basis.is_empty() {
                 break;
             }
             self.extend(product, next)?;
-            if self.dimension() >= self.sizes.count && self.next.is_some() {
-                let ritz = self.ritz()?;
-                if is_enough(&ritz.values, &self.estimates(&ritz), self.projected.amax()) {
-                    return Ok(ritz);
+            if self.dimension() >= self.sizes.count && self.next.is_some() && self.looks.is_due() {
+                let (values, estimates) = self.outlook(next.count)?;
+                let excess = excess(&values, &estimates, self.projected.amax());
+                if excess <= 1.0 {
+                    break;
                 }
+                self.looks.saw(excess);
             }
         }
         self.ritz()
+    }
+
+    /// Ritz values, best first, and their estimates, where nothing but the last block, of so many columns, is coupled to the next one.
+    fn outlook(&mut self, last: usize) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
+        let (which, projected, coupling) = (self.which, &self.projected, &self.coupling);
+        let rounding = S::EPSILON * projected.amax();
+        self.work.small(|| {
+            let eigen = ends_of_eigenvectors(projected, last, "A·V")?;
+            let order = which.order(&eigen.values);
+            let of_last = coupling.part((0, coupling.ncols() - last), (coupling.nrows(), last));
+            let out = column_norms(&(of_last * columns(&eigen.vectors, &order)));
+            let values = order.iter().map(|&i| eigen.values[i]).collect();
+            Ok((values, out.into_iter().map(|norm| norm.max(rounding)).collect()))
+        })
     }
 
     fn extend(&mut self, product: &mut Product<'_, S>, next: Columns) -> Result<(), SolveError> {
@@ -233,10 +299,14 @@ impl<S: Scalar> Krylov<S> {
         // What a single pass measured still holds its part of the basis: that is far above rounding then.
         let good: Vec<usize> = (0..next.count).filter(|&column| left[column] > least).collect();
         let mut rank = 0;
+        // (next)ᵀ·image, from the inner products that the next block is made by: W is what is left of the image.
+        let of_w = gram.rows_from(0, dimension);
+        let mut coupling = Small::zeros(0, next.count);
         if let Some((c, mut needs_more)) =
             self.work.small(|| orthonormal_directions(&gram, dimension, &good))?
         {
             rank = c.ncols();
+            coupling = c.transpose() * &gram;
             self.work.combine(&all, &c, &[to.first(rank)])?;
             // Small columns are scaled up, and their rounding with them: until nothing cancels any more.
             for _ in 0..MOST_PASSES {
@@ -248,6 +318,7 @@ impl<S: Scalar> Krylov<S> {
                 let active: Vec<usize> = (0..rank).collect();
                 match self.work.small(|| orthonormal_directions(&gram, dimension, &active))? {
                     Some((c, more)) => {
+                        coupling = c.transpose() * stacked(&[&of_w, &coupling]);
                         self.work.combine(&all, &c, &[to.first(c.ncols())])?;
                         (needs_more, rank) = (more, c.ncols());
                     }
@@ -258,8 +329,6 @@ impl<S: Scalar> Krylov<S> {
                 rank = 0; // rounding, and nothing else
             }
         }
-        let coupling =
-            if rank > 0 { self.work.gram(&[to.first(rank)], &[image])? } else { Small::zeros(0, next.count) };
         self.next = self.filled_up(to, rank)?;
         // Random columns are not what the product leaves the basis by.
         let rows = self.next.map_or(0, |next| next.count);

@@ -12,6 +12,7 @@ use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::krylov::{Krylov, Product, Sizes, residuals_of};
 use crate::solve::operator::Operator;
+use crate::solve::scaled::at_any_scale;
 use crate::solve::shared::Rows;
 use crate::solve::small::{check_scale, columns, symmetric_eigen};
 use crate::solve::together::{agreed_on, check_square, telling};
@@ -69,7 +70,11 @@ pub fn eigsh<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Lanczos<'a, S>,
 ) -> Result<Eigenpairs<S>, SolveError> {
-    telling(a, solve(a, options))
+    let Lanczos { count, which, start, block, subspace, control } = options;
+    let solve = |a: &dyn Operator<S>, control: Control<'_>| {
+        solve(a, Lanczos { count, which, start, block, subspace, control })
+    };
+    telling(a, at_any_scale(a, control, solve))
 }
 
 fn solve<S: Scalar>(a: &dyn Operator<S>, options: Lanczos<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
@@ -139,10 +144,15 @@ pub(crate) fn ritz_pairs<S: Scalar>(
     let (mut unconfirmed, mut confirming): (Option<Vec<f64>>, bool) = (None, false);
     let (stopped, values, residuals) = loop {
         // A full basis is not waited for where fewer columns will do.
-        let is_enough = |values: &[f64], estimates: &[f64], largest: f64| {
-            !confirming && (0..count).all(|i| estimates[i] * optimism <= limit(values[i], largest))
+        let excess = |values: &[f64], estimates: &[f64], largest: f64| {
+            let of = |i: usize| (estimates[i] * optimism, limit(values[i], largest));
+            let worst = (0..count).map(of).map(|(estimate, limit)| match estimate <= limit {
+                true => 0.0,
+                false => estimate / limit,
+            });
+            if confirming { f64::INFINITY } else { worst.fold(0.0, f64::max) }
         };
-        let ritz = krylov.fill(product, &is_enough)?;
+        let ritz = krylov.fill(product, &excess)?;
         confirming = false;
         if ritz.values.len() < count {
             return Err(SolveError::Unsuited(format!(

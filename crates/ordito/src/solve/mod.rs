@@ -34,6 +34,7 @@ mod orthonormal;
 mod pagerank;
 mod preconditioned;
 mod randomized_svd;
+mod scaled;
 mod shared;
 mod singular;
 mod small;

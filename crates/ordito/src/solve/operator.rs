@@ -49,6 +49,11 @@ pub trait Operator<S: Scalar>: Sync {
     fn shared(&self) -> Option<Shared> {
         None
     }
+    /// What a solver multiplies products by, so that they are of a size that it can square.
+    #[doc(hidden)]
+    fn factor(&self) -> f64 {
+        1.0
+    }
 }
 
 impl<S: Scalar> Operator<S> for Plan<S> {
@@ -171,6 +176,7 @@ impl Rows {
 }
 
 /// What residuals are multiplied by, so that fewer iterations are needed: something like A⁻¹.
+#[derive(Clone, Copy)]
 pub enum Preconditioner<'a, S: Scalar> {
     /// Every row by its number: Jacobi's takes 1/aᵢᵢ.
     Diagonal(&'a [S]),

@@ -6,6 +6,7 @@ use crate::solve::control::Control;
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::Operator;
+use crate::solve::scaled::at_any_scale;
 use crate::solve::shared::Rows;
 use crate::solve::singular::{Pairs, SingularTriplets};
 use crate::solve::small::{Small, columns, norms, symmetric_eigen};
@@ -46,7 +47,11 @@ pub fn randomized_svd<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: RandomizedSvd<'a>,
 ) -> Result<SingularTriplets<S>, SolveError> {
-    telling(a, solve(a, options))
+    let RandomizedSvd { count, oversampling, power_iterations, control } = options;
+    let solve = |a: &dyn Operator<S>, control: Control<'_>| {
+        solve(a, RandomizedSvd { count, oversampling, power_iterations, control })
+    };
+    telling(a, at_any_scale(a, control, solve))
 }
 
 fn solve<S: Scalar>(

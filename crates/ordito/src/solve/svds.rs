@@ -9,6 +9,7 @@ use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::lanczos::{DENSE, Lanczos, ritz_pairs};
 use crate::solve::operator::Operator;
+use crate::solve::scaled::at_any_scale;
 use crate::solve::shared::Rows;
 use crate::solve::singular::{Pairs, SingularTriplets};
 use crate::solve::together::telling;
@@ -51,13 +52,14 @@ pub fn svds<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Svds<'a, S>,
 ) -> Result<SingularTriplets<S>, SolveError> {
-    telling(a, solve(a, options))
+    let Svds { count, start, block, subspace, control } = options;
+    telling(
+        a,
+        at_any_scale(a, control, |a, control| solve(a, Svds { count, start, block, subspace, control })),
+    )
 }
 
-fn solve<'a, S: Scalar>(
-    a: &'a dyn Operator<S>,
-    options: Svds<'a, S>,
-) -> Result<SingularTriplets<S>, SolveError> {
+fn solve<S: Scalar>(a: &dyn Operator<S>, options: Svds<'_, S>) -> Result<SingularTriplets<S>, SolveError> {
     let (rows, cols) = (Rows::of(a), Rows::of_cols(a));
     let least = rows.total.min(cols.total);
     let Svds { count, start, block, subspace, control } = options;

@@ -44,4 +44,7 @@ impl<S: Scalar> Operator<S> for Transposed<'_, S> {
     fn shared(&self) -> Option<Shared> {
         self.0.shared().map(|shared| Shared { rows: shared.cols, cols: shared.rows, ..shared })
     }
+    fn factor(&self) -> f64 {
+        self.0.factor()
+    }
 }

@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::device::Device;
 use crate::device::DeviceDense;
 use crate::machine::Machine;
-use crate::matrix::{Dense, DenseView, random_rows};
+use crate::matrix::{Dense, DenseView};
 use crate::precision::compiled_here;
 use crate::solve::blocks::{Block, Blocks, Columns};
 use crate::solve::control::Control;
@@ -159,8 +159,7 @@ impl<S: Scalar> Workspace<S> {
 
     /// Random numbers, the same for the same seed however rows are shared.
     pub(crate) fn randomize(&mut self, to: Columns, rows: Rows, seed: u64) -> Result<(), SolveError> {
-        let range = rows.first..rows.first + rows.local as u64;
-        self.write(to, random_rows::<S>(range, to.count, seed)?.view())
+        self.blocks.randomize(to, rows.first, seed)
     }
 
     pub(crate) fn read(&mut self, from: Columns, rows: Rows) -> Result<Dense<S>, SolveError> {
@@ -254,7 +253,11 @@ impl<S: Scalar> Workspace<S> {
     ) -> Result<(), SolveError> {
         let (x, y) = self.with_more(x, y);
         self.products += x.count;
-        self.timed(|times| &mut times.product, |blocks| blocks.apply(a, transposed, x, y))
+        self.timed(|times| &mut times.product, |blocks| blocks.apply(a, transposed, x, y))?;
+        match a.factor() {
+            1.0 => Ok(()),
+            factor => self.combine(&[y], &Small::diagonal(&vec![factor; y.count]), &[y]),
+        }
     }
 
     /// A problem of the host.

@@ -9,6 +9,8 @@
 pub mod combine;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 mod device_part;
+#[cfg(all(feature = "solve", any(feature = "cuda", feature = "emulator")))]
+mod draw;
 pub mod gram;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 #[cfg_attr(all(not(test), not(feature = "solve")), expect(dead_code, reason = "solvers on a device use it"))]
@@ -31,7 +33,12 @@ pub(crate) use part::{Part, columns_of};
 #[doc(hidden)]
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 pub fn kernels_of_no_variant<S: crate::Scalar>() -> Vec<crate::device::KernelSource> {
-    let mut all = vec![weigh_rows::WeighRows::<S>::source()];
-    all.extend(crate::op::ListedRows::<S>::sources());
-    all
+    let [gather, add] = crate::op::ListedRows::<S>::sources();
+    vec![
+        weigh_rows::WeighRows::<S>::source(),
+        gather,
+        add,
+        #[cfg(feature = "solve")]
+        draw::Draw::<S>::source(),
+    ]
 }

@@ -8,10 +8,15 @@ use crate::op::{RunError, check_shape};
 use crate::refusal::Refusal;
 use crate::tall_skinny::combine::cuda::dense_cuda_tensor::{TensorCombine, is_one_launch};
 use crate::tall_skinny::device_part::DevicePart;
+#[cfg(feature = "solve")]
+use crate::tall_skinny::draw::Draw;
 use crate::tall_skinny::gram::Kind;
 use crate::tall_skinny::gram::cuda::dense_cuda_tensor::TensorGram;
 use crate::tall_skinny::uploads::Uploads;
 use crate::tall_skinny::weigh_rows::WeighRows;
+
+/// Numbers that there is room for in G from the beginning: pinned memory is taken and given back in tenths of milliseconds.
+const LEAST_ROOM: usize = 1 << 13;
 
 /// Kernels of one device, compiled when they are first needed, and the memory that they need beside their operands. All work goes into the
 /// stream of the device.
@@ -20,6 +25,8 @@ pub(crate) struct TallSkinnyOnDevice<S: Scalar> {
     gram: TensorGram<S>,
     combine: TensorCombine<S, f64>,
     weigh: Option<WeighRows<S>>,
+    #[cfg(feature = "solve")]
+    draw: Option<Draw<S>>,
     uploads: Uploads,
     /// G on the device and on the host.
     small: Option<(Buffer<f64>, PinnedDense<f64>)>,
@@ -32,6 +39,8 @@ impl<S: Scalar> TallSkinnyOnDevice<S> {
             gram: TensorGram::new(device),
             combine: TensorCombine::new(device),
             weigh: None,
+            #[cfg(feature = "solve")]
+            draw: None,
             uploads: Uploads::new(device),
             small: None,
         }
@@ -55,7 +64,7 @@ impl<S: Scalar> TallSkinnyOnDevice<S> {
             return Ok(g);
         }
         if self.small.as_ref().is_none_or(|(on_device, _)| on_device.len() < len) {
-            let len = len.next_power_of_two();
+            let len = len.next_power_of_two().max(LEAST_ROOM);
             let on_device = self.device.allocate("G", len)?;
             self.small = Some((on_device, PinnedDense::new(Some(&self.device), 1, len)?));
         }
@@ -130,6 +139,25 @@ impl<S: Scalar> TallSkinnyOnDevice<S> {
         };
         // SAFETY: the caller's promise.
         unsafe { self.weigh.insert(weigh).enqueue(rows, factors, x) }
+    }
+
+    /// X becomes the rows from `first_row` on of random numbers, the same as on the host. Only enqueues.
+    ///
+    /// # Safety
+    /// X is in a buffer of this device and its stream, and has so many rows.
+    #[cfg(feature = "solve")]
+    pub(crate) unsafe fn randomize(
+        &mut self,
+        rows: (usize, u64),
+        seed: u64,
+        x: DevicePart<S>,
+    ) -> Result<(), RunError> {
+        let draw = match self.draw.take() {
+            Some(draw) => draw,
+            None => Draw::new(&self.device)?,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.draw.insert(draw).enqueue(rows, seed, x) }
     }
 }
 

@@ -6,6 +6,8 @@ use crate::op::RunError;
 
 /// How many may be on their way. A step of a solver sends a few, and waits for one result at least.
 const SLOTS: usize = 16;
+/// Numbers of a slot at least: pinned memory is taken and given back in tenths of milliseconds, so it should not have to grow.
+const LEAST_SLOT: usize = 1 << 11;
 
 /// Memory of the host that copies are read from while the host goes on, and of the device that they are written to.
 pub(crate) struct Uploads {
@@ -37,7 +39,7 @@ impl Uploads {
             self.used = 0;
         }
         if self.slot < len || self.room.is_none() {
-            self.slot = len.next_power_of_two();
+            self.slot = len.next_power_of_two().max(LEAST_SLOT);
             let pinned = PinnedDense::new(Some(&self.device), SLOTS, self.slot)?;
             self.room = Some((pinned, self.device.allocate("small matrices", SLOTS * self.slot)?));
         }

@@ -1,16 +1,16 @@
-//! The blocks X, P and W with their images, and what an iteration does with them.
+//! The blocks X, P and W with their images: how they begin, and how their images are computed anew.
 
 use super::Lobpcg;
 use super::ritz::Ritz;
+use super::step::Measured;
 use crate::Scalar;
 use crate::solve::blocks::{Block, Columns};
-use crate::solve::directions::orthonormal_directions;
 use crate::solve::eigenpairs::Which;
 use crate::solve::error::SolveError;
 use crate::solve::operator::Operator;
 use crate::solve::preconditioned::Prepared;
 use crate::solve::shared::Rows;
-use crate::solve::small::{Small, check_scale, columns, norms, stacked};
+use crate::solve::small::{Small, check_scale, norms};
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
 
@@ -18,32 +18,34 @@ use crate::solve::workspace::Workspace;
 #[derive(Clone, Copy)]
 pub(super) struct WithImages {
     pub(super) own: Block,
-    a: Block,
-    b: Block,
+    pub(super) a: Block,
+    pub(super) b: Block,
 }
 
 pub(super) struct Basis<'a, S: Scalar> {
-    a: &'a dyn Operator<S>,
-    b: Option<&'a dyn Operator<S>>,
-    which: Which,
+    pub(super) a: &'a dyn Operator<S>,
+    pub(super) b: Option<&'a dyn Operator<S>>,
+    pub(super) which: Which,
     pub(super) n: Rows,
     /// Columns that are iterated with.
     pub(super) k: usize,
     pub(super) work: Workspace<S>,
     pub(super) x: WithImages,
-    p: WithImages,
-    w: WithImages,
+    pub(super) p: WithImages,
+    pub(super) w: WithImages,
     /// Residuals, where a preconditioner makes W of them.
-    r: Option<Block>,
-    preconditioner: Option<Prepared<'a, S>>,
+    pub(super) r: Option<Block>,
+    pub(super) preconditioner: Option<Prepared<'a, S>>,
     /// Y, and B·Y.
-    constraints: Option<(Block, Block)>,
+    pub(super) constraints: Option<(Block, Block)>,
     pub(super) values: Vec<f64>,
     /// [X P]ᵀA[X P] as the last small problem says.
-    projected: Small,
+    pub(super) projected: Small,
     pub(super) p_count: usize,
-    /// [X P W]ᵀW, where the residuals themselves are W: their norms came from it.
-    measured: Option<Small>,
+    /// Inner products of the residuals, where these themselves are W: their norms came from it.
+    pub(super) measured: Option<Measured>,
+    /// Was there a W for every column of X in the last iteration?
+    pub(super) all_active: bool,
     /// The largest |Ritz value| that was seen: at least nearly ‖A‖, where B is the unit matrix.
     pub(super) largest: f64,
 }
@@ -88,6 +90,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
             projected: Small::zeros(0, 0),
             p_count: 0,
             measured: None,
+            all_active: true,
             largest: 0.0,
         })
     }
@@ -109,7 +112,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
     }
 
     /// The same combination of so many columns of blocks, and of their images.
-    fn combine(
+    pub(super) fn combine(
         &mut self,
         from: &[(WithImages, usize)],
         c: &Small,
@@ -125,7 +128,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
         Ok(())
     }
 
-    fn orthonormalize(&mut self, of: WithImages, count: usize) -> Result<usize, SolveError> {
+    pub(super) fn orthonormalize(&mut self, of: WithImages, count: usize) -> Result<usize, SolveError> {
         self.image_under_b(of, count)?;
         let image = self.b.map(|_| of.b.first(count));
         Ok(self.work.orthonormalize(of.own.first(count), image)?.rank)
@@ -150,7 +153,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
     }
 
     /// X − Y·(BY)ᵀX.
-    fn project_out_constraints(&mut self, x: Columns) -> Result<(), SolveError> {
+    pub(super) fn project_out_constraints(&mut self, x: Columns) -> Result<(), SolveError> {
         let Some((y, by)) = self.constraints else { return Ok(()) };
         self.work.remove(&[y.all()], &[by.all()], x)?;
         Ok(())
@@ -202,7 +205,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
         let (own, of_a, of_b) = (both(|w| w.own), both(|w| w.a), both(|w| w.b));
         let h = self.work.gram(&own, &of_a)?;
         let q = self.work.gram(&own, &of_b)?;
-        let Some(ritz) = self.ritz(&h, &q)? else {
+        let Some(ritz) = self.ritz(&h, &q, 0)? else {
             if p_count == 0 {
                 return Err(SolveError::Unsuited(
                     "the Gram matrix of the block is not positive definite: is B?".into(),
@@ -218,130 +221,16 @@ impl<'a, S: Scalar> Basis<'a, S> {
         Ok(())
     }
 
-    /// Ritz pairs of H in the inner product of Q; none where Q is not positive definite enough.
-    fn ritz(&mut self, h: &Small, q: &Small) -> Result<Option<Ritz>, SolveError> {
+    /// Ritz pairs of H in the inner product of Q, whose first `old` columns are orthonormal; none where Q is not positive definite enough.
+    pub(super) fn ritz(&mut self, h: &Small, q: &Small, old: usize) -> Result<Option<Ritz>, SolveError> {
         if h.iter().chain(q.iter()).any(|x| !x.is_finite()) {
             return Err(SolveError::NotFinite("A·X"));
         }
-        let found = self.work.small(|| Ritz::of(h, q, self.which))?;
+        let found = self.work.small(|| Ritz::of(h, q, old, self.which))?;
         if let Some(ritz) = &found {
             check_scale(h.amax())?;
             self.largest = ritz.values.iter().fold(self.largest, |largest, value| largest.max(value.abs()));
         }
         Ok(found)
-    }
-
-    /// R = A·X − B·X·Λ, into the residuals' block; their norms.
-    pub(super) fn residuals(&mut self) -> Result<(Columns, Vec<f64>), SolveError> {
-        let k = self.k;
-        let into = self.r.unwrap_or(self.w.own).all();
-        let lambda = Small::diagonal(&self.values);
-        let c = stacked(&[&Small::identity(k, k), &-lambda]);
-        self.work.combine(&[self.x.a.all(), self.x.b.all()], &c, &[into])?;
-        // W is what residuals become; where nothing becomes of them first, one pass measures both.
-        let is_w = self.preconditioner.is_none() && self.b.is_none() && self.constraints.is_none();
-        let (gram, before) = if is_w {
-            let (x, p) = (self.x.own.all(), self.p.own.first(self.p_count));
-            (self.work.gram(&[x, p, into], &[into])?, k + self.p_count)
-        } else {
-            (self.work.gram(&[into], &[into])?, 0)
-        };
-        if !gram.is_finite() {
-            return Err(SolveError::NotFinite("A·X"));
-        }
-        let norms = norms(&gram.rows_from(before, k));
-        self.measured = is_w.then_some(gram);
-        Ok((into, norms))
-    }
-
-    /// W: the active residuals, preconditioned, orthonormal to X, P and each other; how many are left.
-    pub(super) fn directions(&mut self, r: Columns, active: &[usize]) -> Result<usize, SolveError> {
-        let (x, p, w) = (self.x, self.p, self.w);
-        if let Some(preconditioner) = &self.preconditioner {
-            self.work.precondition(preconditioner, r, w.own.all())?;
-        }
-        self.project_out_constraints(w.own.all())?;
-        let (k, p_count) = (self.k, self.p_count);
-        let (bx, bp) = (x.b.all(), p.b.first(p_count));
-        if self.b.is_some() {
-            // In two steps: the inner products of W need B·W.
-            let overlap = self.work.gram(&[bx, bp], &[w.own.all()])?;
-            let c = stacked(&[&Small::identity(k, k), &-overlap]);
-            let c = columns(&c, active);
-            self.work.combine(
-                &[w.own.all(), x.own.all(), p.own.first(p_count)],
-                &c,
-                &[w.own.first(active.len())],
-            )?;
-            return self.orthonormalize(w, active.len());
-        }
-        let gram = match self.measured.take() {
-            Some(gram) => gram,
-            None => self.work.gram(&[x.own.all(), p.own.first(p_count), w.own.all()], &[w.own.all()])?,
-        };
-        if !gram.is_finite() {
-            return Err(SolveError::NotFinite("the preconditioned residual"));
-        }
-        let chosen = self.work.small(|| orthonormal_directions(&gram, k + p_count, active))?;
-        let Some((c, needs_more)) = chosen else { return Ok(0) };
-        let count = c.ncols();
-        self.work.combine(&[x.own.all(), p.own.first(p_count), w.own.all()], &c, &[w.own.first(count)])?;
-        if !needs_more {
-            return Ok(count);
-        }
-        // Most of W lay in X and P, or its columns were nearly dependent: what is left carries their rounding.
-        let w_columns = w.own.first(count);
-        let gram = self.work.gram(&[x.own.all(), p.own.first(p_count), w_columns], &[w_columns])?;
-        let all: Vec<usize> = (0..count).collect();
-        let chosen = self.work.small(|| orthonormal_directions(&gram, k + p_count, &all))?;
-        let Some((c, _)) = chosen else { return Ok(0) };
-        self.work.combine(&[x.own.all(), p.own.first(p_count), w_columns], &c, &[w.own.first(c.ncols())])?;
-        Ok(c.ncols())
-    }
-
-    /// The best of [X P W], and the next P; `false` where the basis has become too dependent.
-    pub(super) fn improve(&mut self, directions: usize, active: &[usize]) -> Result<bool, SolveError> {
-        let (k, p_count, count) = (self.k, self.p_count, directions);
-        let (x, p, w) = (self.x, self.p, self.w);
-        self.work.apply(self.a, w.own.first(count), w.a.first(count))?;
-        let basis = [x.own.all(), p.own.first(p_count), w.own.first(count)];
-        let gram = self.work.gram(&basis, &[w.b.first(count), w.a.first(count)])?;
-        let m = k + p_count + count;
-        let old = k + p_count;
-        // Of X and P the inner products are known: they were chosen so.
-        let mut q = Small::identity(m, m);
-        let mut h = Small::zeros(m, m);
-        h.put((0, 0), &self.projected);
-        for j in 0..count {
-            for i in 0..m {
-                q[(i, old + j)] = gram[(i, j)];
-                q[(old + j, i)] = gram[(i, j)];
-                h[(i, old + j)] = gram[(i, count + j)];
-                h[(old + j, i)] = gram[(i, count + j)];
-            }
-        }
-        for j in 0..count {
-            for i in 0..j {
-                let [of_q, of_h] =
-                    [&q, &h].map(|all| 0.5 * (all[(old + i, old + j)] + all[(old + j, old + i)]));
-                for (i, j) in [(old + i, old + j), (old + j, old + i)] {
-                    q[(i, j)] = of_q;
-                    h[(i, j)] = of_h;
-                }
-            }
-        }
-        let Some(ritz) = self.ritz(&h, &q)? else { return Ok(false) };
-        let (both, projected) = self.work.small(|| {
-            let both = ritz.with_directions(k, active);
-            let projected = both.transpose() * (&h * &both);
-            (both, projected)
-        });
-        let next_p = both.ncols() - k;
-        self.projected = projected;
-        self.projected.put((0, 0), &Small::diagonal(&ritz.values[..k]));
-        self.values = ritz.values[..k].to_vec();
-        self.combine(&[(x, k), (p, p_count), (w, count)], &both, &[(x, k), (p, next_p)])?;
-        self.p_count = next_p;
-        Ok(true)
     }
 }

@@ -1,13 +1,15 @@
 //! Eigenvectors of a symmetric matrix by LOBPCG (Knyazev): the best combination of the approximations X, their residuals W and the last
 //! directions P, iteration after iteration.
 //!
-//! The basis [X P W] is kept orthonormal all but for rounding: W is made so by its Gram matrix; P is chosen orthonormal to X among the
-//! coefficients (Hetmaniuk and Lehoucq), which costs nothing. What is left is measured, and taken into account by the small problem.
-//! An iteration passes over X, P, W and their images a fixed number of times: residuals; [X P W]ᵀW; W; A·W; [X P W]ᵀ[W AW]; [X P] and
-//! its image. Columns that have converged get no W and no P (soft locking), but still take part.
+//! The basis [X P W] is kept well-conditioned: P is chosen orthonormal to X among the coefficients (Hetmaniuk and Lehoucq), which costs nothing; W is
+//! the residuals, made orthonormal by their Gram matrix where they are not nearly so. What is left is measured, and taken into account by the small
+//! problem. An iteration passes over X, P, W and their images a fixed number of times: residuals; A·W; [X P W]ᵀ[W AW]; [X P] and
+//! its image. With a preconditioner, and where W is made orthonormal, [X P W]ᵀW and W come before A·W. Columns that have converged
+//! get no W and no P (soft locking), but still take part.
 
 mod basis;
 mod ritz;
+mod step;
 
 use crate::Scalar;
 use crate::solve::control::Control;
@@ -15,6 +17,7 @@ use crate::solve::eigenpairs::{Eigenpairs, Which};
 use crate::solve::error::SolveError;
 use crate::solve::history::{History, Step, Stopped};
 use crate::solve::operator::{Operator, Preconditioner};
+use crate::solve::scaled::at_any_scale;
 use crate::solve::shared::Rows;
 use crate::solve::together::{agreed_on, check_fits, check_square, telling};
 use crate::solve::vectors::Source;
@@ -82,10 +85,14 @@ pub fn lobpcg<'a, S: Scalar>(
     a: &'a dyn Operator<S>,
     options: Lobpcg<'a, S>,
 ) -> Result<Eigenpairs<S>, SolveError> {
-    telling(a, solve(a, options))
+    let Lobpcg { count, which, start, b, preconditioner, constraints, control } = options;
+    let solve = |a: &dyn Operator<S>, control: Control<'_>| {
+        solve(a, Lobpcg { count, which, start, b, preconditioner, constraints, control })
+    };
+    telling(a, at_any_scale(a, control, solve))
 }
 
-fn solve<'a, S: Scalar>(a: &'a dyn Operator<S>, options: Lobpcg<'a, S>) -> Result<Eigenpairs<S>, SolveError> {
+fn solve<S: Scalar>(a: &dyn Operator<S>, options: Lobpcg<'_, S>) -> Result<Eigenpairs<S>, SolveError> {
     let n = Rows::of(a);
     let constraints = options.constraints.map_or(0, |y| y.cols());
     agreed_on(a, check(a, &options, n, constraints))?;
@@ -149,7 +156,7 @@ fn iterate<S: Scalar>(mut basis: Basis<'_, S>, options: Lobpcg<'_, S>) -> Result
     let mut refreshed_at = 0;
     let stopped = loop {
         let iteration = steps.len();
-        let (r, residuals) = basis.residuals()?;
+        let (r, residuals) = basis.residuals(true)?;
         let sizes = basis.sizes_under_b()?;
         let limit = |(value, size): (&f64, &f64)| tolerance.of::<S>(value * size, basis.largest * size);
         let limits: Vec<f64> = basis.values.iter().zip(&sizes).map(limit).collect();
@@ -193,7 +200,7 @@ fn iterate<S: Scalar>(mut basis: Basis<'_, S>, options: Lobpcg<'_, S>) -> Result
         if iteration - refreshed_at >= REFRESH {
             basis.refresh()?;
             refreshed_at = iteration;
-            basis.residuals()?;
+            basis.residuals(true)?;
         }
         // What follows changes X, and its images by combination only.
         fresh = false;
@@ -224,7 +231,7 @@ fn result<S: Scalar>(
         // What is claimed is what fresh products show.
         basis.refresh()?;
     }
-    let (_, residuals) = basis.residuals()?;
+    let (_, residuals) = basis.residuals(false)?;
     let (vectors, vectors_on_device) =
         basis.work.give_back(basis.x.own.first(count), basis.n, keep_on_device)?;
     let (products, times) = (basis.work.products, basis.work.times()?);

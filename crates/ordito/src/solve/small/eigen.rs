@@ -24,6 +24,16 @@ pub(crate) struct Eigen {
 
 /// Of a symmetric matrix; only nearly so is made so.
 pub(crate) fn symmetric_eigen(a: &Small, what: &'static str) -> Result<Eigen, SolveError> {
+    turned(a, what, turned_back)
+}
+
+/// The same with nothing of the vectors but their last rows, for a fraction of the work.
+pub(crate) fn ends_of_eigenvectors(a: &Small, rows: usize, what: &'static str) -> Result<Eigen, SolveError> {
+    turned(a, what, |reflections| last_rows_turned_back(reflections, rows))
+}
+
+/// `start`: rows of Q, of the reflections that made A tridiagonal, which are turned along to rows of the eigenvectors.
+fn turned(a: &Small, what: &'static str, start: impl FnOnce(&Small) -> Small) -> Result<Eigen, SolveError> {
     let n = a.nrows();
     if !a.is_finite() {
         return Err(SolveError::NotFinite(what));
@@ -33,7 +43,7 @@ pub(crate) fn symmetric_eigen(a: &Small, what: &'static str) -> Result<Eigen, So
     let unit = if size == 0.0 { 1.0 } else { size.log2().floor().min(1023.0).exp2() };
     let mut a = Small::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] / unit + a[(j, i)] / unit));
     let mut tridiagonal = reduce(&mut a);
-    let mut vectors = turned_back(&a);
+    let mut vectors = start(&a);
     tridiagonal
         .diagonalize(&mut vectors)
         .ok_or_else(|| SolveError::Unsuited(format!("a dense eigenproblem of {n} rows did not converge")))?;
@@ -74,7 +84,7 @@ fn reduce(a: &mut Small) -> Tridiagonal {
         below.iter_mut().for_each(|x| *x *= scale);
         let (v, w) = (&mut v[k + 1..], &mut w[k + 1..]);
         v.copy_from_slice(below);
-        let rest = a.columns_mut(k + 1);
+        let rest = a.columns_from_mut(k + 1);
         vectorized(Reflect { rest, rows: n, skipped: k + 1, v, w });
     }
     Tridiagonal { diagonal: (0..n).map(|i| a[(i, i)]).collect(), beside }
@@ -120,7 +130,25 @@ fn turned_back(reflections: &Small) -> Small {
     // The last reflection first: what it touches grows by a row and a column at a time.
     for k in (0..n.saturating_sub(1)).rev() {
         let v = &reflections.column(k)[k + 1..];
-        vectorized(Turn { rest: q.columns_mut(k + 1), rows: n, skipped: k + 1, v });
+        vectorized(Turn { rest: q.columns_from_mut(k + 1), rows: n, skipped: k + 1, v });
+    }
+    q
+}
+
+/// The last rows of Q.
+fn last_rows_turned_back(reflections: &Small, rows: usize) -> Small {
+    let n = reflections.nrows();
+    let mut q = Small::from_fn(rows, n, |row, col| f64::from(n - rows + row == col));
+    let mut overlaps = vec![0.0; rows];
+    for k in 0..n.saturating_sub(1) {
+        let v = &reflections.column(k)[k + 1..];
+        overlaps.fill(0.0);
+        for (column, factor) in q.columns_from_mut(k + 1).chunks_exact(rows.max(1)).zip(v) {
+            overlaps.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * factor);
+        }
+        for (column, factor) in q.columns_from_mut(k + 1).chunks_exact_mut(rows.max(1)).zip(v) {
+            column.iter_mut().zip(&overlaps).for_each(|(x, overlap)| *x -= overlap * factor);
+        }
     }
     q
 }
@@ -138,26 +166,12 @@ impl Vectorized<f64> for Turn<'_> {
     unsafe fn run<V: Vectors<f64>>(self) {
         for column in self.rest.chunks_exact_mut(self.rows) {
             let column = &mut column[self.skipped..];
-            let overlap = in_lanes(self.v, column);
+            let overlap = dot(self.v, column);
             for (x, v) in column.iter_mut().zip(self.v) {
                 *x -= overlap * v;
             }
         }
     }
-}
-
-/// An inner product of eight sums side by side: one alone would wait for every addition.
-#[inline(always)]
-fn in_lanes(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (x_eights, y_eights) = (x.chunks_exact(8), y.chunks_exact(8));
-    let rest: f64 = x_eights.remainder().iter().zip(y_eights.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in x_eights.zip(y_eights) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 /// Columns `i` and `i + 1` become c·a − s·b and s·a + c·b.
@@ -186,7 +200,7 @@ impl Tridiagonal {
                 rotations.clear();
                 let begin = self.step(first, last, &mut rotations);
                 let rows = vectors.nrows();
-                let columns = &mut vectors.columns_mut(begin)[..(rotations.len() + 1) * rows];
+                let columns = &mut vectors.columns_from_mut(begin)[..(rotations.len() + 1) * rows];
                 vectorized(Rotate { columns, rows, rotations: &rotations });
             }
         }
@@ -357,6 +371,18 @@ mod tests {
                 1 => 1.0,
                 _ => 0.0,
             }));
+        }
+    }
+
+    #[test]
+    fn last_rows_are_those_of_all() {
+        for (n, rows) in [(1, 1), (5, 0), (9, 2), (40, 8), (40, 40)] {
+            let a = random_symmetric(n);
+            let all = symmetric_eigen(&a, "A").unwrap();
+            let ends = ends_of_eigenvectors(&a, rows, "A").unwrap();
+            assert_eq!(ends.values, all.values);
+            let expected = all.vectors.rows_from(n - rows, rows);
+            assert!((ends.vectors - expected).amax() <= 1e-13, "{n} {rows}");
         }
     }
 

@@ -4,7 +4,7 @@ mod eigen;
 mod matrix;
 mod svd;
 
-pub(crate) use eigen::symmetric_eigen;
+pub(crate) use eigen::{ends_of_eigenvectors, symmetric_eigen};
 pub(crate) use matrix::{Small, dot, norm};
 pub(crate) use svd::small_svd;
 
@@ -15,9 +15,7 @@ pub(crate) fn check_scale(largest: f64) -> Result<(), SolveError> {
     if largest == 0.0 || (1e-130..1e130).contains(&largest) {
         return Ok(());
     }
-    Err(SolveError::Unsuited(format!(
-        "numbers of about {largest:.0e}: norms of residuals could not be told from 0 or infinity; scale the matrix"
-    )))
+    Err(SolveError::OutOfScale(largest))
 }
 
 /// L of LLᵀ = A; `None` where a pivot is not larger than `least` times its diagonal: A is not positive definite enough.
