@@ -4,7 +4,8 @@
     python python_solvers.py --data FOLDER --gpu           # arrays of CuPy
 
 FOLDER holds bcsstk17.mtx.gz, soc-Epinions1.mtx.gz and pubmed.mtx.gz; what is not there is left out. Residuals are computed here, of what
-came out, in float64. Times are medians of rounds in which all take turns.
+came out, in float64. All take turns: times are medians of rounds, and a ratio is the median of the ratios of rounds, since what disturbs a machine disturbs
+both of a round. `--seconds` ends the rounds of a case early, after three at least.
 """
 
 from __future__ import annotations
@@ -164,11 +165,14 @@ class OnGpu:
     finish = wait
 
 
-def run(case: Case, rounds: int, on: Any) -> float | None:
+def run(case: Case, rounds: int, seconds: float, on: Any) -> float | None:
     times: dict[str, list[float]] = {name: [] for name in case.solvers}
     found: dict[str, Any] = {}
     iterations = 0
+    first = time.perf_counter()
     for turn in range(rounds + 1):
+        if turn > 3 and time.perf_counter() - first > seconds:
+            break
         for name, solve in case.solvers.items():
             on.wait()
             begin = time.perf_counter()
@@ -183,14 +187,16 @@ def run(case: Case, rounds: int, on: Any) -> float | None:
             info = linalg.last_info()
             iterations = info.iterations if name == "ordito" and info else iterations
     theirs, ours = (statistics.median(samples) for samples in times.values())
+    of_rounds = sorted(their / our for their, our in zip(*times.values()))
+    ratio = statistics.median(of_rounds)
     residuals = [case.residual(result) for result in found.values()]
     names = list(case.solvers)
     print(
         f"{case.name}: {names[0]} {theirs * 1e3:.1f} ms (residual {residuals[0]:.1e}), "
-        f"ordito {ours * 1e3:.1f} ms ({residuals[1]:.1e}, {iterations} iterations): {theirs / ours:.2f}",
+        f"ordito {ours * 1e3:.1f} ms ({residuals[1]:.1e}, {iterations} iterations): {ratio:.2f} ({of_rounds[0]:.2f} to {of_rounds[-1]:.2f})",
         flush=True,
     )
-    return theirs / ours
+    return ratio
 
 
 def main() -> None:
@@ -198,6 +204,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of Matrix Market files")
     parser.add_argument("--gpu", action="store_true", help="arrays of CuPy")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1e9, help="for each case, about")
     parser.add_argument("--side", type=int, default=60, help="of the cube with 27-point stencils")
     parser.add_argument("--only", default="", help="cases whose name holds this")
     arguments = parser.parse_args()
@@ -224,7 +231,7 @@ def main() -> None:
     print(f"ordito {ordito.__version__}, Python {sys.version.split()[0]}, NumPy {np.__version__}", flush=True)
     for group, cases in groups.items():
         chosen = [case for case in cases if arguments.only in case.name]
-        ratios = [ratio for case in chosen if (ratio := run(case, arguments.rounds, on)) is not None]
+        ratios = [ratio for case in chosen if (ratio := run(case, arguments.rounds, arguments.seconds, on)) is not None]
         if ratios:
             print(f"{group}: geometric mean {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}", flush=True)
 
