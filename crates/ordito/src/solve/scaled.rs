@@ -89,9 +89,10 @@ fn factor_of<S: Scalar>(a: &dyn Operator<S>, seed: u64) -> Result<Option<f64>, S
     work.randomize(x, cols, seed)?;
     work.apply(a, x, y)?;
     let image = work.read(y, rows)?;
-    let is_larger = |size: f64, number: f64| !(number <= size); // a NaN must not be lost
     let sizes = image.data().iter().map(|number| number.to_f64().abs());
-    let mut size = [sizes.fold(0.0, |size, number| if is_larger(size, number) { number } else { size })];
+    // A NaN must not be lost.
+    let mut size =
+        [sizes.fold(0.0, |size: f64, number| if size.is_nan() || number <= size { size } else { number })];
     if let Some(ranks) = work.ranks() {
         largest(ranks, &mut size)?;
     }

@@ -32,8 +32,8 @@ impl Ritz {
         let overlap = q.part((0, old), (old, new));
         let of_new = q.part((old, old), (new, new));
         let left = &of_new - overlap.transpose() * &overlap;
-        let vanishes = |i: usize| !(left[(i, i)] > LEAST_PIVOT * of_new[(i, i)]);
-        if (0..new).any(vanishes) {
+        let is_there = |i: usize| left[(i, i)] > LEAST_PIVOT * of_new[(i, i)];
+        if !(0..new).all(is_there) {
             return Ok(None);
         }
         let Some(l) = cholesky(&left, LEAST_PIVOT) else { return Ok(None) };
