@@ -3,26 +3,33 @@
 
     python3 tools/xray_beside_ncu.py target/release/ordito --out measurements/xray.csv
         [--matrix NAME]… [--k 8] [--dtype f64] [--variant GLOB]… [--gemm 256] [--columns 358x5248] [--ncu ncu] [--quick]
+    python3 tools/xray_beside_ncu.py target/release/ordito --raw seen --seen-only [--jobs 8] [--seconds 120] …
+    python3 tools/xray_beside_ncu.py target/release/ordito --raw seen --out again.csv …
     python3 tools/xray_beside_ncu.py target/release/ordito --kept measurements/2026-11-18-h200/xray/beside-ncu.csv --out again.csv
 
 Every CUDA variant that the emulator runs is counted (`ordito xray --json`) and run once under `ncu` (`ordito verify --on cuda`,
 whose first launch of each kernel is looked at). One line of the table is one launch: each count beside ncu's, their ratio, the
 predicted and the measured time. At the end: how many exact counts are within 1 %, how many modelled ones within 25 %, predictions
 within 2 ×, and the rank correlation of predicted and measured times. ncu needs the right to read counters (root, or the driver's
-NVreg_RestrictProfilingToAdminUsers=0). With `--kept` ncu's figures and the inputs are those of a table made before, and no GPU is needed; where NVRTC is
+NVreg_RestrictProfilingToAdminUsers=0). With `--raw DIR` what ncu said is kept there, a file for each variant, and is read where it is there already: with
+`--seen-only` nothing is counted, so a machine with a GPU needs no C++ compiler, and one with a compiler no GPU. With `--kept` ncu's figures and the inputs are those of a table made before, and no GPU is needed; where NVRTC is
 not installed either, occupancy and so hits in L1 may differ from those of that table.
 
 What ncu's counters count: sectors of loads are also those of asynchronous copies; a sector that crosses between the two parts of L2 counts in
 both; an instruction counts although no lane takes part in it; passes and conflicts count what other traffic delays, about 1 % of the passes."""
 
 import argparse
+import concurrent.futures
 import csv
+import fnmatch
 import io
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import time
 
 # What is counted exactly, and what is a model: name, metric of ncu, value of a launch of `ordito xray`.
 LD, ST = "global_loads", "global_stores"
@@ -62,7 +69,15 @@ MODELLED = [
     ("active_lanes", "smsp__thread_inst_executed_per_inst_executed.ratio", lambda launch: launch["totals"]["active_lanes"]),
 ]
 OTHER = ["launch__registers_per_thread", "launch__occupancy_limit_registers", "gpu__time_duration.sum", "sm__warps_active.avg.pct_of_peak_sustained_active",
-         "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum"]
+         "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum",
+         # What helps to see why counts differ: instructions that any lane took part in, what L2 is asked by multiprocessors and by its
+         # other part, shared memory that the driver cut off L1, cycles, instructions by pipe.
+         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+         "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum", "lts__t_sectors_srcunit_ltcfabric.sum",
+         "lts__t_sectors_srcunit_tex_lookup_hit.sum", "dram__bytes_write.sum",
+         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "launch__shared_mem_config_size", "sm__cycles_active.avg",
+         "sm__cycles_elapsed.max", "smsp__inst_executed_pipe_fp64.sum", "smsp__inst_executed_pipe_alu.sum", "smsp__inst_executed_pipe_lsu.sum",
+         "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"]
 METRICS = [metric for _, metric, _ in EXACT + MODELLED] + OTHER
 ASKED = list(METRICS)  # those that this ncu knows
 TO_SECONDS = {"nsecond": 1e-9, "ns": 1e-9, "usecond": 1e-6, "us": 1e-6, "msecond": 1e-3, "ms": 1e-3, "second": 1.0, "s": 1.0}
@@ -79,12 +94,12 @@ def number(text):
         return None
 
 
-def profiled(ncu, command, timeout):
-    """Launches in their order: kernel name and metrics."""
+def asked(arguments, command):
+    """What ncu says of the first launch of each kernel that the command launches, as CSV; None: nothing."""
     while True:
-        call = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "all", "--clock-control", "none",
-                "--metrics", ",".join(ASKED), *command]
-        done = ran(call, timeout)
+        call = [arguments.ncu, "--csv", "--page", "raw", "--print-units", "base", "--cache-control", "all", "--clock-control", "none",
+                "--kernel-id", ":::1", "--metrics", ",".join(ASKED), *command]
+        done = ran(call, arguments.timeout)
         said = done.stdout + done.stderr
         unknown = [metric for metric in ASKED if "Failed to find metric" in said and re.search(rf"{re.escape(metric)}(?![\w.])", said)]
         if not unknown:
@@ -95,8 +110,13 @@ def profiled(ncu, command, timeout):
     start = next((index for index, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
         print(f"ncu says nothing of {' '.join(command)}: {(done.stderr or done.stdout)[-400:]}", file=sys.stderr)
-        return []
-    rows = list(csv.DictReader(io.StringIO("\n".join(lines[start:]))))
+        return None
+    return "\n".join(lines[start:]) + "\n"
+
+
+def launches(table):
+    """Launches in their order: kernel name and metrics."""
+    rows = list(csv.DictReader(io.StringIO(table)))
     units = rows[0] if rows and not rows[0]["ID"] else {}
     found = []
     for row in rows:
@@ -107,6 +127,40 @@ def profiled(ncu, command, timeout):
             values["seconds"] = seconds * scale if seconds is not None else None
             found.append((row["Kernel Name"].split("(")[0].strip(), values))
     return found
+
+
+def profiled(arguments, operation, operand, options, variant):
+    """The launches of a variant as ncu sees them, or as it was kept that it saw them."""
+    file = arguments.raw and arguments.raw / f"{'-'.join([operation, operand, *options[1::2], arguments.dtype, variant])}.csv"
+    if file and file.exists():
+        return launches(file.read_text())
+    if file and not arguments.seen_only and not shutil.which(arguments.ncu):
+        return []
+    command = [arguments.ordito, "verify", operation, operand, *options, "--dtype", arguments.dtype, "--variant", variant, "--on", "cuda"]
+    table = asked(arguments, command)
+    if file and table:
+        file.write_text(table)
+    return launches(table or "")
+
+
+def see(arguments):
+    """Runs ncu for every variant of every input, several at a time; ncu itself lets one kernel run after the other."""
+    def variants(operation):
+        listed = (json.loads(line) for line in ran([arguments.ordito, "list", operation, "--json"], 60).stdout.splitlines())
+        names = [one["variant"] for one in listed if one["where"] == "cuda" and one["role"] != "peer"]
+        wanted = lambda name: any(fnmatch.fnmatch(name, pattern) for pattern in arguments.variant)
+        return [name for name in [*names, "auto"] if not arguments.variant or wanted(name)]
+
+    def one(job):
+        if time.monotonic() < end:
+            return len(profiled(arguments, *job))
+        return 0
+
+    end = time.monotonic() + arguments.seconds
+    jobs = [(*case, variant) for case in cases(arguments) for variant in variants(case[0])]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        seen = list(pool.map(one, jobs))
+    print(f"{sum(seen)} launches of {sum(map(bool, seen))} of {len(jobs)} variants")
 
 
 def kept(path):
@@ -168,8 +222,7 @@ def rows_of(arguments, operation, operand, options):
         if arguments.kept:
             seen = arguments.table.get((operation, operand, one["dtype"], one["variant"]), [])
         else:
-            command = [ordito, "verify", operation, operand, *options, *dtype, "--variant", one["variant"], "--on", "cuda"]
-            seen = profiled(arguments.ncu, command, arguments.timeout)
+            seen = profiled(arguments, operation, operand, options, one["variant"])
         for launch in one["launches"]:
             index = next((index for index, (name, _) in enumerate(seen) if name == launch["entry"]), None)
             if index is None:
@@ -219,25 +272,34 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ordito")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("xray.csv"))
-    parser.add_argument("--matrix", action="append")
-    parser.add_argument("--gemm", action="append")
-    parser.add_argument("--columns", action="append")
+    parser.add_argument("--matrix", action="append", default=[])
+    parser.add_argument("--gemm", action="append", default=[])
+    parser.add_argument("--columns", action="append", default=[])
     parser.add_argument("--k", type=int, default=8)
     parser.add_argument("--dtype", default="f64")
-    parser.add_argument("--variant", action="append")
+    parser.add_argument("--variant", action="append", default=[])
     parser.add_argument("--ncu", default="ncu")
+    parser.add_argument("--raw", type=pathlib.Path, help="a folder for what ncu says; what is there is not asked again")
+    parser.add_argument("--seen-only", action="store_true", help="run ncu, and count nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="variants that --seen-only starts at a time; more than 1 disturbs times")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no variant later than that; of --seen-only")
     parser.add_argument("--kept", type=pathlib.Path, help="a table made before: its inputs, and ncu's figures from it; give the --k that it was made with")
     parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--quick", action="store_true", help="one small matrix, nothing else")
     arguments = parser.parse_args()
-    arguments.matrix = arguments.matrix or (["stencil27:20"] if arguments.quick else ["stencil27:48", "powerlaw:60000x16"])
-    arguments.gemm = arguments.gemm or ([] if arguments.quick or arguments.variant else ["256"])
-    arguments.columns = arguments.columns or ([] if arguments.quick or arguments.variant else ["358x5248"])
+    if not (arguments.matrix or arguments.gemm or arguments.columns):
+        arguments.matrix = ["stencil27:20"] if arguments.quick else ["stencil27:48", "powerlaw:60000x16"]
+        arguments.gemm, arguments.columns = ([], []) if arguments.quick or arguments.variant else (["256"], ["358x5248"])
     if arguments.kept:
         arguments.table = kept(arguments.kept)
         operands = {operation: list(dict.fromkeys(operand for op, operand, _, _ in arguments.table if op == operation)) for operation in ("spmm", "gemm", "columns")}
         arguments.matrix, arguments.gemm, arguments.columns = operands.values()
         arguments.dtype = next(iter(arguments.table))[2]
+    if arguments.raw:
+        arguments.raw.mkdir(parents=True, exist_ok=True)
+    if arguments.seen_only:
+        see(arguments)
+        return 0
     rows, fields = [], {}
     for operation, operand, options in cases(arguments):
         for row in rows_of(arguments, operation, operand, options):
