@@ -50,6 +50,8 @@ def add(*parts):
 EXACT = [
     ("ld_instructions", "smsp__inst_executed_op_global_ld.sum", total(LD, "instructions")),
     ("st_instructions", "smsp__inst_executed_op_global_st.sum", total(ST, "instructions")),
+    ("ld_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", add(total(LD, "instructions"), total("global_copies", "instructions"))),
+    ("st_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", total(ST, "instructions")),
     ("ldgsts_instructions", "smsp__inst_executed_op_ldgsts.sum", total("global_copies", "instructions")),
     ("ld_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", add(total(LD, "sectors"), total("global_copies", "sectors"))),
     ("st_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", total(ST, "sectors")),
@@ -68,16 +70,10 @@ MODELLED = [
     ("instructions", "smsp__inst_executed.sum", lambda launch: launch["totals"]["instructions"] * launch["factor"]),
     ("active_lanes", "smsp__thread_inst_executed_per_inst_executed.ratio", lambda launch: launch["totals"]["active_lanes"]),
 ]
-OTHER = ["launch__registers_per_thread", "launch__occupancy_limit_registers", "gpu__time_duration.sum", "sm__warps_active.avg.pct_of_peak_sustained_active",
-         "smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum",
-         # What helps to see why counts differ: instructions that any lane took part in, what L2 is asked by multiprocessors and by its
-         # other part, shared memory that the driver cut off L1, cycles, instructions by pipe.
-         "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+OTHER = ["launch__registers_per_thread", "gpu__time_duration.sum", "smsp__inst_executed_op_local_ld.sum",
+         # What L2 is asked by multiprocessors and by its other part, and the shared memory that the driver cuts off L1: why counts differ.
          "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum", "lts__t_sectors_srcunit_ltcfabric.sum",
-         "lts__t_sectors_srcunit_tex_lookup_hit.sum", "dram__bytes_write.sum",
-         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "launch__shared_mem_config_size", "sm__cycles_active.avg",
-         "sm__cycles_elapsed.max", "smsp__inst_executed_pipe_fp64.sum", "smsp__inst_executed_pipe_alu.sum", "smsp__inst_executed_pipe_lsu.sum",
-         "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"]
+         "launch__shared_mem_config_size"]
 METRICS = [metric for _, metric, _ in EXACT + MODELLED] + OTHER
 ASKED = list(METRICS)  # those that this ncu knows
 TO_SECONDS = {"nsecond": 1e-9, "ns": 1e-9, "usecond": 1e-6, "us": 1e-6, "msecond": 1e-3, "ms": 1e-3, "second": 1.0, "s": 1.0}

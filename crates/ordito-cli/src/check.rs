@@ -34,7 +34,7 @@ pub(crate) struct CheckArgs {
 
 pub(crate) fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<u8> {
     let own = OwnKernel::read(&args.file, &args.launch, &args.define)?;
-    let device = Device::Emulator(Emulator::open()?);
+    let device = Device::Emulator(Emulator::following()?);
     let busy = console.busy(format!("{} in the emulator", own.launch.kernel));
     let ran = own.run(&device);
     drop(busy);

@@ -84,6 +84,57 @@ fn faults_of_ones_own_kernels_are_found() {
 }
 
 #[test]
+fn templates_are_launched_and_code_of_the_host_is_put_aside() {
+    let folder = folder();
+    let program = "#include <cstdio>
+template <typename T, int TIMES = 2>
+__global__ void scale(T* x, int n) {
+    static __shared__ T part[64];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) part[threadIdx.x] = x[i] * TIMES, x[i] = part[threadIdx.x];
+}
+#ifndef ORDITO_EMULATOR
+int main() {
+    scale<float><<<2, 64>>>(nullptr, 0);
+    printf(\"done\");
+}
+#endif
+";
+    std::fs::write(folder.path().join("program.cu"), program).unwrap();
+    let run = |command, launch| ordito(&folder, &[command, "program.cu", "--launch", launch]);
+    let counted = ordito(
+        &folder,
+        &["xray", "program.cu", "--launch", "scale<double, 3><<<2,64>>>(f64[128], 128)", "--json"],
+    );
+    if no_compiler(&counted) {
+        return;
+    }
+    assert_eq!(counted.status.code(), Some(0), "{}", text(&counted));
+    let launch = &json_lines(&counted)[0]["launches"][0];
+    assert_eq!(launch["totals"]["global_loads"]["asked_bytes"].as_u64(), Some(8 * 128));
+    let checked = run("check", "scale<float><<<2,64>>>(f32[128], 128)");
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked));
+    let beyond = run("check", "scale<float><<<2,64>>>(f32[127], 128)");
+    assert!(text(&beyond).contains("out-of-bounds read") && text(&beyond).contains("program.cu:6"));
+    for (launch, expected) in [
+        ("scale<float><<<2,64>>>(f64[128], 128)", "an array of f32 is wanted, not of f64"),
+        (
+            "scale<float, 1, 2><<<2,64>>>(f32[128], 128)",
+            "<float, 1, 2> does not fit the template <typename T, int TIMES = 2>",
+        ),
+        ("scale<<<2,64>>>(f32[128], 128)", "say which instance is launched"),
+        ("scale<nothing><<<2,64>>>(f32[128], 128)", "nothing"),
+    ] {
+        let output = run("xray", launch);
+        assert_eq!(output.status.code(), Some(2), "{launch}: {}", text(&output));
+        assert!(text(&output).contains(expected), "{launch}: {}", text(&output));
+    }
+    let plain =
+        ordito(&folder, &["xray", "saxpy.cu", "--launch", "saxpy<int><<<1,1>>>(1, 2, f32[1], f32[1])"]);
+    assert!(text(&plain).contains("saxpy is no template (saxpy.cu:4)"), "{}", text(&plain));
+}
+
+#[test]
 fn what_cannot_be_used_gets_a_sentence() {
     let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -91,6 +142,8 @@ fn what_cannot_be_used_gets_a_sentence() {
     write("template.cu", "template <typename T>\n__global__ void k(T* y) { y[0] = 1; }\n");
     write("broken.cu", "__global__ void k(int* y) {\n    y[0] = nothing;\n}\n");
     write("struct.cu", "struct S { int a[9]; };\n__global__ void k(S s, int* y) { y[0] = s.a[0]; }\n");
+    write("half.cu", "#include <cuda_fp16.h>\n__global__ void k(__half* y) {}\n");
+    write("table.cu", "__constant__ float table[4];\n__global__ void k(float* y) { y[0] = table[0]; }\n");
     write("binary.cu", "");
     std::fs::write(folder.path().join("binary.cu"), [0xFF, 0xFE, 0x00]).unwrap();
     let saxpy = "saxpy<<<4,128>>>(n=500, a=2.0f, x=f32[500], y=f32[500])";
@@ -128,7 +181,12 @@ fn what_cannot_be_used_gets_a_sentence() {
             "4096 threads per block, the limit is 1024",
         ),
         (&["xray", "host.cu", "--launch", "k<<<1,1>>>(i32[1])"], "host.cu:3: a launch"),
-        (&["check", "template.cu", "--launch", "k<<<1,1>>>(i32[1])"], "template.cu:2: k is a template"),
+        (&["xray", "half.cu", "--launch", "k<<<1,1>>>(u16[1])"], "half.cu:1: half precision"),
+        (&["check", "table.cu", "--launch", "k<<<1,1>>>(f32[1])"], "table.cu:1: a table that the host fills"),
+        (
+            &["check", "template.cu", "--launch", "k<<<1,1>>>(i32[1])"],
+            "template.cu:2: k is a template <typename T>; say which instance",
+        ),
         (&["check", "broken.cu", "--launch", "k<<<1,1>>>(i32[1])"], "broken.cu:2"),
         (&["check", "struct.cu", "--launch", "k<<<1,1>>>(1, i32[1])"], "`S s`: only numbers and pointers"),
         (&["xray", "spmm", "stencil5:4", "--launch", saxpy], "--launch: of a file FILE.cu"),

@@ -8,6 +8,8 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LaunchText {
     pub(crate) kernel: String,
+    /// Arguments of a template: `float, 4`.
+    pub(crate) template: Option<String>,
     pub(crate) grid: [u64; 3],
     pub(crate) block: [u32; 3],
     pub(crate) shared_bytes: u64,
@@ -98,6 +100,7 @@ const MOST_ELEMENTS: usize = 1 << 32;
 pub(crate) fn parse(text: &str) -> Result<LaunchText, LaunchError> {
     let mut reader = Reader { text: text.chars().collect(), next: 0 };
     let kernel = reader.name("the kernel's name")?;
+    let template = reader.template()?;
     reader.expect("<<<")?;
     let grid = reader.sides("blocks of the grid")?;
     reader.expect(",")?;
@@ -126,7 +129,7 @@ pub(crate) fn parse(text: &str) -> Result<LaunchText, LaunchError> {
     if reader.next < reader.text.len() {
         return Err(reader.error("nothing may follow the launch"));
     }
-    Ok(LaunchText { kernel, grid, block, shared_bytes, arguments })
+    Ok(LaunchText { kernel, template, grid, block, shared_bytes, arguments })
 }
 
 struct Reader {
@@ -190,6 +193,33 @@ impl Reader {
             return Err(self.wanted(what));
         }
         Ok(name)
+    }
+
+    /// `<float, 4>`, if there is one: a single `<`.
+    fn template(&mut self) -> Result<Option<String>, LaunchError> {
+        self.skip_spaces();
+        let [Some('<'), Some(behind)] = [0, 1].map(|ahead| self.text.get(self.next + ahead)) else {
+            return Ok(None);
+        };
+        if *behind == '<' {
+            return Ok(None);
+        }
+        let at = self.place();
+        let mut depth = 0;
+        let length = self.text[self.next..].iter().position(|c| {
+            depth += match c {
+                '<' => 1,
+                '>' => -1,
+                _ => 0,
+            };
+            depth == 0
+        });
+        let Some(length) = length else {
+            return Err(LaunchError { at, why: "no `>` closes the arguments of the template".into() });
+        };
+        let arguments: String = self.text[self.next + 1..self.next + length].iter().collect();
+        self.next += length + 1;
+        Ok(Some(arguments.trim().into()))
     }
 
     fn whole(&mut self, what: &str) -> Result<u64, LaunchError> {
@@ -328,12 +358,19 @@ mod tests {
         assert_eq!((found.grid, found.block, found.shared_bytes), ([2, 3, 1], [32, 1, 1], 4096));
         assert_eq!(found.arguments[1].value, Value::Number("-1e-3".into()));
         assert!(parse("k<<<1,1>>>()").unwrap().arguments.is_empty());
+        let found = parse("k < float, A<2> ><<<1,1>>>()").unwrap();
+        assert_eq!(
+            (found.kernel.as_str(), found.template.as_deref(), found.grid),
+            ("k", Some("float, A<2>"), [1; 3])
+        );
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         assert_eq!(wrong(""), "--launch, character 1: the kernel's name expected, the end found");
         assert_eq!(wrong("k<<4,1>>>()"), "--launch, character 2: `<<<` expected, `<` found");
+        assert_eq!(wrong("k<int"), "--launch, character 2: no `>` closes the arguments of the template");
+        assert_eq!(wrong("k<int>(1)"), "--launch, character 7: `<<<` expected, `(` found");
         assert_eq!(wrong("k<<<4>>>()"), "--launch, character 6: `,` expected, `>` found");
         assert_eq!(wrong("k<<<0,1>>>()"), "--launch, character 5: 0 is no number of blocks of the grid");
         assert_eq!(

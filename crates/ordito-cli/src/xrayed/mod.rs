@@ -14,6 +14,7 @@ mod page;
 mod picture;
 mod signature;
 mod table;
+mod unsupported;
 mod values;
 
 pub(crate) use crate::xrayed::budget::{Budget, read as read_budgets};

@@ -1,9 +1,8 @@
 //! A kernel of one's own: a `.cu` file and a launch, made ready for an emulator.
 
 use crate::xrayed::launch_text::{Element, Fill, Given, LaunchText, Value, parse};
-use crate::xrayed::signature::{
-    Kind, Parameter, Signature, aliases, code, kernels, unsupported, with_dynamic_shared,
-};
+use crate::xrayed::signature::{Kind, Parameter, Signature, aliases, code, kernels, with_shared};
+use crate::xrayed::unsupported::{unsupported, without_host};
 use crate::xrayed::values::{bytes_of, filled, scalar};
 use anyhow::{Context, bail, ensure};
 use ordito::device::{Argument, Device, HEADER_NAME, KernelSource, LaunchPlan, PTX};
@@ -47,14 +46,22 @@ impl OwnKernel {
         let launch = parse(launch)?;
         let text = read_text(path)?;
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let plain = code(&text);
+        let plain = without_host(&code(&text));
         let refused: Vec<String> =
             unsupported(&plain).into_iter().map(|(line, what)| format!("{file}:{line}: {what}")).collect();
         ensure!(refused.is_empty(), "the emulator does not run\n{}", refused.join("\n"));
-        let found = kernels(&plain, &aliases(&plain, defines));
+        let mut meant = aliases(&plain, defines);
+        let found = kernels(&plain, &meant);
+        let declared = choose(&found, &launch.kernel, &file)?;
+        meant.splice(..0, instance(declared, &launch, &file)?);
+        let found = kernels(&plain, &meant);
         let signature = choose(&found, &launch.kernel, &file)?.clone();
-        let text: &'static str = with_dynamic_shared(&text).leak();
-        let mut source = KernelSource::new(launch.kernel.clone().leak(), file.clone().leak(), text);
+        let text: &'static str = with_shared(&text).leak();
+        let entry = launch
+            .template
+            .as_ref()
+            .map_or_else(|| launch.kernel.clone(), |arguments| format!("{}<{arguments}>", launch.kernel));
+        let mut source = KernelSource::new(entry.leak(), file.clone().leak(), text);
         for header in headers(path, &plain)? {
             source = source.include(header.0, header.1);
         }
@@ -142,12 +149,26 @@ fn choose<'a>(found: &'a [Signature], name: &str, file: &str) -> anyhow::Result<
         };
         bail!("{file} has no kernel `{name}`; {there}");
     };
-    ensure!(
-        !signature.is_template,
-        "{file}:{}: {name} is a template, which has no address to be launched by; put a kernel around it that is none",
-        signature.line
-    );
     Ok(signature)
+}
+
+/// What types are called in the instance of a template that is launched; nothing of what is no template.
+fn instance(signature: &Signature, launch: &LaunchText, file: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let Signature { name, line, template, .. } = signature;
+    match (&launch.template, template) {
+        (None, None) => Ok(Vec::new()),
+        (Some(_), None) => bail!("--launch: {name} is no template ({file}:{line})"),
+        (None, Some(parameters)) => bail!(
+            "{file}:{line}: {name} is a template <{0}>; say which instance is launched: {name}<…><<<grid, block>>>(…)",
+            parameters.join(", ")
+        ),
+        (Some(arguments), Some(parameters)) => signature.instance(arguments).with_context(|| {
+            format!(
+                "--launch: <{arguments}> does not fit the template <{}> ({file}:{line})",
+                parameters.join(", ")
+            )
+        }),
+    }
 }
 
 /// Name and text of every header that the file includes, and that they include.
@@ -168,8 +189,8 @@ fn headers(path: &Path, code_of_file: &str) -> anyhow::Result<Vec<(&'static str,
             continue; // the compiler says that it is not there, and in which line
         }
         let text = read_text(&folder.join(&name))?;
-        open.extend(included(&text, &code(&text)));
-        headers.push((name.leak(), with_dynamic_shared(&text).leak()));
+        open.extend(included(&text, &without_host(&code(&text))));
+        headers.push((name.leak(), with_shared(&text).leak()));
     }
     Ok(headers)
 }

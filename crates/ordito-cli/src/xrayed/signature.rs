@@ -1,4 +1,4 @@
-//! Kernels of a `.cu` file: their names, parameters, and what the emulator cannot run.
+//! Kernels of a `.cu` file: their names and parameters.
 
 use crate::xrayed::launch_text::Element;
 
@@ -28,7 +28,8 @@ pub(crate) enum Kind {
 pub(crate) struct Signature {
     pub(crate) name: String,
     pub(crate) line: usize,
-    pub(crate) is_template: bool,
+    /// Parameters of a template, as they were written: `typename T`, `int N = 4`.
+    pub(crate) template: Option<Vec<String>>,
     pub(crate) parameters: Vec<Parameter>,
 }
 
@@ -107,10 +108,13 @@ pub(crate) fn kernels(code: &str, aliases: &[(String, String)]) -> Vec<Signature
         let before = &code[..at];
         let line = before.matches('\n').count() + 1;
         let head = &before[before.rfind([';', '}', '{']).map_or(0, |end| end + 1)..];
-        let is_template = head.contains("template");
+        let template = head
+            .split_once("template")
+            .and_then(|(_, rest)| Some(rest.split_once('<')?.1.rsplit_once('>')?.0));
+        let template = template.map(|written| split(written).into_iter().map(words).collect());
         let Some((name, parameters)) = declared(&code[at + word.len()..]) else { continue };
         let parameters = split(parameters).into_iter().map(|written| parameter(written, aliases)).collect();
-        let signature = Signature { name, line, is_template, parameters };
+        let signature = Signature { name, line, template, parameters };
         // A declaration before the definition says the same.
         if !found.iter().any(|other: &Signature| other.name == signature.name) {
             found.push(signature);
@@ -160,8 +164,33 @@ fn split(parameters: &str) -> Vec<&str> {
     parts.into_iter().filter(|part| !part.trim().is_empty() && part.trim() != "void").collect()
 }
 
+/// With one space between two words.
+fn words(written: &str) -> String {
+    written.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Signature {
+    /// What types are called in an instance `<float, 4>` of the template: `T` means `float`. `None`: it is no such template.
+    pub(crate) fn instance(&self, arguments: &str) -> Option<Vec<(String, String)>> {
+        let parameters = self.template.as_ref()?;
+        let arguments = split(arguments);
+        let has_default = |parameter: &String| parameter.contains('=') || parameter.contains("...");
+        if arguments.len() > parameters.len() || !parameters.iter().skip(arguments.len()).all(has_default) {
+            return None;
+        }
+        let meant = parameters.iter().enumerate().filter_map(|(index, parameter)| {
+            let (declared, default) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let kind_and_name =
+                declared.trim().split_once(' ').filter(|(kind, _)| ["typename", "class"].contains(kind));
+            let argument = arguments.get(index).copied().unwrap_or(default);
+            kind_and_name.map(|(_, name)| (name.trim().to_owned(), words(argument)))
+        });
+        Some(meant.collect())
+    }
+}
+
 fn parameter(written: &str, aliases: &[(String, String)]) -> Parameter {
-    let written = written.split_whitespace().collect::<Vec<_>>().join(" ");
+    let written = words(written);
     let is_pointer = written.contains('*') || written.ends_with(']');
     let spaced = written.replace(['*', '&', '[', ']'], " ");
     let left_out =
@@ -209,53 +238,15 @@ fn element(written: &str) -> Option<Element> {
     })
 }
 
-/// What the emulator cannot run, each with what to say of it.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("<<<", "a launch: a file may hold kernels and what they call, no code of the host"),
-    ("cudaMalloc*", "code of the host: a file may hold kernels and what they call"),
-    ("cudaMemcpy*", "code of the host: a file may hold kernels and what they call"),
-    ("cooperative_groups", "cooperative groups"),
-    ("asm", "inline PTX"),
-    ("__asm__", "inline PTX"),
-    ("__half", "half precision"),
-    ("__nv_bfloat16", "half precision"),
-    ("cudaTextureObject_t", "textures"),
-    ("__managed__", "managed memory"),
-    ("nvcuda", "`nvcuda::wmma`; multiply_16x8x8 of ptx.cuh is what the emulator has of tensor cores"),
-    ("printf", "printing from a kernel"),
-];
-
-/// What in the text, whose comments are blank, cannot be run: line and sentence.
-pub(crate) fn unsupported(code: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for (index, line) in code.lines().enumerate() {
-        for (word, what) in UNSUPPORTED {
-            // `cudaMemcpy*`: `cudaMemcpyAsync` is meant as well.
-            let (word, is_beginning) = word.strip_suffix('*').map_or((*word, false), |word| (word, true));
-            let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
-            let is_word = |at: usize| {
-                let before = line[..at].chars().next_back();
-                let behind = line[at + word.len()..].chars().next();
-                !word.starts_with(part_of_name)
-                    || !before.is_some_and(part_of_name)
-                        && (is_beginning || !behind.is_some_and(part_of_name))
-            };
-            if line.match_indices(word).any(|(at, _)| is_word(at)) {
-                found.push((index + 1, (*what).into()));
-            }
-        }
-        let start = line.trim_start().trim_start_matches("static ").trim_start();
-        let is_variable =
-            |rest: &str| rest.find([';', '=', '[']).is_some_and(|end| !rest[..end].contains('('));
-        if start.strip_prefix("__device__").is_some_and(is_variable) {
-            found.push((index + 1, "a variable in memory of the device; give it as an argument".into()));
-        }
-    }
-    found
+/// Shared memory in words that the emulator knows; lines stay where they are.
+pub(crate) fn with_shared(text: &str) -> String {
+    with_dynamic_shared(
+        &text.replace("static __shared__", "__shared__").replace("__shared__ static", "__shared__"),
+    )
 }
 
-/// `extern __shared__ float sums[];` in words that the emulator knows; lines stay where they are.
-pub(crate) fn with_dynamic_shared(text: &str) -> String {
+/// `extern __shared__ float sums[];`
+fn with_dynamic_shared(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("extern") {
@@ -306,7 +297,7 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
     fn kernels_and_their_parameters() {
         let found = kernels(&code(TEXT), &[]);
         assert_eq!(found.len(), 2);
-        assert_eq!((found[0].name.as_str(), found[0].line, found[0].is_template), ("saxpy", 3, false));
+        assert_eq!((found[0].name.as_str(), found[0].line, &found[0].template), ("saxpy", 3, &None));
         let kinds = |index: usize| {
             found[index].parameters.iter().map(|it| (it.name.as_str(), it.kind)).collect::<Vec<_>>()
         };
@@ -320,7 +311,10 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
                 ("y", pointer)
             ]
         );
-        assert_eq!((found[1].name.as_str(), found[1].is_template), ("other", true));
+        assert_eq!(
+            (found[1].name.as_str(), found[1].template.as_deref()),
+            ("other", Some(&["typename T".to_owned()][..]))
+        );
         assert_eq!(
             kinds(1),
             [
@@ -345,10 +339,18 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
     }
 
     #[test]
-    fn what_cannot_be_run_is_found_with_its_line() {
-        let text = "__device__ int counter;\n__device__ int f(int a) { return a; }\nint main() { k<<<1, 2>>>(); }\n// asm\nint masm = 1;\ncudaMemcpyAsync(a);\n";
-        let lines: Vec<usize> = unsupported(&code(text)).into_iter().map(|(line, _)| line).collect();
-        assert_eq!(lines, [1, 3, 6]);
+    fn instances_of_templates_say_what_types_mean() {
+        let text = "template <class A, typename  B = double, int N = 2>\n__global__ void k(A* x, B y) {}\n";
+        let [found] = &kernels(text, &[])[..] else { panic!() };
+        let meant = |arguments| {
+            found.instance(arguments).map(|meant| {
+                meant.into_iter().map(|(name, kind)| format!("{name}={kind}")).collect::<Vec<_>>().join(" ")
+            })
+        };
+        assert_eq!(meant("float").as_deref(), Some("A=float B=double"));
+        assert_eq!(meant("unsigned int, float, 3").as_deref(), Some("A=unsigned int B=float"));
+        assert_eq!((meant(""), meant("int, int, 1, 2")), (None, None));
+        assert_eq!(kernels("__global__ void k() {}", &[])[0].instance("int"), None);
     }
 
     #[test]
@@ -356,6 +358,7 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
         let text = "extern __shared__ float sums[];\nextern \"C\" void f();\nextern __shared__\n  __align__(16) unsigned char b [ ];";
         let expected =
             "DYNAMIC_SHARED(float, sums);\nextern \"C\" void f();\nDYNAMIC_SHARED(unsigned char, b)\n;";
-        assert_eq!(with_dynamic_shared(text), expected);
+        assert_eq!(with_shared(text), expected);
+        assert_eq!(with_shared("static __shared__ float a[2];"), "__shared__ float a[2];");
     }
 }

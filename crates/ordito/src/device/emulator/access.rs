@@ -13,12 +13,14 @@ impl Access {
     pub(crate) const WRITE: u32 = 1;
     const FLOAT_ATOMIC: u32 = 3;
     pub(crate) const UNALIGNED: u32 = 4;
+    /// What is there now is wanted: a volatile load, or one that asks for it (`__ldcg`, `__ldcv`). Told only where launches are counted.
+    const FRESH: u32 = 8;
 
     pub(crate) fn new(address: usize, bytes: usize, kind: u32) -> Self {
         Access { address, bytes, kind }
     }
     fn what(&self) -> u32 {
-        self.kind & !Self::UNALIGNED
+        self.kind & !(Self::UNALIGNED | Self::FRESH)
     }
     /// Atomics read, too.
     pub(crate) fn reads(&self) -> bool {
@@ -30,16 +32,21 @@ impl Access {
     pub(crate) fn atomic(&self) -> bool {
         self.what() >= 2
     }
+    pub(crate) fn fresh(&self) -> bool {
+        self.kind & Self::FRESH != 0
+    }
     /// An atomic whose result depends on the order, on every device.
     pub(crate) fn float_atomic(&self) -> bool {
         self.what() == Self::FLOAT_ATOMIC
     }
     /// Ranges and types without a promise about alignment may lie anywhere; the rest must not.
+    #[inline]
     pub(crate) fn misaligned(&self) -> bool {
-        self.kind & Self::UNALIGNED == 0
+        // No remainder is taken: of powers of two it is in these bits.
+        self.address & self.bytes.wrapping_sub(1) != 0
+            && self.kind & Self::UNALIGNED == 0
             && self.bytes.is_power_of_two()
             && self.bytes <= 16
-            && !self.address.is_multiple_of(self.bytes)
     }
     /// As in "out-of-bounds ‹write›".
     pub(crate) fn name(&self) -> &'static str {

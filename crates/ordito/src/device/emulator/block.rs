@@ -27,7 +27,8 @@ pub(crate) struct Block {
 /// What a thread waits for, and where it was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Wait {
-    what: &'static str,
+    /// Of barriers of the block, or of collectives of a warp: those have a mask.
+    kind: u32,
     mask: Option<u32>,
     /// Return address.
     pub(crate) from: usize,
@@ -45,8 +46,8 @@ impl Wait {
     /// `__syncwarp(0x0000ffff)`
     pub(crate) fn name(&self) -> String {
         match self.mask {
-            Some(mask) => format!("{}(mask {mask:#010x})", self.what),
-            None => self.what.into(),
+            Some(mask) => format!("{}(mask {mask:#010x})", Kind(self.kind).name()),
+            None => BARRIERS[self.kind as usize % BARRIERS.len()].into(),
         }
     }
 }
@@ -56,7 +57,7 @@ const BARRIERS: [&str; 4] = ["__syncthreads", "__syncthreads_count", "__syncthre
 impl Block {
     pub(crate) fn new(threads: usize) -> Self {
         let warps = (0..threads).step_by(32).map(|first| Warp::new(threads - first)).collect();
-        let nowhere = Wait { what: "", mask: None, from: 0 };
+        let nowhere = Wait { kind: 0, mask: None, from: 0 };
         Block {
             threads,
             warps,
@@ -97,7 +98,7 @@ impl Block {
         clock: &mut Clock,
     ) -> bool {
         let kind = kind as usize % BARRIERS.len();
-        self.waits[thread] = Wait { what: BARRIERS[kind], mask: None, from };
+        self.waits[thread] = Wait { kind: kind as u32, mask: None, from };
         self.warps[thread / 32].at_barrier |= 1 << (thread % 32);
         if self.arrived == [0; 4] {
             self.site = from;
@@ -134,6 +135,7 @@ impl Block {
 
     /// A thread comes to a collective of its warp; `true` when it need not wait.
     #[allow(clippy::too_many_arguments)] // they are what CUDA's collectives take
+    #[inline]
     pub(crate) fn collective(
         &mut self,
         thread: usize,
@@ -144,7 +146,7 @@ impl Block {
         from: usize,
         clock: &mut Clock,
     ) -> Result<bool, Missing> {
-        self.waits[thread] = Wait { what: kind.name(), mask: Some(mask), from };
+        self.waits[thread] = Wait { kind: kind.0, mask: Some(mask), from };
         let arrival = self.warps[thread / 32].arrive(thread as u32 % 32, kind, mask, value, source)?;
         Ok(self.note(thread / 32, kind, &arrival, clock) && self.go_on(thread))
     }
@@ -175,6 +177,7 @@ impl Block {
     }
 
     /// Only `__syncwarp` orders memory; shuffles and votes do not.
+    #[inline]
     fn note(&self, warp: usize, kind: Kind, arrival: &Arrival, clock: &mut Clock) -> bool {
         let Arrival::Met { lanes } = *arrival else { return false };
         if kind == Kind::SYNC_WARP {
@@ -184,6 +187,7 @@ impl Block {
     }
 
     /// The last to arrive goes on at once.
+    #[inline]
     fn go_on(&mut self, thread: usize) -> bool {
         self.warps[thread / 32].ready &= !(1 << (thread % 32));
         true

@@ -122,6 +122,7 @@ impl Warp {
     }
 
     /// A lane comes to a collective. `mask` holds the lane's own bit.
+    #[inline]
     pub(crate) fn arrive(
         &mut self,
         lane: u32,
@@ -130,8 +131,10 @@ impl Warp {
         value: u64,
         source: u32,
     ) -> Result<Arrival, Missing> {
-        self.values[lane as usize] = value;
-        self.sources[lane as usize] = source;
+        if kind != Kind::SYNC_WARP {
+            self.values[lane as usize] = value;
+            self.sources[lane as usize] = source;
+        }
         let same = |group: &Group| group.kind == kind && group.mask == mask;
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
             self.groups.push(Group { kind, mask, arrived: 0 });
@@ -176,6 +179,7 @@ impl Warp {
         self.gathered.as_ptr()
     }
 
+    #[inline]
     fn finish(&mut self, index: usize) -> Result<Arrival, Missing> {
         let Group { kind, mask, arrived } = self.groups[index];
         if arrived != mask & self.live {

@@ -1,5 +1,6 @@
 //! The system's C++ compiler, and a kernel made into a shared library by it.
 
+use crate::device::emulator::flags::{self, Checks, LARGEST_FRAME};
 use crate::device::source::{EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, KernelSource, UNIT_NAME};
 use crate::files::{Key, TemporaryFolder};
 use crate::refusal::Refusal;
@@ -12,76 +13,6 @@ const EMULATOR_HEADER: &str = include_str!("cuda_emulator.h");
 const FUNCTIONS_HEADER: &str = include_str!("cuda_functions.h");
 /// Lines of a compiler's log that are worth showing.
 const LOG_LINES: usize = 40;
-
-/// -O1: less is slower to run, more is slower to compile and moves accesses about. No contraction: the same bits
-/// on every machine.
-const FLAGS: &[&str] = &[
-    "-std=c++17",
-    "-O1",
-    "-g1",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-fno-exceptions",
-    "-fno-rtti",
-    // Some systems turn these on for everybody; they call a library that a kernel does not have.
-    "-fno-stack-protector",
-    "-U_FORTIFY_SOURCE",
-    "-ffp-contract=off",
-    "-fstack-usage",
-    // A barrier in the source stays one call: by that it is seen that threads came to different ones.
-    "-fno-thread-jumps",
-    "-w",
-];
-/// Local variables of one function: more than that is refused. Recursion is another matter, and found when it happens.
-pub(crate) const LARGEST_FRAME: usize = 64 << 10;
-/// What calls the hooks of `cuda_emulator.h`. Divisions are checked since this machine, unlike a GPU, ends the
-/// program when it divides by zero.
-const CHECKS: &str =
-    "-fsanitize=thread,alignment,bounds,integer-divide-by-zero,shift,signed-integer-overflow";
-/// What tells of every access and every basic block. No checks that add branches of their own, except the one without which the
-/// program would end. -O2 unrolls what the source asks for, as a compiler for GPUs does. What is copied whole stays whole (no sra, fre
-/// and pre): on a GPU it is one access. Blocks stay as they are in the source, and in its order: by that, lanes of a warp find
-/// together again. One operation on numbers is one instruction.
-const COUNTED: [&str; 16] = [
-    "-fsanitize=thread,integer-divide-by-zero",
-    "-fsanitize-coverage=trace-pc",
-    "-O2",
-    "-fno-reorder-blocks",
-    "-fno-reorder-blocks-and-partition",
-    // Else what tells of a function's last block would be told to come from who called the function.
-    "-fno-optimize-sibling-calls",
-    "-fno-crossjumping",
-    "-fno-tree-tail-merge",
-    "-fno-split-paths",
-    "-fno-unswitch-loops",
-    "-fno-tree-vectorize",
-    "-fno-tree-slp-vectorize",
-    "-fno-gcse",
-    "-fno-tree-sra",
-    "-fno-tree-fre",
-    "-fno-tree-pre",
-];
-
-/// What is compiled into kernels to find their faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Checks {
-    /// The emulator's own: every access.
-    Own,
-    /// None but bounds: every access and every basic block is told, to be counted.
-    Counted,
-    /// AddressSanitizer and UBSan, whose libraries must have been loaded before the program: a check on the checks.
-    AddressSanitizer,
-}
-
-impl Checks {
-    /// `ORDITO_EMULATOR_SANITIZE=address` asks for the sanitizers.
-    pub(crate) fn from_environment() -> Self {
-        match std::env::var_os("ORDITO_EMULATOR_SANITIZE") {
-            Some(value) if value == "address" => Checks::AddressSanitizer,
-            _ => Checks::Own,
-        }
-    }
-}
 
 /// A compiler that is there.
 #[derive(Debug)]
@@ -139,8 +70,15 @@ impl Compiler {
 
     /// Everything that the library depends on.
     pub(crate) fn key(&self, source: &KernelSource) -> Key {
-        let program =
-            format!("{:?}", (&self.program, &self.arguments, self.compile_flags(), self.link_flags()));
+        let program = format!(
+            "{:?}",
+            (
+                &self.program,
+                &self.arguments,
+                flags::compile(self.checks, &self.version),
+                flags::link(self.checks)
+            )
+        );
         let defines = format!("{:?}", source.defines);
         let unit = unit(source);
         let mut pieces = vec![
@@ -191,13 +129,13 @@ impl Compiler {
                 Err(Refusal::Compile { kernel: source.title(), log: log(&output) })
             }
         };
-        let mut arguments = self.compile_flags();
+        let mut arguments = flags::compile(self.checks, &self.version);
         arguments.extend(source.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
         arguments.extend(["-I.", "-c", UNIT_NAME, "-o", "kernel.o"].map(String::from));
         run(arguments)?;
         let frames = fs::read_to_string(folder.path().join("kernel.su")).map_err(failed)?;
         check_frames(&frames).map_err(|log| Refusal::Compile { kernel: source.title(), log })?;
-        let mut arguments = self.link_flags();
+        let mut arguments = flags::link(self.checks);
         arguments.extend(["kernel.o", "-o", "kernel.so", "-lm", "-lgcc"].map(String::from));
         run(arguments)?;
         let refuse = |log: String| Refusal::Compile { kernel: source.title(), log };
@@ -208,42 +146,6 @@ impl Compiler {
             return Err(refuse("it runs something when it is loaded, which CUDA does not have".into()));
         }
         Ok(library)
-    }
-
-    fn compile_flags(&self) -> Vec<String> {
-        let mut flags: Vec<&str> = FLAGS.to_vec();
-        match self.checks {
-            Checks::Own | Checks::Counted => {
-                flags.push("-DEMULATOR_CHECKS");
-                if self.checks == Checks::Own {
-                    flags.push(CHECKS);
-                } else {
-                    flags.extend(COUNTED);
-                    flags.push("-DEMULATOR_XRAY");
-                }
-                // Not expanded where they stand: they would be accesses that no call comes before.
-                flags.extend(["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"]);
-            }
-            Checks::AddressSanitizer => {
-                flags.extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
-                // Fibers leave frames behind that a sanitizer of stacks would take for faults.
-                let clang = self.version.contains("clang");
-                flags.extend(if clang { ["-mllvm", "-asan-stack=0"] } else { ["--param", "asan-stack=0"] });
-            }
-        }
-        flags.into_iter().map(String::from).collect()
-    }
-
-    /// Without the start files the kernel's own variables are all that is in `.bss`: shared memory is found by
-    /// that. The own checks are linked without the sanitizers whose calls they take.
-    fn link_flags(&self) -> Vec<String> {
-        let mut flags = vec!["-shared", "-nostartfiles"];
-        match self.checks {
-            // Of the C library nothing but mathematics, and what counts bits: what other functions touch would not be seen.
-            Checks::Own | Checks::Counted => flags.extend(["-Wl,-z,defs", "-nodefaultlibs"]),
-            Checks::AddressSanitizer => flags.push("-fsanitize=address,undefined"),
-        }
-        flags.into_iter().map(String::from).collect()
     }
 }
 

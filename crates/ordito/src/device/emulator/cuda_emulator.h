@@ -6,7 +6,7 @@
 #pragma once
 #define ORDITO_EMULATOR 1
 
-// Where counting follows a thread from one basic block to the next (EMULATOR_XRAY), it follows it through the kernel only.
+// Where a thread is followed from one basic block to the next, it is followed through the kernel only.
 #ifdef __clang__
 #define EMULATOR_UNTRACED no_sanitize("coverage")
 #else
@@ -51,7 +51,7 @@ typedef uint3 dim3;
 // ---- the program's side -------------------------------------------------------------------------------------
 
 // As in access.rs. The compiler says UNALIGNED where the type promises no alignment.
-enum EmulatorAccess : unsigned { EMULATOR_READ, EMULATOR_WRITE, EMULATOR_ATOMIC, EMULATOR_FLOAT_ATOMIC, EMULATOR_UNALIGNED };
+enum EmulatorAccess : unsigned { EMULATOR_READ, EMULATOR_WRITE, EMULATOR_ATOMIC, EMULATOR_FLOAT_ATOMIC, EMULATOR_UNALIGNED, EMULATOR_FRESH = 8 };
 
 // As in hooks.rs.
 struct EmulatorThreadPosition {
@@ -274,7 +274,7 @@ static EMULATOR_RAW void emulator_describe(void (*)(P...), EmulatorDescription* 
     EMULATOR_HOOK void __tsan_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }  \
     EMULATOR_HOOK void __tsan_unaligned_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_READ, EMULATOR_HERE); }   \
     EMULATOR_HOOK void __tsan_unaligned_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_WRITE, EMULATOR_HERE); } \
-    EMULATOR_HOOK void __tsan_volatile_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_READ, EMULATOR_HERE); }    \
+    EMULATOR_HOOK void __tsan_volatile_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_FRESH | EMULATOR_READ, EMULATOR_HERE); }\
     EMULATOR_HOOK void __tsan_volatile_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }
 EMULATOR_ACCESS(1)
 EMULATOR_ACCESS(2)
@@ -292,11 +292,9 @@ EMULATOR_HOOK void __tsan_func_entry(void*) {
 }
 EMULATOR_HOOK void __tsan_func_exit() {}
 EMULATOR_HOOK void __tsan_init() {}
-#ifdef EMULATOR_XRAY
 EMULATOR_HOOK void __sanitizer_cov_trace_pc() {
     if (emulator.place) emulator.basic_block(emulator.state, EMULATOR_HERE);
 }
-#endif
 // Copies that kernels ask for, and those that the compiler makes of an assignment. The program moves the bytes.
 #define EMULATOR_BYTES(name)                                                                        \
     EMULATOR_HOOK void* name##memcpy(void* to, const void* from, unsigned long bytes) {             \

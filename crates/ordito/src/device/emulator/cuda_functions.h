@@ -48,10 +48,20 @@ static EMULATOR_RAW inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) 
 
 template <typename T> static inline T __ldg(const T* p) { return *p; }
 template <typename T> static inline T __ldca(const T* p) { return *p; }
+#ifdef EMULATOR_XRAY
+// They pass by the first level of cache, as volatile loads do.
+template <typename T>
+static inline T __ldcg(const T* p) {
+    if constexpr (__is_class(T)) return *p;
+    else return *const_cast<const volatile T*>(p);
+}
+template <typename T> static inline T __ldcv(const T* p) { return __ldcg(p); }
+#else
 template <typename T> static inline T __ldcg(const T* p) { return *p; }
+template <typename T> static inline T __ldcv(const T* p) { return *p; }
+#endif
 template <typename T> static inline T __ldcs(const T* p) { return *p; }
 template <typename T> static inline T __ldlu(const T* p) { return *p; }
-template <typename T> static inline T __ldcv(const T* p) { return *p; }
 template <typename T> static inline void __stwb(T* p, T value) { *p = value; }
 template <typename T> static inline void __stcg(T* p, T value) { *p = value; }
 template <typename T> static inline void __stcs(T* p, T value) { *p = value; }

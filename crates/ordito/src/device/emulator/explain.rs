@@ -3,6 +3,7 @@
 use crate::device::emulator::access::Access;
 use crate::device::emulator::collective::Missing;
 use crate::device::emulator::fault::Fault;
+use crate::device::emulator::memory::GAP;
 use crate::device::emulator::scheduler::KERNEL_STACK_BYTES;
 use crate::device::emulator::shared_memory::Wrong;
 use crate::device::emulator::state::State;
@@ -28,6 +29,11 @@ impl State {
             ranges.min_by_key(|(range, _)| distance(range)).filter(|(range, _)| distance(range) < NEAR);
         let what = if address < 4096 {
             format!("{name} of {bytes} bytes through a null pointer (address {address:#x})")
+        } else if let Some(offset) = self.beyond_no_dynamic_shared(address) {
+            format!(
+                "{name} of {bytes} bytes at byte {offset} of dynamic shared memory, of which this launch has none: \
+                 how many bytes it has is the third number of <<<grid, block, bytes>>>"
+            )
         } else if let Some(other) = self.registry.find(address).filter(|other| {
             distance(&(other.address..other.address + other.len)) == 0
                 && !self.reaches.iter().any(|reach| reach.start == other.address)
@@ -50,6 +56,14 @@ impl State {
             format!("{name} of {bytes} bytes at address {address:#x}, which is in no buffer")
         };
         self.fault_here(what, from)
+    }
+
+    /// Where in dynamic shared memory the address would be, if the launch had any.
+    fn beyond_no_dynamic_shared(&self, address: usize) -> Option<usize> {
+        let start = self.place.dynamic_shared as usize;
+        let has_some = self.shared.iter().any(|shared| shared.range.start == start);
+        // No more than lies before the next buffer.
+        address.checked_sub(start).filter(|&offset| !has_some && offset < GAP)
     }
 
     /// An access that begins in shared memory.

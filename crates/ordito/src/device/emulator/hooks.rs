@@ -120,7 +120,7 @@ unsafe extern "C" fn access_traced(state: *mut State, address: usize, bytes: usi
     }
 }
 
-/// A basic block begins; only told where it is counted.
+/// A basic block begins; only told where threads are followed.
 ///
 /// # Safety
 /// As [`access`].

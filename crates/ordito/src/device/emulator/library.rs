@@ -1,6 +1,6 @@
 //! A compiled kernel in this process.
 
-use crate::device::emulator::compiler::Checks;
+use crate::device::emulator::flags::Checks;
 use crate::device::emulator::hooks::Table;
 use crate::device::emulator::source_lines::SourceLines;
 use crate::files::kernel_prefix;

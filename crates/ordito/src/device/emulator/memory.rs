@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Where buffers begin, as on a GPU.
 const ALIGNMENT: usize = 256;
 /// Before and behind each buffer, so that an index that is a little wrong is in no other buffer.
-const GAP: usize = 4096;
+pub(crate) const GAP: usize = 4096;
 /// Freed buffers whose addresses are not given out again yet, so that an access through an old pointer shows.
 const KEPT_AFTER_FREEING: usize = 16 << 20;
 

@@ -34,6 +34,7 @@ mod compiler;
 mod copies;
 mod explain;
 mod fault;
+mod flags;
 mod global_memory;
 mod hooks;
 mod launch;
@@ -52,7 +53,8 @@ pub use crate::device::emulator::order::Order;
 
 use crate::cpu::CpuInfo;
 use crate::device::backend::{Backend, DeviceError, Function, Memory};
-use crate::device::emulator::compiler::{Checks, Compiler};
+use crate::device::emulator::compiler::Compiler;
+use crate::device::emulator::flags::Checks;
 use crate::device::emulator::launch::{EmulatedFunction, Resources};
 use crate::device::emulator::library::KernelLibrary;
 use crate::device::emulator::memory::{EmulatedMemory, Registry};
@@ -106,6 +108,17 @@ impl Emulator {
     pub fn with_orders(orders: &[Order]) -> Result<Arc<Self>, Refusal> {
         let compiler = Compiler::find(std::env::var_os("CXX"), Checks::from_environment())?;
         Ok(Arc::new(Emulator::new(compiler, orders, None)))
+    }
+
+    /// One of its own for kernels of others: it runs every launch in all orders, and finds loops without an end that touch no memory.
+    #[doc(hidden)]
+    pub fn following() -> Result<Arc<Self>, Refusal> {
+        let checks = match Checks::from_environment() {
+            Checks::Own => Checks::Followed,
+            others => others,
+        };
+        let compiler = Compiler::find(std::env::var_os("CXX"), checks)?;
+        Ok(Arc::new(Emulator::new(compiler, &Order::ALL, None)))
     }
 
     /// One of its own that counts what launches do, for [`take_xray`](Self::take_xray): it runs each once, on several cores,

@@ -102,6 +102,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// A look at the state between two resumptions.
+    #[inline]
     fn with<T>(&mut self, look: impl FnOnce(&mut State) -> T) -> T {
         // SAFETY: `new`'s caller promised; no fiber runs, and none holds a reference while it is suspended.
         look(unsafe { &mut *self.state })
@@ -145,6 +146,7 @@ impl<'a> Scheduler<'a> {
         Ok(advanced)
     }
 
+    #[inline]
     fn resume(&mut self, worker: usize) -> Result<(), Fault> {
         let stack = self.workers[worker].stack.clone();
         self.with(|state| state.set_stack(&stack));

@@ -4,10 +4,10 @@ use crate::device::emulator::access::Access;
 use crate::device::emulator::block::Block;
 use crate::device::emulator::clock::Clock;
 use crate::device::emulator::collective::Kind;
-use crate::device::emulator::compiler::LARGEST_FRAME;
 use crate::device::emulator::copies::Copies;
 use crate::device::emulator::explain::element;
 use crate::device::emulator::fault::{Fault, Shape};
+use crate::device::emulator::flags::LARGEST_FRAME;
 use crate::device::emulator::global_memory::{Reach, Who};
 use crate::device::emulator::hooks::ThreadPosition;
 use crate::device::emulator::memory::{Region, Registry};
@@ -17,9 +17,9 @@ use crate::device::emulator::xray::{Tracer, Where};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Accesses without any thread ending or a barrier opening after which a kernel is taken to hang: far more than the
-/// longest row that anybody would emulate.
-const PATIENCE: u64 = if cfg!(test) { 1 << 20 } else { 1 << 31 };
+/// Accesses (and basic blocks, where they are told) without any thread ending or a barrier opening after which a kernel is taken to
+/// hang: far more than the longest row that anybody would emulate, and less than a minute.
+const PATIENCE: u64 = if cfg!(test) { 1 << 20 } else { 1 << 29 };
 const STATIC: &str = "static";
 /// What a kernel must leave of its stack when a function of it begins: for the frame of the next one, which is made before
 /// anybody can look, and for the emulator's own functions.
@@ -44,6 +44,15 @@ impl Shared {
             self.shadow.set_copying(address - self.range.start, bytes, None);
         }
     }
+}
+
+/// A part of memory.
+#[derive(Debug)]
+pub(crate) struct Located {
+    pub(crate) range: Range<usize>,
+    pub(crate) place: Where,
+    /// What addresses there are counted from.
+    pub(crate) origin: usize,
 }
 
 /// A launch while it runs. Kernels and the scheduler reach it in turns, through its address.
@@ -168,6 +177,9 @@ impl State {
         self.thread = thread;
         self.place.thread = self.thread_indices[thread];
         self.place.lane = thread as u32 % 32;
+        if let Some(tracer) = &mut self.tracer {
+            tracer.enter(thread);
+        }
     }
 
     /// From now on [`begin`](Self::begin) takes the threads of this warp. `false`: all of them have begun.
@@ -192,6 +204,7 @@ impl State {
     }
 
     /// Enters a thread that waited and need not wait any more.
+    #[inline]
     pub(crate) fn go_on(&mut self, thread: usize) -> bool {
         let ready = &mut self.block.warps[thread / 32].ready;
         let may = *ready >> (thread % 32) & 1 == 1;
@@ -253,23 +266,23 @@ impl State {
         Err(self.out_of_bounds(&access, from))
     }
 
-    /// Where an access goes, and its address there; `None`: nowhere that the kernel may touch.
-    #[inline]
-    pub(crate) fn locate(&self, access: &Access) -> Option<(Where, u64)> {
-        if self.reaches.iter().any(|reach| reach.holds(access)) {
-            return Some((Where::Global, access.address as u64));
-        }
+    /// The part of memory that an access goes to; `None`: nowhere that the kernel may touch.
+    pub(crate) fn locate(&self, access: &Access) -> Option<Located> {
         let within = |range: &Range<usize>| {
             range.contains(&access.address) && access.bytes <= range.end - access.address
         };
-        if let Some(shared) = self.shared.iter().find(|shared| within(&shared.range)) {
-            return Some((Where::Shared, (access.address - shared.range.start) as u64));
-        }
+        let located = |range: &Range<usize>, place, origin| Located { range: range.clone(), place, origin };
         if within(&self.stack) {
-            return Some((Where::Local, (access.address - self.stack.start) as u64));
+            return Some(located(&self.stack, Where::Local, self.stack.start));
         }
-        let constant = !access.writes() && self.constants.iter().any(within);
-        constant.then_some((Where::Constant, access.address as u64))
+        if let Some(reach) = self.reaches.iter().find(|reach| reach.holds(access)) {
+            return Some(located(&(reach.start..reach.start + reach.len), Where::Global, 0));
+        }
+        if let Some(shared) = self.shared.iter().find(|shared| within(&shared.range)) {
+            return Some(located(&shared.range, Where::Shared, shared.range.start));
+        }
+        let constant = self.constants.iter().find(|range| !access.writes() && within(range));
+        constant.map(|range| located(range, Where::Constant, 0))
     }
 
     /// One access more; too many are a fault.
@@ -337,6 +350,7 @@ impl State {
     }
 
     /// A collective of the warp; `true` when the thread need not wait.
+    #[inline]
     pub(crate) fn collective(
         &mut self,
         kind: u32,
@@ -355,9 +369,7 @@ impl State {
             );
             return Err(self.fault_here(what, from));
         }
-        if let Some(tracer) = &mut self.tracer {
-            tracer.collective(self.thread, kind, from);
-        }
+        self.trace_collective(kind, from)?;
         let met = self.block.collective(self.thread, kind, mask, value, source, from, &mut self.clock);
         met.map_err(|missing| self.missing(&missing, from))
     }
@@ -387,9 +399,7 @@ impl State {
     /// A barrier of the block; `true` when the thread need not wait.
     pub(crate) fn barrier(&mut self, kind: u32, predicate: bool, from: usize) -> Result<bool, Fault> {
         self.steps = 0;
-        if let Some(tracer) = &mut self.tracer {
-            tracer.barrier(self.thread, from);
-        }
+        self.trace_barrier(from)?;
         let opened = self.block.barrier(self.thread, kind, predicate, from, &mut self.clock);
         if opened && self.diverged() {
             return Err(self.divergent_barrier());

@@ -202,7 +202,7 @@ fn shared_memory_out_of_bounds() {
     );
     assert_says(
         &fault_with(dynamic, plan([1, 1, 1], [1, 1, 1], 0), &[0]),
-        &["out-of-bounds", "write of 4 bytes"],
+        &["write of 4 bytes at byte 0 of dynamic shared memory, of which this launch has none", "k.cu:2"],
     );
     still_works();
 }

@@ -93,7 +93,7 @@ fn space(place: Where) -> Space {
 
 fn access(doing: Doing) -> Access {
     match doing {
-        Doing::Load => Access::Load,
+        Doing::Load | Doing::FreshLoad => Access::Load,
         Doing::Store => Access::Store,
         Doing::Atomic => Access::Atomic,
         Doing::Copy => Access::Copy,

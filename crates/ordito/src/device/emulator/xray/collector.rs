@@ -4,7 +4,7 @@ use crate::device::emulator::xray::banks::wavefronts;
 use crate::device::emulator::xray::coalesce::Sectors;
 use crate::device::emulator::xray::converge::{Observer, converge};
 use crate::device::emulator::xray::counts::{AccessCounts, BlockCounts};
-use crate::device::emulator::xray::trace::{Doing, Event, NOWHERE, WarpTrace, Where, bits};
+use crate::device::emulator::xray::trace::{Doing, Event, LANES, NOWHERE, WarpTrace, Where, bits};
 
 /// What a warp asks of global memory, one sector of one instruction; or a barrier that it comes to.
 #[derive(Debug, Clone, Copy)]
@@ -101,10 +101,16 @@ pub(crate) struct Collector {
     addresses: Vec<u64>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct WarpSoFar {
     loads: u64,
     barriers: u64,
+    /// The basic block that each lane is in.
+    inside: [u32; LANES],
+}
+
+impl WarpSoFar {
+    const START: WarpSoFar = WarpSoFar { loads: 0, barriers: 0, inside: [NOWHERE; LANES] };
 }
 
 impl Collector {
@@ -114,7 +120,7 @@ impl Collector {
         self.block = block;
         self.first_stream = self.streams.len();
         self.streams.resize_with(self.first_stream + warps, Vec::new);
-        self.warps = vec![WarpSoFar::default(); warps];
+        self.warps.resize(warps, WarpSoFar::START);
     }
 
     fn end_block(&mut self) {
@@ -127,7 +133,9 @@ impl Collector {
     /// What a warp of the block did since it was last told.
     pub(crate) fn warp(&mut self, warp: usize, trace: &mut WarpTrace) {
         self.warp = warp;
-        converge(trace, self);
+        let mut inside = self.warps[warp].inside;
+        converge(trace, &mut inside, self);
+        self.warps[warp].inside = inside;
     }
 
     /// What all warps asked of memory, those of a block side by side; they are forgotten here.

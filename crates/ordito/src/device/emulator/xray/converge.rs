@@ -18,29 +18,20 @@ pub(crate) trait Observer {
     fn instruction(&mut self, lanes: u32, events: &[Event]);
 }
 
-/// Where a lane is in its events.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cursor {
-    next: usize,
-    end: usize,
-}
+/// What each lane has still to do.
+type Ahead<'a> = [std::slice::Iter<'a, Event>; LANES];
 
-/// Tells the observer all that the lanes did, and forgets it.
-pub(crate) fn converge(trace: &mut WarpTrace, observer: &mut impl Observer) {
-    let mut cursors = [Cursor::default(); LANES];
+/// Tells the observer all that the lanes did, and forgets it. `inside`: the basic block that each lane is in, where its events begin in
+/// the middle of it.
+pub(crate) fn converge(trace: &mut WarpTrace, inside: &mut [u32; LANES], observer: &mut impl Observer) {
+    let mut ahead: Ahead<'_> = std::array::from_fn(|lane| trace.lanes[lane].iter());
     // The block that each lane comes to next: NOWHERE when it has done all.
-    let mut coming = [NOWHERE; LANES];
-    for lane in 0..LANES {
-        let events = &trace.lanes[lane];
-        coming[lane] = match events.first() {
-            None => NOWHERE,
-            Some(event) if event.place == Where::Block => event.site,
-            Some(_) => trace.inside[lane],
-        };
+    let mut coming: [u32; LANES] = std::array::from_fn(|lane| match ahead[lane].as_slice().first() {
+        None => NOWHERE,
+        Some(event) if event.place == Where::Block => event.site,
         // What begins in the middle of a block has no event for the block's beginning.
-        cursors[lane].next = 0;
-    }
-    let mut group: Vec<Event> = Vec::with_capacity(LANES);
+        Some(_) => inside[lane],
+    });
     loop {
         let first = coming.iter().fold(NOWHERE, |first, &site| first.min(site));
         if first == NOWHERE {
@@ -48,48 +39,20 @@ pub(crate) fn converge(trace: &mut WarpTrace, observer: &mut impl Observer) {
         }
         let lanes = (0..LANES).fold(0_u32, |mask, lane| mask | u32::from(coming[lane] == first) << lane);
         let mut begun = 0;
-        let (mut most, mut fewest) = (0, usize::MAX);
         for lane in bits(lanes) {
-            let events = &trace.lanes[lane];
-            let cursor = &mut cursors[lane];
-            if events[cursor.next].place == Where::Block {
+            if ahead[lane].as_slice().first().is_some_and(|event| event.place == Where::Block) {
                 begun |= 1 << lane;
-                cursor.next += 1;
+                ahead[lane].next();
             }
-            let rest = &events[cursor.next..];
-            let length = rest.iter().position(|event| event.place == Where::Block).unwrap_or(rest.len());
-            cursor.end = cursor.next + length;
-            (most, fewest) = (most.max(length), fewest.min(length));
         }
         if begun != 0 {
             observer.block(first, begun);
         }
-        for step in 0..most {
-            let has = |lane: usize| fewest == most || cursors[lane].next + step < cursors[lane].end;
-            let mut left = bits(lanes).filter(|&lane| has(lane)).fold(0_u32, |mask, lane| mask | 1 << lane);
-            // One instruction, unless lanes went through functions that were not made part of the kernel.
-            while left != 0 {
-                let leader = left.trailing_zeros() as usize;
-                let site = trace.lanes[leader][cursors[leader].next + step].site;
-                group.clear();
-                let mut together = 0;
-                for lane in bits(left) {
-                    let event = trace.lanes[lane][cursors[lane].next + step];
-                    if event.site == site {
-                        group.push(event);
-                        together |= 1 << lane;
-                    }
-                }
-                observer.instruction(together, &group);
-                left &= !together;
-            }
-        }
+        run_block(&mut ahead, lanes, observer);
         let (mut least, mut greatest) = (NOWHERE, 0);
         for lane in bits(lanes) {
-            let cursor = &mut cursors[lane];
-            cursor.next = cursor.end;
-            trace.inside[lane] = first;
-            coming[lane] = trace.lanes[lane].get(cursor.next).map_or(NOWHERE, |event| event.site);
+            inside[lane] = first;
+            coming[lane] = ahead[lane].as_slice().first().map_or(NOWHERE, |event| event.site);
             (least, greatest) = (least.min(coming[lane]), greatest.max(coming[lane]));
         }
         if least != greatest {
@@ -97,6 +60,44 @@ pub(crate) fn converge(trace: &mut WarpTrace, observer: &mut impl Observer) {
         }
     }
     trace.lanes.iter_mut().for_each(Vec::clear);
+}
+
+/// What these lanes do until the next block begins, or they have done all.
+fn run_block(ahead: &mut Ahead<'_>, lanes: u32, observer: &mut impl Observer) {
+    let mut group = [Event::of(Where::Block, 0); LANES];
+    let mut left = lanes;
+    while left != 0 {
+        // The next of each lane is one instruction, unless lanes went through functions that were not made part of the kernel:
+        // then there are several, and each lane waits for the others behind its own.
+        let mut step = left;
+        while step != 0 {
+            let (mut together, mut others, mut count, mut site) = (0_u32, 0_u32, 0, NOWHERE);
+            for lane in bits(step) {
+                let event = match ahead[lane].as_slice().first() {
+                    Some(event) if event.place != Where::Block => event,
+                    _ => {
+                        left &= !(1 << lane);
+                        continue;
+                    }
+                };
+                if count == 0 {
+                    site = event.site;
+                }
+                if event.site == site {
+                    group[count % LANES] = *event;
+                    count += 1;
+                    together |= 1 << lane;
+                    ahead[lane].next();
+                } else {
+                    others |= 1 << lane;
+                }
+            }
+            if count > 0 {
+                observer.instruction(together, &group[..count]);
+            }
+            step = others;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -128,9 +129,9 @@ mod tests {
     }
 
     fn told(lanes: &[&[u32]]) -> Vec<(char, u32, u32)> {
-        let (mut trace, mut told) = (WarpTrace::new(), Told::default());
+        let (mut trace, mut inside, mut told) = (WarpTrace::new(), [NOWHERE; LANES], Told::default());
         lanes.iter().zip(&mut trace.lanes).for_each(|(blocks, events)| *events = lane(blocks));
-        converge(&mut trace, &mut told);
+        converge(&mut trace, &mut inside, &mut told);
         assert!(trace.lanes.iter().all(Vec::is_empty));
         told.0
     }
@@ -159,12 +160,12 @@ mod tests {
 
     #[test]
     fn what_was_cut_by_a_barrier_goes_on() {
-        let mut trace = WarpTrace::new();
+        let (mut trace, mut inside) = (WarpTrace::new(), [NOWHERE; LANES]);
         let mut told = Told::default();
         trace.lanes[0] = lane(&[10]);
-        converge(&mut trace, &mut told);
+        converge(&mut trace, &mut inside, &mut told);
         trace.lanes[0] = vec![Event::of(Where::Shared, 15)];
-        converge(&mut trace, &mut told);
+        converge(&mut trace, &mut inside, &mut told);
         assert_eq!(told.0, [('b', 10, 1), ('i', 11, 1), ('i', 15, 1)], "one block");
     }
 }

@@ -1,8 +1,8 @@
 //! A launch that is counted: its blocks on several cores, what they ask of memory through the caches in the order of a GPU.
 
 use crate::device::argument::Argument;
-use crate::device::emulator::compiler::Checks;
 use crate::device::emulator::fault::Shape;
+use crate::device::emulator::flags::Checks;
 use crate::device::emulator::global_memory::Reach;
 use crate::device::emulator::hooks::{Arguments, Table};
 use crate::device::emulator::launch::{EmulatedFunction, Owned};

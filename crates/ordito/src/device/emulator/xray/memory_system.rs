@@ -111,8 +111,8 @@ impl FirstLevel {
     fn take(&mut self, request: &Request, found: &mut FoundAt, missed: &mut Vec<Request>) {
         let hit = match request.doing {
             Doing::Load => self.cache.read(request.sector),
-            // Asynchronous copies and atomics go past the first level.
-            Doing::Copy => false,
+            // They go past the first level, as atomics do.
+            Doing::FreshLoad | Doing::Copy => false,
             Doing::Store | Doing::Atomic => {
                 self.cache.forget(request.sector);
                 false
@@ -175,7 +175,7 @@ impl SecondLevel {
         let Request { sector, site, doing, .. } = *request;
         let home = self.home(sector);
         let hit = match doing {
-            Doing::Load | Doing::Copy => {
+            Doing::Load | Doing::FreshLoad | Doing::Copy => {
                 self.read_sectors += 1;
                 self.parts[near].read(sector) || {
                     self.far_read_sectors += u64::from(near != home);

@@ -25,6 +25,8 @@ pub(crate) enum Where {
 #[repr(u8)]
 pub(crate) enum Doing {
     Load,
+    /// A load that passes by the first level of cache.
+    FreshLoad,
     Store,
     Atomic,
     /// Half of an asynchronous copy: its read of global memory or its write to shared memory.
@@ -44,6 +46,7 @@ pub(crate) struct Event {
 
 impl Event {
     /// The beginning of a basic block, or something else without an address.
+    #[inline]
     pub(crate) fn of(place: Where, site: u32) -> Self {
         Event { address: 0, site, bytes: 0, place, doing: Doing::Load }
     }
@@ -51,12 +54,10 @@ impl Event {
 
 pub(crate) const LANES: usize = 32;
 
-/// The lanes of one warp.
+/// What the lanes of one warp did. All warps of a core have the same room for it, one after the other: what was just written is near.
 #[derive(Debug)]
 pub(crate) struct WarpTrace {
-    pub(crate) lanes: Vec<Vec<Event>>,
-    /// The basic block that each lane is in, where its events begin in the middle of it.
-    pub(crate) inside: [u32; LANES],
+    pub(crate) lanes: [Vec<Event>; LANES],
 }
 
 /// In no basic block.
@@ -64,12 +65,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 
 impl WarpTrace {
     pub(crate) fn new() -> Self {
-        WarpTrace { lanes: (0..LANES).map(|_| Vec::new()).collect(), inside: [NOWHERE; LANES] }
-    }
-
-    pub(crate) fn start_block(&mut self) {
-        self.lanes.iter_mut().for_each(Vec::clear);
-        self.inside = [NOWHERE; LANES];
+        WarpTrace { lanes: std::array::from_fn(|_| Vec::new()) }
     }
 }
 

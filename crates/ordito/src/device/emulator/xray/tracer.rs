@@ -4,57 +4,86 @@ use crate::device::emulator::access::Access;
 use crate::device::emulator::collective::Kind;
 use crate::device::emulator::copies::AsyncCopy;
 use crate::device::emulator::fault::Fault;
-use crate::device::emulator::state::State;
+use crate::device::emulator::state::{Located, State};
 use crate::device::emulator::xray::collector::Collector;
 use crate::device::emulator::xray::trace::{Doing, Event, LANES, WarpTrace, Where};
 
 /// Events of a warp between two barriers of its block beyond which it is a fault: they are kept until all lanes are there.
-const MOST_EVENTS: usize = 1 << 28;
+const MOST_EVENTS: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
+/// Room that a lane has at least once it has any.
+const FEWEST_EVENTS: usize = 64;
 
 /// Flops of one product of tensor cores by a warp: 16 × 8 × 8 times 2.
 const TENSOR_FLOPS: u64 = 2048;
 
-/// Traces of the warps of the block that runs, and what was counted until now.
+/// Where an access in the code went last: mostly it goes there again.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    start: usize,
+    len: usize,
+    place: Where,
+    /// What counts as 0 there.
+    origin: usize,
+}
+
+/// Of so many accesses in the code it is remembered.
+const SEEN: usize = 64;
+
+/// Too many events.
+#[derive(Debug)]
+struct Full;
+
+/// The trace of the warp that runs, and what was counted until now.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     /// Where the library lies, and how long it is.
     image: usize,
     bytes: usize,
-    warps: Vec<WarpTrace>,
+    /// Of a block.
+    warps: usize,
+    trace: WarpTrace,
+    /// The lane that runs, and what it did: its place in `trace` is empty meanwhile.
+    lane: usize,
+    present: Vec<Event>,
+    /// Events that all lanes have room for.
+    room: usize,
+    seen: [Seen; SEEN],
     pub(crate) collector: Collector,
-    events: usize,
 }
 
 impl Tracer {
     /// For a library that lies there, and blocks of so many threads.
     pub(crate) fn new(image: usize, bytes: usize, threads: usize) -> Self {
-        let warps = (0..threads.div_ceil(LANES)).map(|_| WarpTrace::new()).collect();
-        Tracer { image, bytes, warps, collector: Collector::default(), events: 0 }
+        Tracer {
+            image,
+            bytes,
+            warps: threads.div_ceil(LANES),
+            trace: WarpTrace::new(),
+            lane: 0,
+            present: Vec::new(),
+            room: 0,
+            seen: [Seen { start: 0, len: 0, place: Where::Global, origin: 0 }; SEEN],
+            collector: Collector::default(),
+        }
     }
 
     pub(crate) fn start_block(&mut self, number: u32) {
-        self.warps.iter_mut().for_each(WarpTrace::start_block);
-        self.collector.start_block(number, self.warps.len());
+        self.collector.start_block(number, self.warps);
+    }
+
+    /// From now on this thread tells what it does. All of its warp do before those of another one.
+    #[inline]
+    pub(crate) fn enter(&mut self, thread: usize) {
+        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
+        self.lane = thread % LANES;
+        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
     }
 
     /// All lanes of the warp wait for other warps, or have ended.
     pub(crate) fn warp_pauses(&mut self, warp: usize) {
-        self.events = 0;
-        self.collector.warp(warp, &mut self.warps[warp]);
-    }
-
-    pub(crate) fn collective(&mut self, thread: usize, kind: Kind, from: usize) {
-        let site = self.site(from);
-        let event = match kind.0 {
-            17 => Event { address: TENSOR_FLOPS, bytes: 8, ..Event::of(Where::Tensor, site) },
-            18 => Event { address: TENSOR_FLOPS, bytes: 4, ..Event::of(Where::Tensor, site) },
-            _ => Event::of(Where::Collective, site),
-        };
-        self.push(thread, event);
-    }
-
-    pub(crate) fn barrier(&mut self, thread: usize, from: usize) {
-        self.push(thread, Event::of(Where::Barrier, self.site(from)));
+        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
+        self.collector.warp(warp, &mut self.trace);
+        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
     }
 
     /// Where in the library; 0 for what does not lie in it.
@@ -64,15 +93,21 @@ impl Tracer {
         if site < self.bytes { site as u32 } else { 0 }
     }
 
-    #[inline]
-    fn push(&mut self, thread: usize, event: Event) {
-        self.events += 1;
-        self.warps[thread / LANES].lanes[thread % LANES].push(event);
+    #[cold]
+    fn make_room(&mut self) -> Result<(), Full> {
+        let more = self.present.capacity().max(FEWEST_EVENTS);
+        self.room += more;
+        if self.room > MOST_EVENTS {
+            return Err(Full);
+        }
+        self.present.reserve_exact(more);
+        Ok(())
     }
 }
 
 impl State {
     /// Before every access of a launch that is counted.
+    #[inline]
     pub(crate) fn access_traced(
         &mut self,
         address: usize,
@@ -80,57 +115,115 @@ impl State {
         kind: u32,
         from: usize,
     ) -> Result<(), Fault> {
-        self.count_step(from)?;
         let access = Access::new(address, bytes, kind);
-        let Some((place, at)) = self.locate(&access) else { return Err(self.out_of_bounds(&access, from)) };
+        let Some(tracer) = &mut self.tracer else { return Ok(()) };
+        let site = tracer.site(from);
+        let Seen { start, len, place, origin } = tracer.seen[site as usize % SEEN];
+        let offset = address.wrapping_sub(start);
+        if offset < len && bytes <= len - offset && !access.misaligned() {
+            return self.note(access.event(site, place, address - origin), from);
+        }
+        self.access_elsewhere(&access, site, from)
+    }
+
+    /// An access to another part of memory than the last one from there.
+    #[cold]
+    fn access_elsewhere(&mut self, access: &Access, site: u32, from: usize) -> Result<(), Fault> {
+        let Some(Located { range, place, origin }) = self.locate(access) else {
+            return Err(self.out_of_bounds(access, from));
+        };
+        let at = access.address - origin;
         if access.misaligned() && matches!(place, Where::Global | Where::Shared) {
-            let what = format!("misaligned {} of {bytes} bytes at address {at:#x}", access.name());
+            let what = format!("misaligned {} of {} bytes at address {at:#x}", access.name(), access.bytes);
             return Err(self.fault_here(what, from));
         }
-        let doing = match (access.atomic(), access.writes()) {
-            (true, _) => Doing::Atomic,
-            (_, true) => Doing::Store,
-            (_, false) => Doing::Load,
-        };
-        self.note(place, doing, at, bytes, from)
+        // Every fiber has a stack of its own, and tables are not written: who asks next might not go there.
+        if let (Some(tracer), Where::Global | Where::Shared) = (&mut self.tracer, place) {
+            tracer.seen[site as usize % SEEN] = Seen { start: range.start, len: range.len(), place, origin };
+        }
+        self.note(access.event(site, place, at), from)
     }
 
     /// A basic block begins.
     #[inline]
     pub(crate) fn basic_block(&mut self, from: usize) -> Result<(), Fault> {
-        self.count_step(from)?;
-        let thread = self.thread;
-        if let Some(tracer) = &mut self.tracer {
-            let site = tracer.site(from);
-            tracer.push(thread, Event::of(Where::Block, site));
-        }
-        Ok(())
+        let Some(tracer) = &self.tracer else { return self.count_step(from) };
+        self.note(Event::of(Where::Block, tracer.site(from)), from)
+    }
+
+    /// A collective of the warp.
+    #[inline]
+    pub(crate) fn trace_collective(&mut self, kind: Kind, from: usize) -> Result<(), Fault> {
+        let Some(tracer) = &self.tracer else { return Ok(()) };
+        let site = tracer.site(from);
+        let event = match kind.0 {
+            17 => Event { address: TENSOR_FLOPS, bytes: 8, ..Event::of(Where::Tensor, site) },
+            18 => Event { address: TENSOR_FLOPS, bytes: 4, ..Event::of(Where::Tensor, site) },
+            _ => Event::of(Where::Collective, site),
+        };
+        self.note(event, from)
+    }
+
+    /// A barrier of the block.
+    pub(crate) fn trace_barrier(&mut self, from: usize) -> Result<(), Fault> {
+        let Some(tracer) = &self.tracer else { return Ok(()) };
+        self.note(Event::of(Where::Barrier, tracer.site(from)), from)
     }
 
     /// Both halves of an asynchronous copy, which has been checked.
     pub(crate) fn trace_copy(&mut self, copy: &AsyncCopy) -> Result<(), Fault> {
+        let Some(tracer) = &self.tracer else { return Ok(()) };
+        let half = |place, at: usize, bytes| {
+            let site = tracer.site(copy.from);
+            Event { address: at as u64, site, bytes: short(bytes), place, doing: Doing::Copy }
+        };
+        let read = (copy.valid > 0).then(|| half(Where::Global, copy.global, copy.valid));
         let shared = self.locate(&Access::new(copy.shared, copy.bytes, Access::WRITE));
-        if copy.valid > 0 {
-            self.note(Where::Global, Doing::Copy, copy.global as u64, copy.valid, copy.from)?;
-        }
-        match shared {
-            Some((place, at)) => self.note(place, Doing::Copy, at, copy.bytes, copy.from),
-            None => Ok(()),
+        let written = shared.map(|found| half(found.place, copy.shared - found.origin, copy.bytes));
+        read.into_iter().chain(written).try_for_each(|event| self.note(event, copy.from))
+    }
+
+    /// The present lane did something.
+    #[inline]
+    fn note(&mut self, event: Event, from: usize) -> Result<(), Fault> {
+        match &mut self.tracer {
+            Some(tracer) if tracer.present.len() < tracer.present.capacity() => {
+                tracer.present.push(event);
+                Ok(())
+            }
+            _ => self.note_in_new_room(event, from),
         }
     }
 
-    #[inline]
-    fn note(&mut self, place: Where, doing: Doing, at: u64, bytes: usize, from: usize) -> Result<(), Fault> {
-        let thread = self.thread;
+    /// The same where there is no room left. (Apart, so that where there is some nothing is paid for that.)
+    #[cold]
+    #[inline(never)]
+    fn note_in_new_room(&mut self, event: Event, from: usize) -> Result<(), Fault> {
         let Some(tracer) = &mut self.tracer else { return Ok(()) };
-        if tracer.events > MOST_EVENTS {
-            let what =
-                "more accesses of one warp without a barrier of its block than can be kept to be counted";
-            return Err(self.fault_here(what.into(), from));
+        if let Err(Full) = tracer.make_room() {
+            let what = format!(
+                "{MOST_EVENTS} accesses and basic blocks of one warp without a barrier of its block: a loop without an end, or more than can be kept to be counted"
+            );
+            return Err(self.fault_here(what, from));
         }
-        let bytes = bytes.min(u16::MAX as usize) as u16;
-        let site = tracer.site(from);
-        tracer.push(thread, Event { address: at, site, bytes, place, doing });
+        tracer.present.push(event);
         Ok(())
     }
+}
+
+impl Access {
+    #[inline]
+    fn event(&self, site: u32, place: Where, at: usize) -> Event {
+        let doing = match (self.atomic(), self.writes()) {
+            (true, _) => Doing::Atomic,
+            (_, true) => Doing::Store,
+            (_, false) if self.fresh() => Doing::FreshLoad,
+            (_, false) => Doing::Load,
+        };
+        Event { address: at as u64, site, bytes: short(self.bytes), place, doing }
+    }
+}
+
+fn short(bytes: usize) -> u16 {
+    bytes.min(u16::MAX as usize) as u16
 }

@@ -65,6 +65,55 @@ fn what_leads_out_of_bounds_is_a_fault_with_its_line() {
 }
 
 #[test]
+fn a_loop_without_an_end_is_a_fault_whether_it_touches_memory_or_not() {
+    let Some((device, _)) = counting(None, 1) else { return };
+    for doing in ["", "y[0] += x[0];"] {
+        let text = format!(
+            "extern \"C\" __global__ void k(volatile float* x, volatile float* y) {{\n    for (;;) {{ {doing} }}\n}}\n"
+        );
+        let kernel = device.kernel(&KernelSource::new("k", "k.cu", text.leak())).unwrap();
+        let [mut x, mut y] = ["X", "Y"].map(|name| device.upload(name, &[0.0_f32; 1]).unwrap());
+        let plan = LaunchPlan::new(device.limits(), [1, 1, 1], [32, 1, 1], 0).unwrap();
+        // SAFETY: the emulator lets a kernel touch nothing but the buffers that its arguments point into.
+        let error = unsafe { kernel.launch(&plan, &[Argument::from(&mut x), Argument::from(&mut y)]) };
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains("a loop without an end") && message.contains("k.cu:"), "{message}");
+    }
+}
+
+/// Where an access went last is remembered; lanes may go elsewhere.
+#[test]
+fn what_was_found_once_is_not_taken_for_allowed_elsewhere() {
+    let body = r#"
+extern "C" __global__ void k(const float* x, float* y) {
+    __shared__ float s[32];
+    const float* from = threadIdx.x % 2 ? x : s;
+    s[threadIdx.x] = 1;
+    __syncwarp();
+    y[threadIdx.x] = from[threadIdx.x];
+}"#;
+    let Some(launch) = count(body, ([1, 1, 1], [32, 1, 1], 0), 32) else { return };
+    assert_eq!((loads(&launch).instructions, loads(&launch).lanes), (1, 16));
+    let shared = launch.total(Space::Shared, Access::Load);
+    assert_eq!((shared.instructions, shared.lanes), (1, 16));
+}
+
+#[test]
+fn volatile_loads_pass_by_the_first_level() {
+    for (again, hits) in
+        [("*p", 4), ("__ldg(p)", 4), ("*(const volatile float*)p", 0), ("__ldcg(p)", 0), ("__ldcv(p)", 0)]
+    {
+        let body = format!(
+            "extern \"C\" __global__ void k(const float* x, float* y) {{\n    const float* p = x + threadIdx.x;\n    \
+             float sum = *p;\n    __syncwarp();\n    y[threadIdx.x] = sum + {again};\n}}"
+        );
+        let Some(launch) = count(&body, ([1, 1, 1], [32, 1, 1], 0), 32) else { return };
+        let loads = loads(&launch);
+        assert_eq!((loads.instructions, loads.sectors, loads.l1_hits), (2, 8, hits), "{again}");
+    }
+}
+
+#[test]
 fn copies_and_tensor_cores_are_seen() {
     let Some((device, emulator)) = counting(None, 1) else { return };
     let text = r#"#include "ptx.cuh"
