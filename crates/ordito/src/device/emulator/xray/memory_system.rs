@@ -2,8 +2,8 @@
 //!
 //! Blocks are dealt out to multiprocessors in turn, as many to each as it holds at a time. The warps of a multiprocessor take turns,
 //! an instruction each, and wait for each other at the barriers of their block; multiprocessors take turns at the second level. Loads look
-//! into the first level. Stores pass it by, and what they wrote is gone from it: on an H200 as many loads hit in CSR_Scalar v1, which reads its
-//! sum again after each store, as in v2, which does not.
+//! into the first level. Stores pass it by, and what they wrote is gone from it. (An H200 keeps there what a store fills, and what a
+//! volatile load reads is gone there: `measurements/2026-11-18-h200/xray/first-level.csv`. The model does not have that yet.)
 //!
 //! The second level has parts. A multiprocessor asks the part that is near; what has its home in another part, which memory hangs on, comes
 //! from there, and stays in both. (NVIDIA's forum, "NCU L2 metric understanding", 2026.) A profiler counts what crosses in both parts.
