@@ -56,7 +56,7 @@ const COUNTED: [&str; 16] = [
 pub(crate) enum Checks {
     /// The emulator's own: every access.
     Own,
-    /// The same, and every basic block is told: so a loop without an end is found that touches no memory.
+    /// The same, and every basic block is told: so loops without an end are found that touch no memory, as far as the compiler tells of them.
     Followed,
     /// None but bounds: every access and every basic block is told, to be counted.
     Counted,

@@ -110,7 +110,7 @@ impl Emulator {
         Ok(Arc::new(Emulator::new(compiler, orders, None)))
     }
 
-    /// One of its own for kernels of others: it runs every launch in all orders, and finds loops without an end that touch no memory.
+    /// One of its own for kernels of others: it runs every launch in all orders, and finds more loops without an end.
     #[doc(hidden)]
     pub fn following() -> Result<Arc<Self>, Refusal> {
         let checks = match Checks::from_environment() {
