@@ -37,6 +37,9 @@ pub(crate) struct Options {
     /// cuSPARSE too
     #[arg(long)]
     peers: bool,
+    /// Only variants whose names have one of these in them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    variant: Vec<String>,
     /// Fit prices and corrections to the times of these folders instead: needs no GPU
     #[arg(long, value_name = "DIR", value_delimiter = ',')]
     pub(crate) fit: Vec<PathBuf>,
@@ -91,7 +94,10 @@ impl Options {
             (variant.can_be_chosen && variant.role == Role::Ours)
                 || (self.peers && variant.role == Role::Peer)
         });
-        wanted.map(|variant| variant.name).collect()
+        let asked_for = |name: &str| {
+            self.variant.is_empty() || self.variant.iter().any(|wanted| name.contains(wanted.as_str()))
+        };
+        wanted.map(|variant| variant.name).filter(|name| asked_for(name)).collect()
     }
 
     /// Names and paths, one for each matrix.

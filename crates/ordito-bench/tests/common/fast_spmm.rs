@@ -168,16 +168,17 @@ fn same_bits_in_every_run<S: Scalar>(accelerator: Accelerator) {
 
 /// Two rows of so many parts that they lie in several blocks, and that a warp which adds them up takes more than one step.
 fn parts_of_several_blocks<S: Scalar>(accelerator: Accelerator) {
-    const KS: [usize; 3] = [1, 3, 4];
-    const LENGTH: u32 = 17_000; // the kernel's parts have 512 nonzeros here, its blocks 8 or 16 warps
+    const KS: [usize; 3] = [1, 3, 36];
+    const LENGTH: u32 = 17_000; // kernels' parts have 256 to 2048 nonzeros here
     let Some(bench) = bench::<Spmm<S>>(accelerator, |_, _| KS.len()) else { return };
     let long = [3, 4].into_iter().flat_map(|row| (row..row + LENGTH).map(move |col| (row, col)));
     let short = (0..40).filter(|row| ![3, 4].contains(row)).map(|row| (row, 9 * row));
     let places = short.chain(long).collect();
     let shape = Shape { name: "two huge rows".into(), rows: 40, cols: LENGTH as usize + 4, places };
-    let variant =
-        fast_variants::<S>().into_iter().find(|variant| variant.name() == "sell-cuda-sorted").unwrap();
-    for k in KS {
+    let variants = fast_variants::<S>().into_iter().filter(|variant| {
+        variant.name() == "sell-cuda-sorted" || variant.name().starts_with("csr-cuda-rows")
+    });
+    for (variant, k) in variants.flat_map(|variant| KS.map(|k| (variant, k))) {
         let (subject, _) = spmm_case::<S>(&shape, Values::Integers, k);
         let Some(mut ready) = prepare(&bench.machine, variant, &subject) else { continue };
         let blocks = ready.launches()[0].plan.blocks();

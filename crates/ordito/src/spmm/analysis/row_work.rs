@@ -7,6 +7,9 @@ use crate::cpu::parallel;
 pub(crate) const GROUPS: usize = 6;
 pub(crate) const PARTS: usize = 10;
 
+/// Lengths of 1, 2, 4 … 4096 nonzeros.
+const LENGTHS: usize = 13;
+
 /// Rows that a thread looks at by itself: a multiple of every group.
 const ROWS_AT_ONCE: usize = 1 << 15;
 
@@ -23,6 +26,40 @@ pub(crate) struct RowWork {
     pub(crate) longest: usize,
     /// Nonzeros of the 8 neighbouring rows that have most.
     pub(crate) longest_of_8: usize,
+    pub(crate) at_least: AtLeast,
+}
+
+/// How many rows have at least 1, 2, 4 … 4096 nonzeros.
+#[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct AtLeast([usize; LENGTHS]);
+
+#[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))]
+impl AtLeast {
+    pub(crate) fn of(offsets: &[usize]) -> Self {
+        let rows = offsets.len().saturating_sub(1);
+        let chunks = parallel::map_index(rows.div_ceil(ROWS_AT_ONCE), |chunk| {
+            let mut of_chunk = AtLeast::default();
+            let ends = &offsets[chunk * ROWS_AT_ONCE..=rows.min((chunk + 1) * ROWS_AT_ONCE)];
+            ends.windows(2).for_each(|ends| of_chunk.count(ends[1] - ends[0]));
+            of_chunk
+        });
+        chunks.into_iter().fold(AtLeast::default(), AtLeast::with)
+    }
+
+    fn count(&mut self, length: usize) {
+        let powers = length.checked_ilog2().map_or(0, |power| power as usize + 1);
+        self.0.iter_mut().take(powers).for_each(|rows| *rows += 1);
+    }
+
+    fn with(self, other: AtLeast) -> AtLeast {
+        AtLeast(std::array::from_fn(|power| self.0[power] + other.0[power]))
+    }
+
+    /// Each length with how many rows have at least that.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.0.into_iter().enumerate().map(|(power, rows)| (1 << power, rows))
+    }
 }
 
 #[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))]
@@ -43,6 +80,7 @@ impl RowWork {
             padded: std::array::from_fn(|group| self.padded[group] + other.padded[group]),
             longest: self.longest.max(other.longest),
             longest_of_8: self.longest_of_8.max(other.longest_of_8),
+            at_least: self.at_least.with(other.at_least),
         }
     }
 
@@ -58,6 +96,7 @@ impl RowWork {
                 *count += (length as u64).div_ceil(1 << part);
             }
             work.longest = work.longest.max(length);
+            work.at_least.count(length);
             of_8 = length + if row.is_multiple_of(8) { 0 } else { of_8 };
             work.longest_of_8 = work.longest_of_8.max(of_8);
             for (group, (padded, longest)) in work.padded.iter_mut().zip(&mut longest).enumerate() {
@@ -112,6 +151,16 @@ mod tests {
         // Rows 0 to 7 have 28 nonzeros, 8 to 15 92, 16 to 19 70.
         let rising: Vec<usize> = (0..=20).map(|row| row * (row.max(1) - 1) / 2).collect();
         assert_eq!(RowWork::of(&rising).longest_of_8, 92);
+    }
+
+    #[test]
+    fn long_rows_are_counted() {
+        let offsets = [0, 0, 1, 3, 6, 10, 9010];
+        let counts: Vec<_> = AtLeast::of(&offsets).lengths().collect();
+        assert_eq!(counts[..5], [(1, 5), (2, 4), (4, 2), (8, 1), (16, 1)]);
+        assert_eq!(counts.last(), Some(&(4096, 1)));
+        assert_eq!(RowWork::of(&offsets).at_least, AtLeast::of(&offsets));
+        assert_eq!(AtLeast::of(&[]), AtLeast::default());
     }
 
     #[test]

@@ -1,24 +1,72 @@
 // Rows: LANES lanes side by side for the columns of X, SPLIT such groups for the nonzeros of a row in turn; their sums are
-// added by shuffles. Rows come in the order of their lengths, so that those of a warp end together, and long ones in parts.
+// added by shuffles. Rows come in the order of their lengths, so that those of a warp end together.
+// TEAMS = 1: there are long rows, which come first. A block or a warp has each, whose groups share it out and add up; of several
+// blocks for one row the last adds up what all have, in a fixed order.
 // SHUFFLED = 1: a row's group reads as many nonzeros as it has lanes, coalesced, and hands them round, while the next are on
 // their way. SHUFFLED = 0: every lane reads the nonzero that it needs, neighbours the same one.
-// Touches A once per tile of columns, X by 16-byte loads, Y once; parts twice.
+// Touches A once per tile of columns, X by 16-byte loads, Y once; what blocks have of a row of several twice.
 // Loses on rows shorter than SPLIT (groups idle), and where neighbours in the matrix share columns of X but differ in length.
 #include "pieces.cuh"
 
-constexpr u32 GROUP = LANES * SPLIT;
+constexpr u32 GROUP = LANES * SPLIT, GROUPS = THREADS / GROUP, WARPS = THREADS / WARP;
+static_assert(TILE <= THREADS, "a thread for each column of a tile");
+
+// Adds what lanes `From`, 2 · `From` … apart have, up to `To`.
+template <u32 From, u32 To>
+__device__ __forceinline__ void add_across(RowSums& sums) {
+#pragma unroll
+    for (u32 apart = From; apart < To; apart *= 2)
+#pragma unroll
+        for (u32 c = 0; c < CHUNKS; ++c)
+#pragma unroll
+            for (u32 i = 0; i < VEC; ++i) sums.of[c][i] += __shfl_xor_sync(ALL, sums.of[c][i], int(apart));
+}
+
+// Of the column of the tile that a thread has, if any: what all warps have together, warp after warp.
+__device__ __forceinline__ SCALAR sum_of_block(const RowSums& sums, SCALAR (&of_each_warp)[WARPS][TILE]) {
+    const u32 lane = threadIdx.x % WARP;
+    if (lane < LANES)
+#pragma unroll
+        for (u32 c = 0; c < CHUNKS; ++c)
+#pragma unroll
+            for (u32 i = 0; i < VEC; ++i) of_each_warp[threadIdx.x / WARP][c * CHUNK + lane * VEC + i] = sums.of[c][i];
+    __syncthreads();
+    SCALAR sum = 0;
+    if (threadIdx.x < TILE)
+#pragma unroll
+        for (u32 warp = 0; warp < WARPS; ++warp) sum += of_each_warp[warp][threadIdx.x];
+    return sum;
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
-    csr_rows(u64 pieces, u64 k, const uint4* __restrict__ list, const u32* __restrict__ columns,
-             const SCALAR* __restrict__ values, SCALAR* parts, const SCALAR* __restrict__ x, u64 x_distance, SCALAR* y,
-             u64 y_distance, SCALAR alpha, SCALAR beta) {
+    csr_rows(u64 pieces, u64 k, u64 of_blocks, u64 of_warps, const uint4* __restrict__ list, const u32* __restrict__ columns,
+             const SCALAR* __restrict__ values, const uint4* __restrict__ cuts, u32* arrived, SCALAR* parts,
+             const SCALAR* __restrict__ x, u64 x_distance, SCALAR* y, u64 y_distance, SCALAR alpha, SCALAR beta) {
     const Place place(k);
     const u32 in_group = threadIdx.x % GROUP, slot = in_group / LANES, lane = in_group % LANES;
-    const u64 number = place.block * (THREADS / GROUP) + threadIdx.x / GROUP;
+#if TEAMS
+    const bool has_block = place.block < of_blocks;
+    const u64 warp = (place.block - of_blocks) * WARPS + threadIdx.x / WARP;
+    const bool has_warp = !has_block && warp < of_warps;
+    u64 number = of_blocks + (has_warp ? warp : of_warps + (warp - of_warps) * (WARP / GROUP) + threadIdx.x % WARP / GROUP);
+    if (has_block) number = place.block;
+    const u32 team = has_block ? GROUPS : has_warp ? WARP / GROUP : 1, member = threadIdx.x / GROUP % team;
+#else
+    const u64 number = place.block * GROUPS + threadIdx.x / GROUP;
+#endif
     const u32 first_col = place.tile * TILE + lane * VEC;
     const XRows of_x(x, x_distance, first_col, k);
     Piece piece;
     if (number < pieces) piece = Piece(__ldg(list + number));
+#if TEAMS
+    if (team > 1) {
+        // As many for each group, and for each slot of it.
+        const u32 each = (piece.length + team * SPLIT - 1) / (team * SPLIT) * SPLIT;
+        const u32 first = member * each, before = first < piece.length ? first : piece.length;
+        piece.start += before;
+        piece.length = piece.length - before < each ? piece.length - before : each;
+    }
+#endif
     RowSums sums;
     sums.clear();
 #if SHUFFLED
@@ -103,15 +151,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
             if (i + u * SPLIT < piece.length) sums.add(value[u], few[u]);
     }
 #endif
-#pragma unroll
-    for (u32 apart = LANES; apart < GROUP; apart *= 2)
-#pragma unroll
-        for (u32 c = 0; c < CHUNKS; ++c)
-#pragma unroll
-            for (u32 i = 0; i < VEC; ++i) sums.of[c][i] += __shfl_xor_sync(ALL, sums.of[c][i], int(apart));
-    if (number >= pieces || slot != 0) return;
-    if (piece.is_part())
-        sums.store(parts + u64(piece.to & ~PART) * k + first_col, of_x);
-    else
-        sums.update(y + u64(piece.to) * y_distance + first_col, of_x, alpha, beta);
+    add_across<LANES, GROUP>(sums);
+#if TEAMS
+    if (team > 1) add_across<GROUP, WARP>(sums);
+    if (!has_block) {
+        if (number < pieces && slot == 0 && member == 0)
+            sums.update(y + u64(piece.to) * y_distance + first_col, of_x, alpha, beta);
+        return;
+    }
+    __shared__ SCALAR of_each_warp[WARPS][TILE];
+    const u64 col = u64(place.tile) * TILE + threadIdx.x;
+    const bool has_column = threadIdx.x < TILE && col < k;
+    SCALAR sum = sum_of_block(sums, of_each_warp);
+    if (!piece.is_part()) {
+        if (has_column) update(y[u64(piece.to) * y_distance + col], alpha, sum, beta);
+        return;
+    }
+    // Of the part: the row, its first part, the end of its parts, and the counter of those that are done.
+    const u32 part = piece.to & ~PART;
+    const uint4 cut = __ldg(cuts + part);
+    const u32 last = cut.z - cut.y - 1;
+    if (has_column) parts[u64(part) * k + col] = sum;
+    __shared__ u32 done_before;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();  // the part is there before the counter says so
+        const u64 tiles = (k + TILE - 1) / TILE;
+        done_before = atomicInc(arrived + cut.w * tiles + place.tile, last);  // from the last one on 0, for the next run
+        __threadfence();  // and the parts of others are seen behind it
+    }
+    __syncthreads();
+    if (done_before != last) return;
+    sums.clear();
+    // So many are on their way at once.
+#pragma unroll 4
+    for (u32 other = cut.y + threadIdx.x / LANES; other < cut.z; other += THREADS / LANES)
+        sums.add_stored(parts + u64(other) * k + first_col, of_x);
+    add_across<LANES, WARP>(sums);
+    sum = sum_of_block(sums, of_each_warp);
+    if (has_column) update(y[u64(cut.x) * y_distance + col], alpha, sum, beta);
+#else
+    if (number < pieces && slot == 0) sums.update(y + u64(piece.to) * y_distance + first_col, of_x, alpha, beta);
+#endif
 }

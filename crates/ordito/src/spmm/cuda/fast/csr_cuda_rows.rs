@@ -7,10 +7,12 @@ use crate::machine::Machine;
 use crate::op::{Description, Place, SourceFile};
 use crate::refusal::Refusal;
 use crate::source_file;
+use crate::spmm::analysis::row_work::AtLeast;
 use crate::spmm::analysis::shape::Shape;
 use crate::spmm::cuda::fast::layout::entries::Entries;
-use crate::spmm::cuda::fast::layout::parts::Parts;
+use crate::spmm::cuda::fast::layout::parts_in_place::PartsInPlace;
 use crate::spmm::cuda::fast::layout::row_list::{self, RowList};
+use crate::spmm::cuda::fast::layout::row_teams::{Groups, Lengths, RowTeams, THREADS};
 use crate::spmm::cuda::fast::tiled::Layout;
 use crate::spmm::cuda::fast::tiling::{Loads, Tiling, blocks_per_multiprocessor};
 use crate::spmm::cuda::fast::work::Work;
@@ -64,23 +66,7 @@ pub(crate) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed {
     ),
 };
 
-const THREADS: u32 = 256;
 const LANES: u32 = 32;
-
-/// Nonzeros of a part of a long row. The device should not wait for the longest part, which goes through its nonzeros one after
-/// the other: the fewer there are in all, the shorter the parts; but rows of a few times the mean length stay whole, and no row
-/// has more parts than a block adds up at once. On an H200 the fastest form of this kernel took 6 to 23 % less time on
-/// soc-Epinions1 (0.5 million nonzeros, 16 columns and more) with parts of 32 or 64 than with 256, up to 21 % less on cnr-2000
-/// (3 millions) with 64 or 128; BOYD1_A, one row of which has a seventh of all nonzeros, was mostly fastest with 256.
-fn part_length((rows, nonzeros): (usize, usize), longest: usize, split: u32) -> usize {
-    let mean = nonzeros.div_ceil(rows.max(1));
-    let of_slot = (nonzeros / NONZEROS_PER_STEP).max(4 * mean).clamp(SHORTEST, LONGEST);
-    (of_slot * split as usize).min(LONGEST).max(longest.div_ceil(MOST_PARTS))
-}
-const NONZEROS_PER_STEP: usize = 1 << 15;
-const SHORTEST: usize = 32;
-const LONGEST: usize = 256;
-const MOST_PARTS: usize = 384;
 
 /// One load per lane up to 8 lanes, two beyond: more lanes than that would only multiply the reads of A. Where so few rows would leave
 /// multiprocessors without work, tiles are narrower: there are more of them, and lanes of a group that columns do not need take
@@ -93,7 +79,7 @@ fn tiling<S: Scalar>(
 ) -> Tiling {
     let one = Tiling::new::<S>(k, 1, LANES);
     let mut tiling = if one.lanes > 8 || one.tiles(k) > 1 { Tiling::new::<S>(k, 2, LANES) } else { one };
-    let groups = rows.max(nonzeros / LONGEST) as u64;
+    let groups = rows.max(nonzeros / OF_LONG_ROWS) as u64;
     let least = u64::from(limits.multiprocessors) * WARPS_TO_FILL * u64::from(LANES);
     let threads = |tiling: Tiling| {
         groups.saturating_mul(group.max(tiling.lanes).into()).saturating_mul(tiling.tiles(k))
@@ -108,6 +94,8 @@ fn tiling<S: Scalar>(
     }
     tiling
 }
+/// Nonzeros of long rows that count as one short row.
+const OF_LONG_ROWS: usize = 256;
 /// Warps of a multiprocessor from which on one that waits is not waited for.
 const WARPS_TO_FILL: u64 = 16;
 /// Lanes of a row of X at the least: 64 bytes.
@@ -118,8 +106,13 @@ fn in_flight(registers: u32, split: u32, shuffled: bool) -> u32 {
     if registers > 4 || (split >= 8 && !shuffled) { 2 } else { 4 }
 }
 
-impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, SHUFFLED> {
-    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
+impl<const GROUP: u32, const SHUFFLED: bool> Rows<GROUP, SHUFFLED> {
+    fn groups(tiling: Tiling, k: usize) -> Groups {
+        let lanes = GROUP.max(tiling.lanes);
+        Groups { lanes, split: lanes / tiling.lanes, tiles: tiling.tiles(k) }
+    }
+    /// The kernel, with teams for long rows if there are any: without them prologues are shorter, which rows of a few nonzeros show.
+    fn kernel<S: Scalar>(tiling: Tiling, loads: Loads, teams: bool) -> KernelSource {
         let split = (GROUP / tiling.lanes).max(1);
         let registers = tiling.registers::<S>();
         let words = (size_of::<S>() / 4) as u32;
@@ -138,7 +131,14 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             .define("SHUFFLED", u32::from(SHUFFLED))
             .define("THREADS", THREADS)
             .define("IN_FLIGHT", in_flight)
+            .define("TEAMS", u32::from(teams))
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(THREADS, needed))
+    }
+}
+
+impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, SHUFFLED> {
+    fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
+        Self::kernel::<S>(tiling, loads, true)
     }
     fn tilings(&self) -> Vec<Tiling> {
         let mut all = Tiling::all::<S>(1, LANES);
@@ -147,22 +147,24 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
     }
     fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work {
         let tiling = tiling::<S>(limits, (shape.rows, shape.nonzeros), GROUP, k);
-        let split = (GROUP / tiling.lanes).max(1);
-        let lanes_of_warp = f64::from(GROUP.max(tiling.lanes)) / f64::from(LANES);
-        let part = part_length((shape.rows, shape.nonzeros), shape.work.longest, split);
-        let is_cut = shape.work.longest > 2 * part;
-        let of_rows = shape.rows as f64;
-        let pieces =
-            if is_cut { shape.work.parts_of(part as f64) + shape.work.empty as f64 } else { of_rows };
+        let groups = Self::groups(tiling, k);
+        let lanes_of_warp = f64::from(groups.lanes) / f64::from(LANES);
+        let (of_rows, longest) = (shape.rows as f64, shape.work.longest);
+        let lengths = Lengths { nonzeros: shape.nonzeros, longest, at_least: shape.work.at_least };
+        let teams = RowTeams::new(limits, &lengths, groups);
+        // Groups of a team that its row does not need are there, too.
+        let idle = |rows: usize, team: u32| rows as f64 * f64::from(team - 1);
+        let more = idle(teams.of_warps, groups.in_warp()) + idle(teams.of_blocks, groups.in_block());
+        let split = groups.split;
         let in_flight = in_flight(tiling.registers::<S>(), split, SHUFFLED);
         Work {
             tiling,
-            warps: pieces * lanes_of_warp,
+            warps: (of_rows + more) * lanes_of_warp,
             steps: shape.work.parts_of(f64::from(split)) * lanes_of_warp,
-            chain: shape.work.longest.min(2 * part) as f64 / f64::from(split),
+            chain: teams.chain,
             // Handed round are the nonzeros of one step at a time.
             in_flight: if SHUFFLED { in_flight.min(tiling.lanes) } else { in_flight },
-            parts: if is_cut { shape.work.longest as f64 / part as f64 } else { 0.0 },
+            parts: if teams.any() { longest as f64 / teams.of_block as f64 } else { 0.0 },
             more_bytes: 16.0 * of_rows,
             x_rows: shape.nonzeros as f64,
             reuse: shape.equals,
@@ -170,29 +172,47 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
-        row_list::sources_by_length().into_iter().chain([Parts::<S>::source()]).collect()
+        let without_teams = Fast::<S>::tilings(self).into_iter().flat_map(|tiling| {
+            tiling.all_loads::<S>().into_iter().map(move |loads| Self::kernel::<S>(tiling, loads, false))
+        });
+        without_teams.chain(row_list::sources_by_length()).collect()
     }
 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(device.limits(), (a.rows(), a.nnz()), GROUP, k);
-        let split = (GROUP / tiling.lanes).max(1);
-        let part = part_length((a.rows(), a.nnz()), a.longest_row(), split);
-        let RowList { list, cut, parts, .. } = RowList::by_length(device, a.pattern().offsets(), part)?;
+        let (offsets, groups) = (a.pattern().offsets(), Self::groups(tiling, k));
+        let at_least = AtLeast::of(offsets);
+        let lengths = Lengths { nonzeros: a.nnz(), longest: a.longest_row(), at_least };
+        let teams = RowTeams::new(device.limits(), &lengths, groups);
+        let RowList { list, long, cut, .. } =
+            RowList::by_length_and_parts(device, offsets, teams.from_block - 1, teams.of_block)?;
         let entries = Entries::of(device, a)?;
         let [columns, values] = entries.arguments();
-        let parts = Parts::new(device, &cut, (parts, 1), k)?;
-        let group = GROUP.max(tiling.lanes);
+        let in_place = PartsInPlace::<S>::new(device, &cut, (k, tiling.tiles(k)))?;
+        let [cuts, arrived, parts] = in_place.arguments();
+        let alone = (list.len() - long - teams.of_warps) as u64;
+        let warps = teams.of_warps as u64 + alone.div_ceil(groups.in_warp().into());
+        let has_teams = teams.any();
         Ok(Layout {
-            source: Box::new(move |loads| Fast::<S>::source(&Rows::<GROUP, SHUFFLED>, tiling, loads)),
+            source: Box::new(move |loads| Self::kernel::<S>(tiling, loads, has_teams)),
             tiling,
             k,
             units: list.len() as u64,
-            blocks: (list.len() as u64).div_ceil((THREADS / group).into()),
+            blocks: long as u64 + warps.div_ceil(Groups::warps().into()),
             threads: THREADS,
-            arguments: vec![Argument::from(&list), columns, values, Parts::address(&parts)],
-            _held: vec![Box::new(list), Box::new(entries)],
-            parts,
+            arguments: vec![
+                Argument::of(long as u64),
+                Argument::of(teams.of_warps as u64),
+                Argument::from(&list),
+                columns,
+                values,
+                cuts,
+                arrived,
+                parts,
+            ],
+            _held: vec![Box::new(list), Box::new(entries), Box::new(in_place)],
+            parts: None,
         })
     }
 }
@@ -200,18 +220,6 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_are_short_in_small_matrices_and_few_in_long_rows() {
-        let starts = |rows: usize, length: usize| (rows, rows * length);
-        assert_eq!(part_length(starts(75_000, 7), 1800, 1), 32);
-        assert_eq!(part_length(starts(75_000, 7), 1800, 4), 128);
-        assert_eq!(part_length(starts(325_000, 10), 2700, 1), 99);
-        assert_eq!(part_length(starts(10_000, 40), 150, 1), 160);
-        assert_eq!(part_length(starts(1_000_000, 16), 50_000, 1), 256);
-        assert_eq!(part_length(starts(93_000, 7), 384 << 11, 1), 2048);
-        assert_eq!(part_length((0, 0), 0, 8), 256);
-    }
 
     #[test]
     fn few_rows_have_narrow_tiles() {

@@ -9,8 +9,9 @@
 //! makes it a `DeviceKernel`; it compiles for the loads of the operands that it was prepared for, and again when others come.
 //!
 //! **Load balancing.** `layout/pieces` with `pieces.cuh` deals out work in rows, or parts of rows too long for one group of lanes.
-//! `layout/parts` with `add_parts.cu` adds the parts up, in an order that never changes; where a part has a warp (`parts_in_place`), the last
-//! warp of a row does it without a second launch. `sliced` is A in slices, `teams` sorts rows for them, `gathered` puts rows of a mesh into
+//! `layout/parts` with `add_parts.cu` adds the parts up, in an order that never changes; where a part has a warp or a block
+//! (`parts_in_place`), the last of a row does it without a second launch. `row_teams` decides which rows have a group of lanes, a warp, a
+//! block or several. `sliced` is A in slices, `teams` sorts rows for them, `gathered` puts rows of a mesh into
 //! windows. `flagged` with `flags.cuh` is CSR whose columns say where rows end; shares (an nnz split) joins them by a segmented scan, and
 //! the block that comes last adds up what was cut, in such an order too.
 //!

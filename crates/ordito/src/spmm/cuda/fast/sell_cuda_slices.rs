@@ -224,7 +224,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             true => (&cut, &[]),
             false => (&[], &cut),
         };
-        let in_place = PartsInPlace::<S>::new(device, in_place, k)?;
+        let in_place = PartsInPlace::<S>::new(device, in_place, (k, tiling.tiles(k)))?;
         let parts = Parts::new(device, afterwards, (parts, 1), k)?;
         let [cuts, arrived, mut parts_address] = in_place.arguments();
         if parts.is_some() {

@@ -9,6 +9,7 @@ pub(crate) mod parts;
 pub(crate) mod parts_in_place;
 pub(crate) mod pieces;
 pub(crate) mod row_list;
+pub(crate) mod row_teams;
 pub(crate) mod sliced;
 pub(crate) mod teams;
 pub(crate) mod windowed;

@@ -1,24 +1,29 @@
-//! Rows that were too long for one warp, where the last of their warps adds up the parts: no second launch.
+//! Rows that were too long for one warp or block, where the last of those that have a part adds up all: no second launch.
 
 use crate::Scalar;
 use crate::device::{Argument, Buffer, Device};
 use crate::refusal::Refusal;
 use crate::spmm::cuda::fast::layout::parts::PartsOfRow;
 
-/// Room for the parts, K numbers each, and what a warp has to know of its own.
+/// Room for the parts, K numbers each, and what who has one has to know of it.
 pub(crate) struct PartsInPlace<S> {
     /// Of each part: its row, the first part of that, the end of its parts, and the row's counter.
     cuts: Buffer<PartsOfRow>,
-    /// Of each row: parts that are done. The kernel leaves it as it found it.
+    /// Of each row and tile of columns: parts that are done. The kernel leaves it as it found it.
     arrived: Buffer<u32>,
     parts: Buffer<S>,
 }
 
 impl<S: Scalar> PartsInPlace<S> {
     /// Of these rows, each with its parts behind those of the one before.
-    pub(crate) fn new(device: &Device, rows: &[PartsOfRow], k: usize) -> Result<Self, Refusal> {
+    pub(crate) fn new(
+        device: &Device,
+        rows: &[PartsOfRow],
+        (k, tiles): (usize, u64),
+    ) -> Result<Self, Refusal> {
         let cuts = of_parts(rows);
-        let mut arrived = device.allocate("parts that are done", rows.len())?;
+        let counters = usize::try_from(tiles).unwrap_or(usize::MAX).saturating_mul(rows.len());
+        let mut arrived = device.allocate("parts that are done", counters)?;
         arrived.fill_bytes(0).map_err(|error| Refusal::Device(error.to_string()))?;
         let parts = device.allocate("parts of rows", cuts.len().saturating_mul(k))?;
         Ok(PartsInPlace { cuts: device.upload("rows of parts", &cuts)?, arrived, parts })

@@ -20,9 +20,12 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// One row in parts as equal as can be.
+    /// One row in parts as equal as can be; whole, if one is enough.
     pub(crate) fn cut(&mut self, row: usize, start: usize, end: usize, most: usize) {
         let count = (end - start).div_ceil(most);
+        if count <= 1 {
+            return self.list.push(piece(start, end, row as u32));
+        }
         self.cut.push([row as u32, self.parts as u32, (self.parts + count) as u32, 0]);
         for part in 0..count {
             let place = |part: usize| start + (end - start) * part / count;
@@ -71,11 +74,15 @@ mod tests {
             pieces.cut(4, 50, 150, most);
             pieces.cut(9, 300, 301, most);
             let count = 100_usize.div_ceil(most);
-            assert_eq!(pieces.parts, count + 1);
-            assert_eq!(pieces.cut, [[4, 0, count as u32, 0], [9, count as u32, count as u32 + 1, 0]]);
             let places: Vec<usize> =
                 pieces.list.iter().flat_map(|it| start_of(it)..start_of(it) + it[2] as usize).collect();
             assert!(places.into_iter().eq((50..150).chain([300])));
+            assert_eq!(pieces.list.pop(), Some(piece(300, 301, 9)));
+            if count == 1 {
+                assert_eq!((pieces.parts, pieces.cut.len(), pieces.list[0][3]), (0, 0, 4));
+                continue;
+            }
+            assert_eq!((pieces.parts, &pieces.cut[..]), (count, &[[4, 0, count as u32, 0]][..]));
             assert!(pieces.list.iter().zip(0..).all(|(piece, part)| piece[3] == PART | part));
             assert!(pieces.list.iter().all(|piece| piece[2] as usize <= most));
         }

@@ -17,8 +17,10 @@ const ROWS_AT_ONCE: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct RowList {
     pub(crate) list: Buffer<Piece>,
-    /// Of the longest piece.
+    /// Of the longest whole row.
     pub(crate) longest: usize,
+    /// Pieces of long rows, which come first.
+    pub(crate) long: usize,
     /// Rows that are in several pieces, and how many parts those have together.
     pub(crate) cut: Vec<PartsOfRow>,
     pub(crate) parts: usize,
@@ -68,24 +70,35 @@ impl RowList {
     /// Every row by itself, the longest first, so that those of a warp end together and the last to start are short; before all of them
     /// parts of about `most` nonzeros, of rows that have more than twice as many.
     pub(crate) fn by_length(device: &Device, starts: &[usize], most: usize) -> Result<Self, Refusal> {
+        Self::by_length_and_parts(device, starts, 2 * most, most)
+    }
+
+    /// The same with rows of more than `whole` nonzeros before the others, whole or in parts of `most`.
+    pub(crate) fn by_length_and_parts(
+        device: &Device,
+        starts: &[usize],
+        whole: usize,
+        most: usize,
+    ) -> Result<Self, Refusal> {
         let rows = starts.len().saturating_sub(1);
         check_rows(rows)?;
-        let (long, longest) = look_at(starts, 2 * most);
+        let (long, longest) = look_at(starts, whole);
         let mut pieces = Pieces::default();
         for &row in &long {
             pieces.cut(row, starts[row], starts[row + 1], most);
         }
         // Those of about the same length side by side, as rows are.
         pieces.list = descending(&pieces.list, |part| length_class(part[2]));
-        let places = rows - long.len() + pieces.parts;
+        let long_pieces = pieces.list.len();
+        let places = rows - long.len() + long_pieces;
         let mut list = device.allocate("rows in the order of their lengths", places)?;
         list.write_from(0, &pieces.list).map_err(refused)?;
         let row_starts = device.upload("row starts of A", starts)?;
         let blocks = rows.div_ceil(THREADS as usize);
         let counts = device.allocate::<u32>("rows of each class", LENGTH_CLASSES as usize * blocks + 1)?;
-        let rows = [Argument::of(rows as u64), Argument::from(&row_starts), Argument::of(2 * most as u64)];
+        let rows = [Argument::of(rows as u64), Argument::from(&row_starts), Argument::of(whole as u64)];
         let counters = [Argument::of(counts.len() as u64 - 1), Argument::from(&counts)];
-        let to = [Argument::of(pieces.parts as u64), Argument::from(&list)];
+        let to = [Argument::of(long_pieces as u64), Argument::from(&list)];
         let [count, add, sort] = sources_by_length();
         let grid = [blocks as u64, 1];
         // SAFETY: as the kernels declare them. There is a counter for every class and block, one more for their sum, and a place for every
@@ -95,7 +108,8 @@ impl RowList {
             run(device, &add, [1, 1], THREADS, &counters)?;
             run(device, &sort, grid, THREADS, &[&rows[..], &counters[1..], &to].concat())?;
         }
-        Ok(RowList { list, longest: longest.min(2 * most), cut: pieces.cut, parts: pieces.parts })
+        let longest = longest.min(whole);
+        Ok(RowList { list, longest, long: long_pieces, cut: pieces.cut, parts: pieces.parts })
     }
 
     /// Every row by itself, whole, where it is.
@@ -109,13 +123,13 @@ impl RowList {
         // SAFETY: as the kernel declares them; every row has a place.
         unsafe { run(device, &source_in_order(), grid, THREADS, &arguments) }?;
         let (_, longest) = look_at(starts, usize::MAX);
-        Ok(RowList { list, longest, cut: Vec::new(), parts: 0 })
+        Ok(RowList { list, longest, long: 0, cut: Vec::new(), parts: 0 })
     }
 
     /// Of a list that the host made.
     pub(crate) fn upload(device: &Device, pieces: Pieces, longest: usize) -> Result<Self, Refusal> {
         let list = device.upload("pieces of rows", &pieces.list)?;
-        Ok(RowList { list, longest, cut: pieces.cut, parts: pieces.parts })
+        Ok(RowList { list, longest, long: pieces.parts, cut: pieces.cut, parts: pieces.parts })
     }
 }
 
@@ -163,6 +177,20 @@ mod tests {
                 assert_eq!(found.longest, longest.min(2 * most));
             }
         }
+    }
+
+    #[test]
+    fn long_rows_can_stay_whole() {
+        let Some(device) = emulated() else { return };
+        let starts = starts(&[3, 9, 0, 25, 4]);
+        let found = RowList::by_length_and_parts(&device, &starts, 4, 10).unwrap();
+        let of_long = [[12, 0, 8, PART], [20, 0, 8, PART | 1], [28, 0, 9, PART | 2], [3, 0, 9, 1]];
+        let mut list = read(&found.list);
+        assert_eq!(list[4..], [[37, 0, 4, 4], [0, 0, 3, 0], [12, 0, 0, 2]]);
+        list.truncate(4);
+        list.sort_by_key(|piece| piece[3] ^ PART);
+        assert_eq!(list, of_long);
+        assert_eq!((found.long, found.parts, &found.cut[..]), (4, 3, &[[3, 0, 3, 0]][..]));
     }
 
     #[test]

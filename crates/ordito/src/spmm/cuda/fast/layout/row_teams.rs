@@ -1,0 +1,148 @@
+//! Which rows have a group of lanes each, and which a warp, a block or several blocks, so that nobody waits for a group that goes
+//! through a long row step after step. Data, from how many rows are how long.
+
+use crate::device::DeviceLimits;
+use crate::spmm::analysis::row_work::AtLeast;
+
+/// What is known of the rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lengths {
+    pub(crate) nonzeros: usize,
+    pub(crate) longest: usize,
+    pub(crate) at_least: AtLeast,
+}
+
+/// How a kernel walks over a row: groups of `lanes` lanes, each with `split` nonzeros in a step; all of it for every tile of columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Groups {
+    pub(crate) lanes: u32,
+    pub(crate) split: u32,
+    pub(crate) tiles: u64,
+}
+
+/// Threads of a block, of a warp, and those that a multiprocessor has at the same time.
+pub(crate) const THREADS: u32 = 256;
+const WARP: u32 = 32;
+const THREADS_AT_ONCE: u32 = 2048;
+/// What sharing out a row and adding up takes, in steps of a group: about a microsecond and a half, and a fraction of it. Guessed, then held
+/// against others on an H200: with 4 or 64 for a block the fastest kernel of rows took 4 or 3 % more time (8 matrices, K = 1 to 128).
+const STEPS_OF_BLOCK: f64 = 16.0;
+const STEPS_OF_WARP: f64 = 4.0;
+/// Nonzeros, and steps, of a row that has a group in any case; steps of a block that is one of several for a row, at least.
+const SHORT: usize = 16;
+const FEW_STEPS: usize = 2;
+const MANY_STEPS: f64 = 16.0;
+/// No row has more blocks than are there at the same time: one adds up what they have.
+const MOST_BLOCKS: usize = 1024;
+
+/// The decision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RowTeams {
+    /// Rows from so many nonzeros on have a warp, or blocks.
+    pub(crate) from_warp: usize,
+    pub(crate) from_block: usize,
+    /// Nonzeros of a block at most.
+    pub(crate) of_block: usize,
+    /// Rows that have a warp, and blocks.
+    pub(crate) of_warps: usize,
+    pub(crate) of_blocks: usize,
+    /// Steps that follow each other at most.
+    pub(crate) chain: f64,
+}
+
+impl RowTeams {
+    /// The least time: the longest chain of steps, or what all groups take anyway if that is more; and what teams cost, whose groups
+    /// have little to do each.
+    pub(crate) fn new(limits: &DeviceLimits, a: &Lengths, groups: Groups) -> Self {
+        let Groups { lanes, split, tiles } = groups;
+        let at_once = f64::from(limits.multiprocessors.max(1) * THREADS_AT_ONCE / lanes) / tiles as f64;
+        let anyway = a.nonzeros as f64 / f64::from(split) / at_once;
+        let (in_warp, in_block) = (groups.in_warp(), groups.in_block());
+        let steps = |nonzeros: usize, team: u32| nonzeros as f64 / f64::from(split * team);
+        let of_block = (f64::from(in_block * split) * anyway.max(MANY_STEPS)) as usize;
+        let with = |(from_warp, of_both): (usize, usize), (from_block, of_blocks): (usize, usize)| {
+            let of_group = steps(a.longest.min(from_warp - 1), 1);
+            let of_warp = steps(a.longest.min(from_block - 1), in_warp);
+            let of_block = of_block.max(from_block.min(a.longest)).max(a.longest.div_ceil(MOST_BLOCKS));
+            let of_warps = of_both - of_blocks;
+            let chain = of_group.max(if of_warps > 0 { of_warp } else { 0.0 });
+            RowTeams { from_warp, from_block, of_block, of_warps, of_blocks, chain }
+        };
+        let time = |teams: &RowTeams| {
+            let of_warps = STEPS_OF_WARP * f64::from(in_warp) * teams.of_warps as f64;
+            let of_blocks = STEPS_OF_BLOCK * f64::from(in_block) * teams.of_blocks as f64;
+            teams.chain.max(anyway) + (of_warps + of_blocks) / at_once
+        };
+        let least = SHORT.max(FEW_STEPS * split as usize);
+        let lengths = a.at_least.lengths().filter(|&(length, rows)| length >= least && rows > 0);
+        let lengths: Vec<(usize, usize)> = lengths.collect();
+        let nobody = (usize::MAX, 0);
+        let mut best = with(nobody, nobody);
+        for &from_warp in &lengths {
+            let from_blocks = lengths.iter().copied().chain([nobody]).filter(|&(length, _)| match in_warp {
+                1 => length == from_warp.0, // a group is a warp
+                _ => length >= from_warp.0,
+            });
+            for teams in from_blocks.map(|from_block| with(from_warp, from_block)) {
+                if time(&teams) < time(&best) {
+                    best = teams;
+                }
+            }
+        }
+        best
+    }
+
+    /// Is there a row that has more than a group?
+    pub(crate) fn any(&self) -> bool {
+        self.of_warps + self.of_blocks > 0
+    }
+}
+
+impl Groups {
+    /// How many a warp has, and a block.
+    pub(crate) fn in_warp(&self) -> u32 {
+        WARP / self.lanes
+    }
+    pub(crate) fn in_block(&self) -> u32 {
+        THREADS / self.lanes
+    }
+    /// Warps of a block.
+    pub(crate) fn warps() -> u32 {
+        THREADS / WARP
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn teams(rows: &[(usize, usize)], lanes: u32, split: u32) -> RowTeams {
+        let mut offsets = vec![0];
+        for &(count, length) in rows {
+            (0..count).for_each(|_| offsets.push(offsets[offsets.len() - 1] + length));
+        }
+        let longest = rows.iter().map(|row| row.1).max().unwrap_or(0);
+        let at_least = AtLeast::of(&offsets);
+        let lengths = Lengths { nonzeros: offsets[offsets.len() - 1], longest, at_least };
+        RowTeams::new(&DeviceLimits::h200(), &lengths, Groups { lanes, split, tiles: 1 })
+    }
+
+    #[test]
+    fn a_few_long_rows_have_blocks() {
+        let few = teams(&[(3, 1000), (4000, 5)], 8, 1);
+        assert_eq!((few.of_warps, few.of_blocks, few.chain), (0, 3, 15.0));
+        assert_eq!(few.of_block, 32 * 16);
+        let giant = teams(&[(1, 10_000_000), (100, 1)], 32, 32);
+        assert_eq!((giant.of_blocks, giant.of_block), (1, 10_000_000_usize.div_ceil(MOST_BLOCKS)));
+    }
+
+    #[test]
+    fn many_rows_of_middle_length_have_warps_and_regular_ones_groups() {
+        let middle = teams(&[(3000, 100), (70_000, 4)], 8, 1);
+        assert!(middle.of_warps == 3000 && middle.of_blocks == 0, "{middle:?}");
+        assert!(!teams(&[(1_000_000, 27)], 8, 1).any());
+        assert!(!teams(&[], 32, 32).any());
+        // Of so many nonzeros nobody waits for 600 of a row.
+        assert!(!teams(&[(2000, 300), (1_000_000, 40)], 8, 1).any());
+    }
+}
