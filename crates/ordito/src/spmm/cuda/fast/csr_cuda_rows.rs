@@ -164,7 +164,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             chain: teams.chain,
             // Handed round are the nonzeros of one step at a time.
             in_flight: if SHUFFLED { in_flight.min(tiling.lanes) } else { in_flight },
-            parts: if teams.any() { longest as f64 / teams.of_block as f64 } else { 0.0 },
+            parts: if longest > teams.of_block { longest as f64 / teams.of_block as f64 } else { 0.0 },
             more_bytes: 16.0 * of_rows,
             x_rows: shape.nonzeros as f64,
             reuse: shape.equals,
