@@ -115,7 +115,53 @@ pub(crate) fn link(checks: Checks) -> Vec<String> {
 
 /// Does it tell of volatile loads in other words than of others? g++ does from version 11 on.
 fn tells_volatile(version: &str) -> bool {
-    let number = version.lines().next().and_then(|line| line.split_whitespace().next_back());
-    let major = number.and_then(|number| number.split('.').next()?.parse().ok());
-    !version.contains("clang") && major.is_some_and(|major: u32| major >= 11)
+    !version.contains("clang") && major(version).is_some_and(|major| major >= 11)
+}
+
+/// The major version of what calls itself `g++ (SUSE Linux) 13.2.1 20231130 [revision …]`: the first number that stands in no
+/// brackets. Behind it may be a date, or more brackets.
+fn major(version: &str) -> Option<u32> {
+    let mut depth = 0_usize;
+    let outside = |letter: char| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => return letter,
+            _ => {}
+        }
+        ' '
+    };
+    let line: String = version.lines().next()?.chars().map(outside).collect();
+    line.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_stand_behind_brackets_and_before_dates() {
+        for (line, number) in [
+            ("g++ (Debian 10.2.1-6) 10.2.1 20210110", 10),
+            ("g++ (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.", 12),
+            ("g++ (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0", 11),
+            ("g++-9 (Ubuntu 9.5.0-1ubuntu1~22.04) 9.5.0", 9),
+            ("g++ (SUSE Linux) 7.5.0", 7),
+            ("g++ (SUSE Linux) 13.2.1 20231130 [revision 741743c028dc00f27b9c8b1d5211c1f602f2fddd]", 13),
+            ("g++ (Alpine 13.2.1_git20231014) 13.2.1 20231014", 13),
+            ("g++ (GCC) 8.5.0 20210514 (Red Hat 8.5.0-20)", 8),
+            ("g++ (GCC) 14.1.1 20240701", 14),
+            ("g++ (crosstool-NG 1.25 (of 2022) here) 12.1.0", 12),
+            ("g++ 11.2", 11),
+        ] {
+            assert_eq!(major(line), Some(number), "{line}");
+            assert_eq!(tells_volatile(line), number >= 11, "{line}");
+        }
+        for line in
+            ["Debian clang version 14.0.6", "clang version 18.1.3 (https://github.com/llvm/llvm-project 1)"]
+        {
+            assert!(!tells_volatile(line), "{line}");
+        }
+        assert_eq!([major(""), major("g++ (12.2.0)"), major("a compiler")], [None; 3]);
+    }
 }
