@@ -45,6 +45,19 @@ fn reads_and_writes_out_of_bounds() {
     still_works();
 }
 
+/// Nothing of a header is inlined in them.
+#[test]
+fn lines_of_kernels_that_ask_for_nothing() {
+    if no_compiler() {
+        return;
+    }
+    let body = "extern \"C\" __global__ void k(int* y) {\n    y[1] = y[0];\n}";
+    assert_says(
+        &fault_of(body, 1, &[7]),
+        &["k.cu: out-of-bounds write of 4 bytes at byte 4 of Y", "at k.cu:3"],
+    );
+}
+
 #[test]
 fn accesses_that_begin_inside_and_end_outside() {
     if no_compiler() {
