@@ -52,8 +52,11 @@ template <typename T> static inline T __ldca(const T* p) { return *p; }
 // They pass by the first level of cache, as volatile loads do.
 template <typename T>
 static inline T __ldcg(const T* p) {
-    if constexpr (__is_class(T)) return *p;
-    else return *const_cast<const volatile T*>(p);
+    if constexpr (__is_class(T)) {
+        T value;
+        *reinterpret_cast<typename T::Whole*>(&value) = *reinterpret_cast<const volatile typename T::Whole*>(p);
+        return value;
+    } else return *const_cast<const volatile T*>(p);
 }
 template <typename T> static inline T __ldcv(const T* p) { return __ldcg(p); }
 #else

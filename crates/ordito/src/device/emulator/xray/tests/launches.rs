@@ -109,6 +109,25 @@ fn volatile_loads_pass_by_the_first_level() {
     }
 }
 
+/// Vectors of numbers, too, each by one access.
+#[test]
+fn fresh_loads_of_vectors_pass_by_the_first_level() {
+    for (vector, numbers) in [("float2", 2), ("float4", 4), ("double2", 4), ("uint4", 4)] {
+        for (again, hits) in [("*p", 4 * numbers), ("__ldcg(p)", 0), ("__ldcv(p)", 0)] {
+            let body = format!(
+                "extern \"C\" __global__ void k(const float* x, float* y) {{\n    const {vector}* p = reinterpret_cast<const {vector}*>(x) + threadIdx.x;\n    \
+                 const {vector} one = *p;\n    __syncwarp();\n    const {vector} other = {again};\n    y[threadIdx.x] = float(one.x + other.y);\n}}"
+            );
+            let Some(launch) = count(&body, ([1, 1, 1], [32, 1, 1], 0), 32 * numbers as usize) else {
+                return;
+            };
+            let loads = loads(&launch);
+            let found = (loads.instructions, loads.sectors, loads.l1_hits);
+            assert_eq!(found, (2, 8 * numbers, hits), "{vector}: {again}");
+        }
+    }
+}
+
 #[test]
 fn copies_and_tensor_cores_are_seen() {
     let Some((device, emulator)) = counting(None, 1) else { return };
