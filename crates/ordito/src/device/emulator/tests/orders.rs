@@ -72,7 +72,10 @@ fn threads_that_wait_for_others_in_a_loop_do_not_hang_the_program() {
     let message = fault_with(body, plan([2, 1, 1], [1, 1, 1], 0), &[0]);
     assert_says(
         &message,
-        &["accesses, and no thread has ended and no barrier has opened", "block (0,0,0) at k.cu:4"],
+        &[
+            "accesses and basic blocks, and no thread has ended and no barrier has opened",
+            "block (0,0,0) at k.cu:4",
+        ],
     );
 }
 
@@ -85,4 +88,20 @@ fn kernels_run_the_same_where_threads_are_followed() {
     let body = "extern \"C\" __global__ void k(int* y) { for (int i = 0; i < 9; ++i) y[0] += i; }";
     let one = plan([1, 1, 1], [1, 1, 1], 0);
     assert_eq!(run_with(&following, body, one, &[1], &[]).unwrap(), [37]);
+}
+
+#[test]
+fn a_loop_without_an_end_that_touches_no_memory_is_found_where_threads_are_followed() {
+    if no_compiler() {
+        return;
+    }
+    let following = Device::Emulator(Emulator::following().unwrap());
+    // No multiple of 4 is 9; the compiler leaves the loop in.
+    let body = "extern \"C\" __global__ void k(unsigned* y, unsigned n) {\n    unsigned i = n, s = 0;\n    do {\n        i = i * 5 + 4;\n        s += i;\n    } while (i & 3 || s != 1 || i != 9);\n    y[0] = s;\n}";
+    let one = plan([1, 1, 1], [1, 1, 1], 0);
+    let error = run_with(&following, body, one, &[1_u32], &[Argument::of(0_u32)]).unwrap_err();
+    assert_says(
+        &error.to_string(),
+        &["accesses and basic blocks", "a loop without an end", "block (0,0,0) at k.cu:"],
+    );
 }
