@@ -8,7 +8,8 @@ use crate::device::emulator::state::{Located, State};
 use crate::device::emulator::xray::collector::Collector;
 use crate::device::emulator::xray::trace::{Doing, Event, LANES, WarpTrace, Where};
 
-/// Events of a warp between two barriers of its block beyond which it is a fault: they are kept until all lanes are there.
+/// Events that there is room for, beyond which it is a fault: those of a warp are kept until all its lanes have come to a barrier of the
+/// block. A lane's room is what it has needed in any warp until now.
 const MOST_EVENTS: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
 /// Room that a lane has at least once it has any.
 const FEWEST_EVENTS: usize = 64;
@@ -202,7 +203,7 @@ impl State {
         let Some(tracer) = &mut self.tracer else { return Ok(()) };
         if let Err(Full) = tracer.make_room() {
             let what = format!(
-                "{MOST_EVENTS} accesses and basic blocks of one warp without a barrier of its block: a loop without an end, or more than can be kept to be counted"
+                "no room for more than {MOST_EVENTS} accesses and basic blocks before a barrier of the block: a loop without an end, or more than can be kept to be counted"
             );
             return Err(self.fault_here(what, from));
         }
