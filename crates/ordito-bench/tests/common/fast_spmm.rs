@@ -169,7 +169,7 @@ fn same_bits_in_every_run<S: Scalar>(accelerator: Accelerator) {
 /// Two rows of so many parts that they lie in several blocks, and that a warp which adds them up takes more than one step.
 fn parts_of_several_blocks<S: Scalar>(accelerator: Accelerator) {
     const KS: [usize; 3] = [1, 3, 36];
-    const LENGTH: u32 = 17_000; // kernels' parts have 256 to 2048 nonzeros here
+    const LENGTH: u32 = 17_000; // kernels' parts have 256 to 4096 nonzeros here
     let Some(bench) = bench::<Spmm<S>>(accelerator, |_, _| KS.len()) else { return };
     let long = [3, 4].into_iter().flat_map(|row| (row..row + LENGTH).map(move |col| (row, col)));
     let short = (0..40).filter(|row| ![3, 4].contains(row)).map(|row| (row, 9 * row));
@@ -182,7 +182,9 @@ fn parts_of_several_blocks<S: Scalar>(accelerator: Accelerator) {
         let (subject, _) = spmm_case::<S>(&shape, Values::Integers, k);
         let Some(mut ready) = prepare(&bench.machine, variant, &subject) else { continue };
         let blocks = ready.launches()[0].plan.blocks();
-        assert!(blocks > 4, "{blocks} blocks hold all parts");
+        // Were no row cut, kernels of rows would have 7 at K = 1; they have 12 or more.
+        let too_few = if variant.name().starts_with("csr-cuda-rows") { 8 } else { 4 };
+        assert!(blocks > too_few, "{}: {blocks} blocks hold all parts", variant.name());
         let what = format!("{}, {}, k = {k}, {}", variant.name(), shape.name, S::NAME);
         assert_exact(&mut *ready, &subject, &with_gaps(&shape, k, SCALINGS[2]), &what);
     }

@@ -39,16 +39,16 @@ __device__ __forceinline__ SCALAR sum_of_block(const RowSums& sums, SCALAR (&of_
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
-    csr_rows(u64 pieces, u64 k, u64 of_blocks, u64 of_warps, const uint4* __restrict__ list, const u32* __restrict__ columns,
+    csr_rows(u64 pieces, u64 k, u64 block_pieces, u64 warp_pieces, const uint4* __restrict__ list, const u32* __restrict__ columns,
              const SCALAR* __restrict__ values, const uint4* __restrict__ cuts, u32* arrived, SCALAR* parts,
              const SCALAR* __restrict__ x, u64 x_distance, SCALAR* y, u64 y_distance, SCALAR alpha, SCALAR beta) {
     const Place place(k);
     const u32 in_group = threadIdx.x % GROUP, slot = in_group / LANES, lane = in_group % LANES;
 #if TEAMS
-    const bool has_block = place.block < of_blocks;
-    const u64 warp = (place.block - of_blocks) * WARPS + threadIdx.x / WARP;
-    const bool has_warp = !has_block && warp < of_warps;
-    u64 number = of_blocks + (has_warp ? warp : of_warps + (warp - of_warps) * (WARP / GROUP) + threadIdx.x % WARP / GROUP);
+    const bool has_block = place.block < block_pieces;
+    const u64 warp = (place.block - block_pieces) * WARPS + threadIdx.x / WARP;
+    const bool has_warp = !has_block && warp < warp_pieces;
+    u64 number = block_pieces + (has_warp ? warp : warp_pieces + (warp - warp_pieces) * (WARP / GROUP) + threadIdx.x % WARP / GROUP);
     if (has_block) number = place.block;
     const u32 team = has_block ? GROUPS : has_warp ? WARP / GROUP : 1, member = threadIdx.x / GROUP % team;
 #else

@@ -29,7 +29,7 @@ pub(crate) const ROWS_8: Listed<Rows<8, false>> = Listed {
     fast: Rows,
     description: Description::new(
         "csr-cuda-rows8",
-        "CSR, groups of 8 lanes per row, rows in the order of their lengths, long ones in parts",
+        "CSR, groups of 8 lanes per row, rows in the order of their lengths, long ones by a warp, a block or several",
         Place::Cuda,
         FILE,
     )
@@ -40,7 +40,7 @@ pub(crate) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed {
     fast: Rows,
     description: Description::new(
         "csr-cuda-rows8-shuffled",
-        "CSR, groups of 8 lanes per row that hand nonzeros round, rows in the order of their lengths",
+        "CSR, groups of 8 lanes per row that hand nonzeros round, rows in the order of their lengths, long ones by a warp, a block or several",
         Place::Cuda,
         FILE,
     ),
@@ -50,7 +50,7 @@ pub(crate) const ROWS_32: Listed<Rows<32, false>> = Listed {
     fast: Rows,
     description: Description::new(
         "csr-cuda-rows32",
-        "CSR, a warp per row, rows in the order of their lengths, long ones in parts",
+        "CSR, a warp per row, rows in the order of their lengths, long ones by a block or several",
         Place::Cuda,
         FILE,
     ),
@@ -60,7 +60,7 @@ pub(crate) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed {
     fast: Rows,
     description: Description::new(
         "csr-cuda-rows32-shuffled",
-        "CSR, a warp per row whose lanes hand nonzeros round, rows in the order of their lengths",
+        "CSR, a warp per row whose lanes hand nonzeros round, rows in the order of their lengths, long ones by a block or several",
         Place::Cuda,
         FILE,
     ),
@@ -154,7 +154,8 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let teams = RowTeams::new(limits, &lengths, groups);
         // Groups of a team that its row does not need are there, too.
         let idle = |rows: usize, team: u32| rows as f64 * f64::from(team - 1);
-        let more = idle(teams.of_warps, groups.in_warp()) + idle(teams.of_blocks, groups.in_block());
+        let more =
+            idle(teams.rows_with_warps, groups.in_warp()) + idle(teams.rows_with_blocks, groups.in_block());
         let split = groups.split;
         let in_flight = in_flight(tiling.registers::<S>(), split, SHUFFLED);
         Work {
@@ -164,7 +165,11 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             chain: teams.chain,
             // Handed round are the nonzeros of one step at a time.
             in_flight: if SHUFFLED { in_flight.min(tiling.lanes) } else { in_flight },
-            parts: if longest > teams.of_block { longest as f64 / teams.of_block as f64 } else { 0.0 },
+            parts: if longest > teams.nonzeros_of_block {
+                longest as f64 / teams.nonzeros_of_block as f64
+            } else {
+                0.0
+            },
             more_bytes: 16.0 * of_rows,
             x_rows: shape.nonzeros as f64,
             reuse: shape.equals,
@@ -186,13 +191,13 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let lengths = Lengths { nonzeros: a.nnz(), longest: a.longest_row(), at_least };
         let teams = RowTeams::new(device.limits(), &lengths, groups);
         let RowList { list, long, cut, .. } =
-            RowList::by_length_and_parts(device, offsets, teams.from_block - 1, teams.of_block)?;
+            RowList::by_length_and_parts(device, offsets, teams.from_block - 1, teams.nonzeros_of_block)?;
         let entries = Entries::of(device, a)?;
         let [columns, values] = entries.arguments();
         let in_place = PartsInPlace::<S>::new(device, &cut, (k, tiling.tiles(k)))?;
         let [cuts, arrived, parts] = in_place.arguments();
-        let alone = (list.len() - long - teams.of_warps) as u64;
-        let warps = teams.of_warps as u64 + alone.div_ceil(groups.in_warp().into());
+        let alone = (list.len() - long - teams.rows_with_warps) as u64;
+        let warps = teams.rows_with_warps as u64 + alone.div_ceil(groups.in_warp().into());
         let has_teams = teams.any();
         Ok(Layout {
             source: Box::new(move |loads| Self::kernel::<S>(tiling, loads, has_teams)),
@@ -203,7 +208,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             threads: THREADS,
             arguments: vec![
                 Argument::of(long as u64),
-                Argument::of(teams.of_warps as u64),
+                Argument::of(teams.rows_with_warps as u64),
                 Argument::from(&list),
                 columns,
                 values,

@@ -41,11 +41,10 @@ pub(crate) struct RowTeams {
     /// Rows from so many nonzeros on have a warp, or blocks.
     pub(crate) from_warp: usize,
     pub(crate) from_block: usize,
-    /// Nonzeros of a block at most.
-    pub(crate) of_block: usize,
-    /// Rows that have a warp, and blocks.
-    pub(crate) of_warps: usize,
-    pub(crate) of_blocks: usize,
+    /// At most; a row of more has several blocks.
+    pub(crate) nonzeros_of_block: usize,
+    pub(crate) rows_with_warps: usize,
+    pub(crate) rows_with_blocks: usize,
     /// Steps that follow each other at most.
     pub(crate) chain: f64,
 }
@@ -59,19 +58,21 @@ impl RowTeams {
         let anyway = a.nonzeros as f64 / f64::from(split) / at_once;
         let (in_warp, in_block) = (groups.in_warp(), groups.in_block());
         let steps = |nonzeros: usize, team: u32| nonzeros as f64 / f64::from(split * team);
-        let of_block = (f64::from(in_block * split) * anyway.max(MANY_STEPS)) as usize;
-        let with = |(from_warp, of_both): (usize, usize), (from_block, of_blocks): (usize, usize)| {
+        let nonzeros_of_block = (f64::from(in_block * split) * anyway.max(MANY_STEPS)) as usize;
+        let with = |(from_warp, rows_with_either): (usize, usize),
+                    (from_block, rows_with_blocks): (usize, usize)| {
             let of_group = steps(a.longest.min(from_warp - 1), 1);
             let of_warp = steps(a.longest.min(from_block - 1), in_warp);
-            let of_block = of_block.max(from_block.min(a.longest)).max(a.longest.div_ceil(MOST_BLOCKS));
-            let of_warps = of_both - of_blocks;
-            let chain = of_group.max(if of_warps > 0 { of_warp } else { 0.0 });
-            RowTeams { from_warp, from_block, of_block, of_warps, of_blocks, chain }
+            let nonzeros_of_block =
+                nonzeros_of_block.max(from_block.min(a.longest)).max(a.longest.div_ceil(MOST_BLOCKS));
+            let rows_with_warps = rows_with_either - rows_with_blocks;
+            let chain = of_group.max(if rows_with_warps > 0 { of_warp } else { 0.0 });
+            RowTeams { from_warp, from_block, nonzeros_of_block, rows_with_warps, rows_with_blocks, chain }
         };
         let time = |teams: &RowTeams| {
-            let of_warps = STEPS_OF_WARP * f64::from(in_warp) * teams.of_warps as f64;
-            let of_blocks = STEPS_OF_BLOCK * f64::from(in_block) * teams.of_blocks as f64;
-            teams.chain.max(anyway) + (of_warps + of_blocks) / at_once
+            let for_warps = STEPS_OF_WARP * f64::from(in_warp) * teams.rows_with_warps as f64;
+            let for_blocks = STEPS_OF_BLOCK * f64::from(in_block) * teams.rows_with_blocks as f64;
+            teams.chain.max(anyway) + (for_warps + for_blocks) / at_once
         };
         let least = SHORT.max(FEW_STEPS * split as usize);
         let lengths = a.at_least.lengths().filter(|&(length, rows)| length >= least && rows > 0);
@@ -94,7 +95,7 @@ impl RowTeams {
 
     /// Is there a row that has more than a group?
     pub(crate) fn any(&self) -> bool {
-        self.of_warps + self.of_blocks > 0
+        self.rows_with_warps + self.rows_with_blocks > 0
     }
 }
 
@@ -130,19 +131,22 @@ mod tests {
     #[test]
     fn a_few_long_rows_have_blocks() {
         let few = teams(&[(3, 1000), (4000, 5)], 8, 1);
-        assert_eq!((few.of_warps, few.of_blocks, few.chain), (0, 3, 15.0));
-        assert_eq!(few.of_block, 32 * 16);
+        assert_eq!((few.rows_with_warps, few.rows_with_blocks, few.chain), (0, 3, 15.0));
+        assert_eq!(few.nonzeros_of_block, 32 * 16);
         let giant = teams(&[(1, 10_000_000), (100, 1)], 32, 32);
-        assert_eq!((giant.of_blocks, giant.of_block), (1, 10_000_000_usize.div_ceil(MOST_BLOCKS)));
+        assert_eq!(
+            (giant.rows_with_blocks, giant.nonzeros_of_block),
+            (1, 10_000_000_usize.div_ceil(MOST_BLOCKS))
+        );
     }
 
     #[test]
     fn many_rows_of_middle_length_have_warps_and_regular_ones_groups() {
         let middle = teams(&[(3000, 100), (70_000, 4)], 8, 1);
-        assert!(middle.of_warps == 3000 && middle.of_blocks == 0, "{middle:?}");
+        assert!(middle.rows_with_warps == 3000 && middle.rows_with_blocks == 0, "{middle:?}");
         assert!(!teams(&[(1_000_000, 27)], 8, 1).any());
         assert!(!teams(&[], 32, 32).any());
-        // Of so many nonzeros nobody waits for 600 of a row.
+        // There are so many nonzeros that nobody waits for the 300 of a row.
         assert!(!teams(&[(2000, 300), (1_000_000, 40)], 8, 1).any());
     }
 }
