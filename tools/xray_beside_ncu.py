@@ -127,7 +127,8 @@ def launches(table):
 
 def profiled(arguments, operation, operand, options, variant):
     """The launches of a variant as ncu sees them, or as it was kept that it saw them."""
-    file = arguments.raw and arguments.raw / f"{'-'.join([operation, operand, *options[1::2], arguments.dtype, variant])}.csv"
+    name = "-".join([operation, operand, *options[1::2], arguments.dtype, variant]).replace("/", "_")  # an input may be a path
+    file = arguments.raw and arguments.raw / f"{name}.csv"
     if file and file.exists():
         return launches(file.read_text())
     if file and not arguments.seen_only and not shutil.which(arguments.ncu):
@@ -283,6 +284,8 @@ def main():
     parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("--quick", action="store_true", help="one small matrix, nothing else")
     arguments = parser.parse_args()
+    if arguments.seen_only and not arguments.raw:
+        parser.error("--seen-only keeps what ncu says in the folder of --raw, which is missing")
     if not (arguments.matrix or arguments.gemm or arguments.columns):
         arguments.matrix = ["stencil27:20"] if arguments.quick else ["stencil27:48", "powerlaw:60000x16"]
         arguments.gemm, arguments.columns = ([], []) if arguments.quick or arguments.variant else (["256"], ["358x5248"])
