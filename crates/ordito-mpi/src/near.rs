@@ -4,6 +4,7 @@ use crate::halo::Halo;
 use crate::partition::Partition;
 use crate::ranks::{Collective, Ranks, RanksError, Tag};
 use crate::shared_memory::SharedMemory;
+use std::ops::Range;
 
 /// What this rank shows to others of its computer, and what it sees of theirs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub(crate) struct Near {
     pub(crate) halo: Halo,
     /// Where the rows of `halo` lie among those of all members.
     pub(crate) places: Vec<u32>,
+    /// Where those of this rank and its partners lie, ascending and apart: nobody writes them between one product's messages and the
+    /// next one's. Others may be written at any time.
+    pub(crate) readable: Vec<Range<usize>>,
 }
 
 impl Near {
@@ -48,17 +52,19 @@ impl Near {
             published = (0..mine as u32).collect();
         }
         let counts = ranks.all_gather(&(published.len() as u64).to_le_bytes())?;
-        let mut base = vec![0; ranks.count()];
+        let mut spans = vec![0..0; ranks.count()];
         let mut total = 0;
         for &member in &members {
-            base[member] = total;
+            let start = total;
             total += bytemuck::pod_collect_to_vec::<u8, u64>(&counts[member])[0] as usize;
+            spans[member] = start..total;
         }
         // Everyone learns where among the published rows those lie that it has asked for.
         let mut answers = vec![Vec::new(); ranks.count()];
         for (rank, rows) in halo.sends() {
-            let place =
-                |row: &u32| (base[ranks.rank()] + published.partition_point(|known| known < row)) as u32;
+            let place = |row: &u32| {
+                (spans[ranks.rank()].start + published.partition_point(|known| known < row)) as u32
+            };
             let places: Vec<u32> = rows.iter().map(place).collect();
             answers[*rank] = bytemuck::cast_slice(&places).to_vec();
         }
@@ -67,9 +73,24 @@ impl Near {
         let mut partners: Vec<usize> = owners.chain(halo.sends().iter().map(|(rank, _)| *rank)).collect();
         partners.sort_unstable();
         partners.dedup();
-        let first = base[ranks.rank()];
-        Ok(Near { members, published, is_whole, first, total, partners, halo, places })
+        let first = spans[ranks.rank()].start;
+        let is_readable = |rank: &usize| *rank == ranks.rank() || partners.contains(rank);
+        let readable =
+            joined(members.iter().filter(|rank| is_readable(rank)).map(|&rank| spans[rank].clone()));
+        Ok(Near { members, published, is_whole, first, total, partners, halo, places, readable })
     }
+}
+
+/// Ranges that begin where the one before ends, as one; empty ones as none.
+fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut few: Vec<Range<usize>> = Vec::new();
+    for range in ranges.filter(|range| !range.is_empty()) {
+        match few.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => few.push(range),
+        }
+    }
+    few
 }
 
 /// The ranks of this rank's computer, ascending, if they can share memory; else this rank alone, and all rows travel.

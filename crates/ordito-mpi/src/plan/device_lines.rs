@@ -13,7 +13,7 @@ use ordito::op::ListedRows;
 use ordito::{FormatError, RunError, Scalar};
 use std::ops::Range;
 
-/// Ranges of rows with fewer others between them are uploaded as one: a copy of its own takes longer.
+/// Ranges of rows with no more others between them are uploaded as one: a copy of its own takes longer.
 const FEWEST_BETWEEN: usize = 64;
 
 pub(super) struct DeviceLines<S: Scalar> {
@@ -99,7 +99,7 @@ impl<S: Scalar> DeviceLines<S> {
             to_near: Packed::new(&way, &sent, k)?,
             to_far: Packed::new(&way, &list(&plan.halo), k)?,
             near: Came::new(&way, "rows of X on this computer", near.total, k)?,
-            near_ranges: ranges(&near.places, own),
+            near_ranges: ranges(&near.places, own, &near.readable),
             far: Came::new(&way, "rows of X from other computers", plan.halo.rows(), k)?,
             near_scratch: Came::new(device, "parts of Y", plan.near_part.scratch_rows(), k)?,
             far_scratch: Came::new(device, "parts of Y", plan.far_part.scratch_rows(), k)?,
@@ -154,15 +154,21 @@ impl<S: Scalar> RowsOfX<S> for DeviceLines<S> {
     }
 }
 
-/// Rows at these places, ascending, and those of one range, in few ranges.
-fn ranges(places: &[u32], own: Option<Range<usize>>) -> Vec<Range<usize>> {
+/// Rows at these places, and those of one range, in few ranges within what may be read.
+fn ranges(places: &[u32], own: Option<Range<usize>>, readable: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = places.iter().map(|&place| place as usize..place as usize + 1).collect();
     all.extend(own);
     all.sort_unstable_by_key(|rows| rows.start);
+    // What lies between is copied, too: nobody may be writing it.
+    let is_readable = |between: Range<usize>| {
+        between.is_empty() || readable.iter().any(|may| may.start <= between.start && between.end <= may.end)
+    };
     let mut few: Vec<Range<usize>> = Vec::new();
     for rows in all {
         match few.last_mut() {
-            Some(last) if rows.start <= last.end + FEWEST_BETWEEN => last.end = last.end.max(rows.end),
+            Some(last) if rows.start <= last.end + FEWEST_BETWEEN && is_readable(last.end..rows.start) => {
+                last.end = last.end.max(rows.end);
+            }
             _ => few.push(rows),
         }
     }
@@ -175,9 +181,19 @@ mod tests {
 
     #[test]
     fn places_become_few_ranges() {
+        let ranges = |places: &[u32], own| ranges(places, own, std::slice::from_ref(&(0..1000)));
         assert_eq!(ranges(&[3, 4, 9, 500], None), [3..10, 500..501]);
         assert_eq!(ranges(&[3, 4, 900], Some(100..200)), [3..5, 100..200, 900..901]);
         assert_eq!(ranges(&[150, 900], Some(100..200)), [100..200, 900..901]);
         assert_eq!(ranges(&[], None), Vec::<Range<usize>>::new());
+    }
+
+    /// They may be writing theirs.
+    #[test]
+    fn rows_of_members_that_are_no_partners_are_not_copied() {
+        // Members have rows 0 to 9, 10 to 19 and 20 to 29; that of the middle is no partner.
+        assert_eq!(ranges(&[3, 8, 22, 24], None, &[0..10, 20..30]), [3..9, 22..25]);
+        assert_eq!(ranges(&[9, 20], Some(0..10), &[0..10, 20..30]), [0..10, 20..21]);
+        assert_eq!(ranges(&[9, 10, 90], None, &[0..20, 80..99]), [9..11, 90..91]);
     }
 }
