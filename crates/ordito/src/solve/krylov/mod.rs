@@ -3,6 +3,11 @@
 //! Every new block is made orthogonal to the whole basis, twice where much cancels: no ghosts of what has converged appear. The matrix that is
 //! projected on the basis is taken from these inner products. A block that turns out dependent is filled up with random columns.
 
+mod looks;
+mod sizes;
+
+pub(crate) use sizes::Sizes;
+
 use crate::Scalar;
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::directions::orthonormal_directions;
@@ -14,6 +19,7 @@ use crate::solve::small::{
 };
 use crate::solve::vectors::Source;
 use crate::solve::workspace::Workspace;
+use looks::Looks;
 
 /// A part of a column's squared length: if less is left beside the basis, what is left is made orthogonal once more. (Of Daniel, Gragg, Kaufman and
 /// Stewart. With less than that once would do for one block, but each would pass on five times the error of the last.)
@@ -29,36 +35,6 @@ pub(crate) type Product<'a, S> =
 /// How many times too large the worst of these estimates of these values is, for a matrix of at least this norm; 1 or less is enough.
 pub(crate) type Excess<'a> = dyn Fn(&[f64], &[f64], f64) -> f64 + 'a;
 
-/// Steps between two looks at the Ritz values, at most.
-const MOST_BLIND_STEPS: f64 = 4.0;
-
-/// When to look whether it is enough: each look solves a small eigenproblem, in which a device waits.
-#[derive(Default)]
-struct Looks {
-    /// What the last look saw, as a logarithm, and how many steps ago.
-    last: Option<f64>,
-    since: usize,
-    /// Steps until the next one.
-    wait: usize,
-}
-
-impl Looks {
-    /// Is it time, one step later?
-    fn is_due(&mut self) -> bool {
-        self.since += 1;
-        self.since > self.wait
-    }
-
-    /// After half of the steps that are missing, if it goes on as it did: residuals fall faster and faster.
-    fn saw(&mut self, excess: f64) {
-        let now = excess.ln();
-        let fallen = self.last.map_or(0.0, |last| last - now) / self.since.max(1) as f64;
-        let missing = if fallen > 0.0 { now / fallen } else { 0.0 };
-        self.wait = (0.5 * missing).clamp(1.0, MOST_BLIND_STEPS) as usize - 1;
-        (self.last, self.since) = (Some(now).filter(|now| now.is_finite()), 0);
-    }
-}
-
 /// ‖A·x − λ·x‖ by a fresh product.
 pub(crate) fn residuals_of<S: Scalar>(
     work: &mut Workspace<S>,
@@ -71,52 +47,6 @@ pub(crate) fn residuals_of<S: Scalar>(
     let c = stacked(&[&-Small::diagonal(values), &Small::identity(values.len(), values.len())]);
     work.combine(&[x.all(), images.all()], &c, &[images.all()])?;
     Ok(norms(&work.gram(&[images.all()], &[images.all()])?))
-}
-
-/// How large blocks and basis are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    pub(crate) count: usize,
-    pub(crate) block: usize,
-    /// Columns of the basis when it is full.
-    pub(crate) basis: usize,
-}
-
-impl Sizes {
-    /// Of what was asked for: columns of a block and of the basis, and shape of a starting block.
-    pub(crate) fn new(
-        (n, count): (Rows, usize),
-        (block, subspace): (Option<usize>, Option<usize>),
-        start: Option<(usize, usize)>,
-    ) -> Result<Self, SolveError> {
-        let asked = |sentence: String| Err(SolveError::Asked(sentence));
-        if count == 0 || count > n.total {
-            return asked(format!(
-                "{count} eigenpairs of a matrix of {n} rows: between 1 and {n} can be found"
-            ));
-        }
-        if let Some((rows, _)) = start.filter(|(rows, _)| *rows != n.local) {
-            return asked(format!("the starting block has {rows} rows, {} expected", n.local));
-        }
-        let n = n.total;
-        let usual = if count >= 6 { 4 } else { 2 };
-        // As a basis that was asked for has room.
-        let room = subspace.map_or(usual, |basis| basis.saturating_sub(count).clamp(1, usual));
-        let block = block.unwrap_or(start.map_or(room, |(_, cols)| cols.max(room)));
-        if block == 0 {
-            return asked("a block of 0 columns".into());
-        }
-        let block = block.min(n);
-        let usual = (3 * count + 4 * block).max(24);
-        let basis = subspace.unwrap_or(usual);
-        if basis < (count + block).min(n) {
-            let least = (count + block).min(n);
-            return asked(format!(
-                "a basis of {basis} columns is too small for {count} eigenpairs and blocks of {block}: {least} at least"
-            ));
-        }
-        Ok(Sizes { count, block, basis: basis.min(n).next_multiple_of(block).min(n) })
-    }
 }
 
 /// Ritz values, best first, and their coefficients.
