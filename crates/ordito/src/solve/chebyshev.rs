@@ -203,7 +203,7 @@ impl<'a, S: Scalar> Solver<'a, S> {
         self.work.apply(self.a, x, ax)?;
         let h = self.work.gram(&[x], &[ax])?;
         let eigen = self.work.small(|| symmetric_eigen(&h, "A·X"))?;
-        check_scale(h.amax())?;
+        check_scale::<S>(h.amax())?;
         let order = self.which.order(&eigen.values);
         self.values = order.iter().map(|&i| eigen.values[i]).collect();
         for value in &self.values {

@@ -38,7 +38,8 @@ pub struct Control<'a> {
     pub max_iterations: usize,
     /// Of random starting vectors.
     pub seed: u64,
-    /// Is told every iteration, and may end it: the best so far is then the result.
+    /// Is told every iteration, and may end it: the best so far is then the result. Iterations begin again at 0 where numbers turn out to be of a size
+    /// that solvers have to scale.
     pub progress: Option<Progress<'a>>,
     /// On a device: wait after every part, so that [`Times`](crate::solve::Times) tell where the time went. Costs some of it.
     pub time_parts: bool,

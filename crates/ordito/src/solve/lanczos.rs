@@ -242,7 +242,7 @@ fn all_of_a_few_rows<S: Scalar>(
     product(&mut work, unit.all(), image.all())?;
     let a = work.gram(&[unit.all()], &[image.all()])?;
     let eigen = work.small(|| symmetric_eigen(&a, "A·V"))?;
-    check_scale(a.amax())?;
+    check_scale::<S>(a.amax())?;
     let order = which.order(&eigen.values);
     let values: Vec<f64> = order[..count].iter().map(|&i| eigen.values[i]).collect();
     let result = work.add("eigenvectors", n, count)?;

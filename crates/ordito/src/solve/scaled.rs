@@ -97,8 +97,13 @@ fn factor_of<S: Scalar>(a: &dyn Operator<S>, seed: u64) -> Result<Option<f64>, S
         largest(ranks, &mut size)?;
     }
     let [size] = size;
-    let is_out_of_scale = size > 0.0 && size.is_finite() && !(1e-60..1e60).contains(&size);
-    Ok(is_out_of_scale.then(|| (-size.log2().floor()).clamp(-1000.0, 1000.0).exp2()))
+    // Well inside of what solvers refuse; and powers of two that are numbers of S, and 1 divided by them.
+    let (usual, most) = match size_of::<S>() == size_of::<f32>() {
+        true => (1e-6..1e6, 120.0),
+        false => (1e-60..1e60, 1000.0),
+    };
+    let is_out_of_scale = size > 0.0 && size.is_finite() && !usual.contains(&size);
+    Ok(is_out_of_scale.then(|| (-size.log2().floor()).clamp(-most, most).exp2()))
 }
 
 /// A times a power of two.

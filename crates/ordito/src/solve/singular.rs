@@ -63,7 +63,7 @@ impl<S: Scalar> Workspace<S> {
         // A·V = U·R: R is small.
         let r = self.gram(&[left.all()], &[image.all()])?;
         // Where squares are too small, U is any basis and R is not 0, but its singular values would be.
-        check_scale(r.amax())?;
+        check_scale::<S>(r.amax())?;
         let (u, values, v) = self.small(|| small_svd(&r))?;
         self.combine(&[left.all()], &u, &[left.all()])?;
         self.combine(&[right.all()], &v, &[right.all()])?;

@@ -12,6 +12,7 @@ use crate::solve::operator::Operator;
 use crate::solve::scaled::at_any_scale;
 use crate::solve::shared::Rows;
 use crate::solve::singular::{Pairs, SingularTriplets};
+use crate::solve::small::check_scale;
 use crate::solve::together::telling;
 use crate::solve::transposed::Transposed;
 use crate::solve::vectors::Source;
@@ -124,6 +125,8 @@ fn of_tall<'a, S: Scalar>(
     let pairs: Pairs = found.work.triplets_of(a, right, seed)?;
     let residuals = found.work.residuals_of(a, &pairs, count)?;
     let largest = pairs.values.first().copied().unwrap_or(0.0);
+    // Where AᵀA was 0 and A is not, its eigenvectors are any.
+    check_scale::<S>(largest * largest)?;
     let is_within = |(residual, value): (&f64, &f64)| *residual <= tolerance.of::<S>(*value, largest);
     let within = residuals.iter().zip(&pairs.values).all(is_within);
     // AᵀA converged, but A may not have: small values drown in the rounding of their squares.

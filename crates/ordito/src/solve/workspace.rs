@@ -251,12 +251,14 @@ impl<S: Scalar> Workspace<S> {
         x: Columns,
         y: Columns,
     ) -> Result<(), SolveError> {
+        let wanted = y;
         let (x, y) = self.with_more(x, y);
         self.products += x.count;
         self.timed(|times| &mut times.product, |blocks| blocks.apply(a, transposed, x, y))?;
         match a.factor() {
             1.0 => Ok(()),
-            factor => self.combine(&[y], &Small::diagonal(&vec![factor; y.count]), &[y]),
+            // Not those behind them: what lay there may have become infinite, and 0 times that is a NaN.
+            factor => self.combine(&[wanted], &Small::diagonal(&vec![factor; wanted.count]), &[wanted]),
         }
     }
 

@@ -285,7 +285,7 @@ impl<S: Scalar> Krylov<S> {
         let (which, projected) = (self.which, &self.projected);
         self.work.small(|| {
             let eigen = symmetric_eigen(projected, "A·V")?;
-            check_scale(projected.amax())?;
+            check_scale::<S>(projected.amax())?;
             let order = which.order(&eigen.values);
             let values = order.iter().map(|&i| eigen.values[i]).collect();
             Ok(Ritz { values, vectors: columns(&eigen.vectors, &order) })

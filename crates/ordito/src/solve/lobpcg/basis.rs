@@ -228,7 +228,7 @@ impl<'a, S: Scalar> Basis<'a, S> {
         }
         let found = self.work.small(|| Ritz::of(h, q, old, self.which))?;
         if let Some(ritz) = &found {
-            check_scale(h.amax())?;
+            check_scale::<S>(h.amax())?;
             self.largest = ritz.values.iter().fold(self.largest, |largest, value| largest.max(value.abs()));
         }
         Ok(found)

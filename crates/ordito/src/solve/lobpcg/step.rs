@@ -26,15 +26,17 @@ pub(super) struct Measured {
 }
 
 impl<S: Scalar> Basis<'_, S> {
-    /// R = A·X − B·X·Λ, into the residuals' block; their norms. `goes_on`: R is to become W.
+    /// R = A·X − B·X·Λ, into the residuals' block (times some number, where they are W as they are); their norms. `goes_on`: R is to become W.
     pub(super) fn residuals(&mut self, goes_on: bool) -> Result<(Columns, Vec<f64>), SolveError> {
         let k = self.k;
         let into = self.r.unwrap_or(self.w.own).all();
-        let lambda = Small::diagonal(&self.values);
-        let c = stacked(&[&Small::identity(k, k), &-lambda]);
-        self.work.combine(&[self.x.a.all(), self.x.b.all()], &c, &[into])?;
-        // W is what residuals become; where nothing becomes of them first, one pass measures both.
+        // W is what residuals become; where nothing becomes of them first, one pass measures both. A multiplies them before anybody has seen their
+        // size: that of A is taken out of them here, by a power of two, for else its cube would stand in RᵀAR.
         let is_w = self.preconditioner.is_none() && self.b.is_none() && self.constraints.is_none();
+        let unit = if is_w { power_of_two_below(self.largest) } else { 1.0 };
+        let of_bx: Vec<f64> = self.values.iter().map(|value| -value / unit).collect();
+        let c = stacked(&[&Small::diagonal(&vec![1.0 / unit; k]), &Small::diagonal(&of_bx)]);
+        self.work.combine(&[self.x.a.all(), self.x.b.all()], &c, &[into])?;
         if !is_w {
             let gram = self.work.gram(&[into], &[into])?;
             self.measured = None;
@@ -53,7 +55,7 @@ impl<S: Scalar> Basis<'_, S> {
         };
         let norms = finite_norms(&measured.own.rows_from(before, k))?;
         self.measured = Some(measured);
-        Ok((into, norms))
+        Ok((into, norms.into_iter().map(|norm| norm * unit).collect()))
     }
 
     /// W: the active residuals, preconditioned, orthonormal to X, P and each other, or else as they are, their inner products measured; how many are left.
@@ -61,6 +63,7 @@ impl<S: Scalar> Basis<'_, S> {
         let (x, p, w) = (self.x, self.p, self.w);
         if let Some(preconditioner) = &self.preconditioner {
             self.work.precondition(preconditioner, r, w.own.all())?;
+            self.bring_into_scale(w.own.all())?;
         }
         self.project_out_constraints(w.own.all())?;
         let (k, p_count) = (self.k, self.p_count);
@@ -108,6 +111,22 @@ impl<S: Scalar> Basis<'_, S> {
         Ok(c.ncols())
     }
 
+    /// Where A is taken times a factor, its preconditioner is as it was given: if that is something like A⁻¹, what it makes of residuals is so many times
+    /// too large.
+    fn bring_into_scale(&mut self, w: Columns) -> Result<(), SolveError> {
+        let factor = self.a.factor();
+        if factor == 1.0 {
+            return Ok(());
+        }
+        let gram = self.work.gram(&[w], &[w])?;
+        let size = norms(&gram).into_iter().fold(0.0, f64::max);
+        let usual = if size_of::<S>() == size_of::<f32>() { 1e-15..1e15 } else { 1e-100..1e100 };
+        if gram.is_finite() && usual.contains(&size) {
+            return Ok(());
+        }
+        self.work.combine(&[w], &Small::diagonal(&vec![1.0 / factor; w.count]), &[w])
+    }
+
     /// The best of [X P W], and the next P; `false` where the basis has become too dependent.
     pub(super) fn improve(&mut self, directions: usize, active: &[usize]) -> Result<bool, SolveError> {
         let (k, p_count, count) = (self.k, self.p_count, directions);
@@ -143,6 +162,11 @@ impl<S: Scalar> Basis<'_, S> {
 /// Are residuals good directions as they are? `own` is [X P R]ᵀR.
 fn are_good(own: &Small, old: usize) -> bool {
     beside(own, old).is_some_and(|of| of.pivot > LEAST_PIVOT && of.inside <= MOST_INSIDE * of.pivot)
+}
+
+/// 1 where there is none.
+fn power_of_two_below(number: f64) -> f64 {
+    if number.is_normal() { number.abs().log2().floor().exp2() } else { 1.0 }
 }
 
 fn finite_norms(gram: &Small) -> Result<Vec<f64>, SolveError> {

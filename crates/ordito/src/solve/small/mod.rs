@@ -8,11 +8,14 @@ pub(crate) use eigen::{ends_of_eigenvectors, symmetric_eigen};
 pub(crate) use matrix::{Small, dot, norm};
 pub(crate) use svd::small_svd;
 
+use crate::Scalar;
 use crate::solve::error::SolveError;
 
-/// Refuses numbers whose squares, norms of residuals, would be 0 or infinite.
-pub(crate) fn check_scale(largest: f64) -> Result<(), SolveError> {
-    if largest == 0.0 || (1e-130..1e130).contains(&largest) {
+/// Refuses numbers whose squares, norms of residuals, would be 0 or infinite. In f32, where squares of numbers are summed in f64: numbers the rounding of
+/// which could not be divided by.
+pub(crate) fn check_scale<S: Scalar>(largest: f64) -> Result<(), SolveError> {
+    let usual = if size_of::<S>() == size_of::<f32>() { 1e-30..1e30 } else { 1e-130..1e130 };
+    if largest == 0.0 || usual.contains(&largest) {
         return Ok(());
     }
     Err(SolveError::OutOfScale(largest))

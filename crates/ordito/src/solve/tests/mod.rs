@@ -8,6 +8,7 @@ mod lobpcg;
 #[cfg(all(feature = "emulator", feature = "io"))]
 mod on_device;
 mod pagerank;
+mod scales;
 
 use crate::Scalar;
 use crate::machine::Machine;
