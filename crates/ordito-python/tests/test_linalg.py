@@ -226,7 +226,7 @@ def test_several_threads_solve_at_once() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", [(90, 40), (40, 90)])
+@pytest.mark.parametrize("shape", [(90, 40), (40, 90), (200, 100), (100, 200)])
 def test_singular_values_far_from_1(shape: tuple[int, int], dtype: Any) -> None:
     a = sp.random_array(shape, density=0.2, rng=np.random.default_rng(4), format="csr").astype(dtype)
     expected = svds(a, k=3, return_singular_vectors=False)

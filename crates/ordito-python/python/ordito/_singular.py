@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from typing import Any
 
 import numpy as np
 
 from ordito import _ordito
-from ordito._matrix import Matrix
 from ordito._solving import Arrays, Asked, at_rounding, from_zero, iterations_of, kept, matrix_of, raise_no_convergence, seed_of
 from ordito._sources import whole_number
 
@@ -58,17 +55,7 @@ def svds(
     start = arrays.given(v0, "v0")
     subspace = None if ncv is None else max(whole_number(ncv, "ncv"), min(k + 4, rows, cols))
 
-    def solved(matrix: Matrix) -> dict[str, Any]:
-        return _ordito.solve_svds(matrix._native, matrix._is_transposed, asked, k, start, None, subspace, out)
-
-    try:
-        found = solved(matrix)
-    except ValueError:
-        power = _power_to_scale(matrix)
-        if power == 0:
-            raise
-        found = _times_power(solved(_scaled(matrix, -power)), power)
-    found = kept(found)
+    found = kept(_ordito.solve_svds(matrix._native, matrix._is_transposed, asked, k, start, None, subspace, out))
     if not (found["converged"] or (tol == 0 and at_rounding(found, eps))):
         raise_no_convergence(found, asked, found["values"], None)
     u, s, vt = _triplets(found, left, right, arrays)
@@ -77,30 +64,6 @@ def svds(
     if return_singular_vectors is False:
         return s
     return u if return_singular_vectors != "vh" else None, s, vt if return_singular_vectors != "u" else None
-
-
-def _power_to_scale(matrix: Matrix) -> int:
-    """The power of two that the largest number is near, where squares overflow or vanish; else 0."""
-    largest = float(np.abs(matrix._parts.data).max(initial=0.0))
-    if not 0 < largest < math.inf:
-        return 0
-    power = math.frexp(largest)[1]
-    return power if abs(power) > np.finfo(matrix.dtype).maxexp // 4 else 0
-
-
-def _scaled(matrix: Matrix, power: int) -> Matrix:
-    """Times a power of two: exact, but for numbers so small beside the largest that they do not count."""
-    parts = dataclasses.replace(matrix._parts, data=np.ldexp(matrix._parts.data, power), copied=[])
-    scaled = Matrix(parts, **matrix._asked)
-    return scaled.T if matrix._is_transposed else scaled
-
-
-def _times_power(found: dict[str, Any], power: int) -> dict[str, Any]:
-    """What was found of a matrix, as it is of that matrix times a power of two."""
-    for name in ("values", "residuals"):
-        found[name] = np.ldexp(found[name], power)
-    found["steps"] = [(*step[:1], *(np.ldexp(numbers, power).tolist() for numbers in step[1:3]), *step[3:]) for step in found["steps"]]
-    return found
 
 
 def _flip(x: Any, axis: int) -> Any:
