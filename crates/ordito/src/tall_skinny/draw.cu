@@ -1,5 +1,5 @@
 // Random numbers between -1 and 1, the same as the host draws (`matrix/random.rs`): a thread for every element, by its position among all.
-// Writes every element once, and reads nothing. Loses where there is little to draw: always.
+// Writes every element once, and reads nothing. Loses up to half of its lanes where columns are no power of two: they are laid across and down as those.
 #include "ordito.cuh"
 
 constexpr u64 STEP = 0x9e3779b97f4a7c15ull;

@@ -1,6 +1,8 @@
 //! Solvers wholly on a device: in the emulator, where every access is checked.
 
-use crate::matrix::{Coo, Csr, Dense, Duplicates, random_dense};
+use crate::matrix::{Coo, Csr, Dense, Duplicates, random_dense, random_rows};
+use crate::solve::blocks::Blocks;
+use crate::solve::device_blocks::DeviceBlocks;
 use crate::solve::{
     Control, Lanczos, Lobpcg, Operator, Preconditioner, RandomizedSvd, Source, Svds, Tolerance, Which, eigsh,
     lobpcg, randomized_svd, svds,
@@ -46,25 +48,35 @@ fn eigenvalue(n: usize, j: usize) -> f64 {
 fn eigenvectors_are_found_where_the_plan_runs() {
     let Some(machine) = emulated() else { return };
     let n = 80;
-    let plan = Plan::new(path::<f64>(n), &machine).unwrap();
     let halves = vec![0.5; n];
-    let found = lobpcg(
-        &plan,
-        Lobpcg {
-            count: 3,
-            which: Which::Smallest,
-            preconditioner: Some(Preconditioner::Diagonal(&halves)),
-            control: Control { tolerance: Some(Tolerance::Absolute(1e-9)), ..Control::default() },
-            ..Lobpcg::default()
-        },
-    )
-    .unwrap();
-    assert!(found.history.converged(), "{:?}", found.history.stopped);
-    for (j, value) in found.values.iter().enumerate() {
-        assert!((value - eigenvalue(n, j + 1)).abs() < 1e-12, "{value}");
+    // Residuals are the next directions as they are, or become them first; numbers are of a size that can be squared, or not.
+    for (preconditioner, exponent) in [(None, 0), (Some(&halves), 0), (None, -600), (Some(&halves), -600)] {
+        let factor = 2_f64.powi(exponent);
+        let a = path::<f64>(n);
+        let values = a.values().iter().map(|value| value * factor).collect();
+        let plan = Plan::new(a.with_values(values).unwrap(), &machine).unwrap();
+        let found = lobpcg(
+            &plan,
+            Lobpcg {
+                count: 3,
+                which: Which::Smallest,
+                preconditioner: preconditioner.map(|halves| Preconditioner::Diagonal(halves)),
+                control: Control {
+                    tolerance: Some(Tolerance::Absolute(1e-9 * factor)),
+                    ..Control::default()
+                },
+                ..Lobpcg::default()
+            },
+        )
+        .unwrap();
+        assert!(found.history.converged(), "{:?}", found.history.stopped);
+        for (j, value) in found.values.iter().enumerate() {
+            assert!((value / factor - eigenvalue(n, j + 1)).abs() < 1e-12, "{value} of 2^{exponent}");
+        }
+        assert!(found.vectors.shape() == (n, 3) && found.vectors_on_device.is_none());
     }
-    assert!(found.vectors.shape() == (n, 3) && found.vectors_on_device.is_none());
 
+    let plan = Plan::new(path::<f64>(n), &machine).unwrap();
     let found = eigsh(&plan, Lanczos { count: 2, which: Which::Largest, ..Lanczos::default() }).unwrap();
     assert!(found.history.converged());
     assert!((found.values[0] - eigenvalue(n, n)).abs() < 1e-12);
@@ -83,6 +95,10 @@ fn vectors_come_from_the_device_and_stay_there() {
     let options =
         Lobpcg { count: 2, start: Some(Source::Device(start.view())), control, ..Lobpcg::default() };
     let found = lobpcg(&plan, options).unwrap();
+    assert!(found.history.converged(), "{:?}", found.history.stopped);
+    for (j, value) in found.values.iter().enumerate() {
+        assert!((value - eigenvalue(n, n - j)).abs() < 1e-5, "{value}");
+    }
     assert_eq!(found.vectors.shape(), (n, 0));
     let mut vectors = Dense::zeros(n, 2).unwrap();
     found.vectors_on_device.unwrap().read(vectors.view_mut()).unwrap();
@@ -106,4 +122,34 @@ fn singular_vectors_use_both_products_of_the_device() {
     let nearly = randomized_svd(&on_device, RandomizedSvd { count: 3, ..RandomizedSvd::default() }).unwrap();
     assert!((nearly.values[0] - expected.values[0]).abs() < 1e-2 * expected.values[0]);
     assert!(nearly.residuals.iter().all(|residual| residual.is_finite()));
+}
+
+/// However many columns there are, whichever of a block they are, and wherever rows begin: a rank's may begin anywhere.
+#[test]
+#[cfg_attr(miri, ignore = "the emulator runs compiled C++")]
+fn random_vectors_are_those_of_the_host() {
+    let Some(machine) = emulated() else { return };
+    random_vectors_are_the_same::<f32>(&machine);
+    random_vectors_are_the_same::<f64>(&machine);
+}
+
+fn random_vectors_are_the_same<S: Scalar>(machine: &Machine) {
+    let device = machine.device().unwrap();
+    let beyond = (1 << 32) + 7;
+    for (rows, cols, first_row) in
+        [(1, 1, 0), (50, 3, 0), (300, 8, 41), (70, 33, beyond), (20, 70, u64::MAX / 70 - 30), (0, 4, 9)]
+    {
+        let mut blocks = DeviceBlocks::<S>::new(&device);
+        let block = blocks.add("X", rows, cols + 2).unwrap();
+        let drawn = block.range(1, cols);
+        blocks.randomize(drawn, first_row, 11).unwrap();
+        let mut found = Dense::filled(rows, cols + 2, S::POISON).unwrap();
+        blocks.read(block.all(), found.view_mut()).unwrap();
+        let expected = random_rows::<S>(first_row..first_row + rows as u64, cols, 11).unwrap();
+        for row in 0..rows {
+            let (found, expected) = (found.view().row(row), expected.view().row(row));
+            assert_eq!(&found[1..=cols], expected, "{rows}×{cols} from {first_row}, row {row}");
+            assert!(found[0] == S::ZERO && found[cols + 1] == S::ZERO, "columns beside them");
+        }
+    }
 }
