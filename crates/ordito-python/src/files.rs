@@ -76,22 +76,25 @@ pub(crate) fn write_coo(
     written.map_err(exception)
 }
 
-/// The numbers of a text file by rows, and the names above its columns.
+/// The numbers of a text file by rows, and the names above its columns; refused where something else than `separator` stands between numbers.
 #[pyfunction]
+#[pyo3(signature = (path, single, separator=None))]
 pub(crate) fn read_text(
     py: Python<'_>,
     path: PathBuf,
     single: bool,
+    separator: Option<u8>,
 ) -> PyResult<(Bound<'_, PyAny>, Option<Vec<String>>)> {
     fn of<S: Scalar + Element>(
         py: Python<'_>,
         path: PathBuf,
+        separator: Option<u8>,
     ) -> PyResult<(Bound<'_, PyAny>, Option<Vec<String>>)> {
-        let options = TextOptions { non_finite: NonFinite::Allow, ..TextOptions::default() };
+        let options = TextOptions { non_finite: NonFinite::Allow, separator, ..TextOptions::default() };
         let read = aside(py, || read_text_matrix::<S>(&path, &options)).map_err(exception)?;
         let shape = read.matrix.shape();
         let numbers = PyArray1::from_vec(py, read.matrix.into_data());
         Ok((numbers.reshape(shape)?.into_any(), read.header))
     }
-    if single { of::<f32>(py, path) } else { of::<f64>(py, path) }
+    if single { of::<f32>(py, path, separator) } else { of::<f64>(py, path, separator) }
 }

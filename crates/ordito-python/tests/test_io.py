@@ -314,6 +314,15 @@ def test_delimiters_that_are_not_known_are_refused(tmp_path: Path) -> None:
         ordito.io.loadtxt(tmp_path / "a", delimiter="|")
 
 
+def test_another_delimiter_than_the_one_that_is_named_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1 2\n3 4\n")
+    for delimiter in (" ", "\t", None):
+        assert_array_equal(ordito.io.loadtxt(tmp_path / "a", delimiter=delimiter), [[1, 2], [3, 4]])
+    for delimiter in (",", ";"):
+        with pytest.raises(ValueError, match="blanks or tabs stand between the numbers of the first row, .* expected"):
+            ordito.io.loadtxt(tmp_path / "a", delimiter=delimiter)
+
+
 @given(
     table=st.integers(1, 6).flatmap(
         lambda columns: st.lists(st.lists(st.floats(), min_size=columns, max_size=columns), min_size=1, max_size=8)

@@ -57,6 +57,9 @@ pub enum NonFinite {
 pub struct TextOptions {
     /// What becomes of `inf` and `nan`.
     pub non_finite: NonFinite,
+    /// A file in which something else stands between numbers is refused: `,` or `;`, and any other byte stands for blanks and tabs. None: the first row
+    /// decides.
+    pub separator: Option<u8>,
     /// More bytes of numbers than this at once are refused before they are stored.
     pub max_bytes: u64,
     /// Text that becomes one block of [`read_text_blocks`]: the lines that start in so many bytes.
@@ -68,7 +71,12 @@ impl Default for TextOptions {
     /// of their time in such blocks and in blocks of 8 MiB, 17.0 in blocks of one, whose own results count by then, and 14.9
     /// in blocks of twelve, which leave the second-level cache.
     fn default() -> Self {
-        TextOptions { non_finite: NonFinite::Refuse, max_bytes: u64::MAX, block_bytes: 4 << 20 }
+        TextOptions {
+            non_finite: NonFinite::Refuse,
+            separator: None,
+            max_bytes: u64::MAX,
+            block_bytes: 4 << 20,
+        }
     }
 }
 

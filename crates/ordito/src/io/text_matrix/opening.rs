@@ -43,6 +43,8 @@ pub(super) fn start_of_text(file: &[u8]) -> Result<usize, Cow<'static, str>> {
 /// The search for the first row, which may take several pieces of text.
 #[derive(Debug, Default)]
 pub(super) struct Opening {
+    /// What must stand between numbers, if that was said.
+    expected: Option<Separator>,
     header: Option<Vec<u8>>,
     /// Lines before the first row.
     pub(super) lines: u64,
@@ -62,6 +64,10 @@ pub(super) struct FirstRow {
 }
 
 impl Opening {
+    pub(super) fn expecting(separator: Option<u8>) -> Self {
+        Opening { expected: separator.map(Separator::named), ..Opening::default() }
+    }
+
     /// Looks through whole lines. `None`: no row so far.
     pub(super) fn look(&mut self, text: &[u8]) -> Result<Option<FirstRow>, String> {
         let mut at = 0;
@@ -92,6 +98,11 @@ impl Opening {
             return Err(DECIMAL_COMMAS.to_owned());
         }
         let cols = count_fields(line, separator) as usize;
+        // Of a single number anything may be said.
+        if let Some(expected) = self.expected.filter(|expected| cols > 1 && *expected != separator) {
+            let (found, expected) = (separator.name(), expected.name());
+            return Err(format!("{found} stand between the numbers of the first row, {expected} expected"));
+        }
         let header = self.header.as_ref().map(|header| names(header, cols)).transpose()?;
         Ok(FirstRow { at, bytes: line.len(), separator, cols, header })
     }
@@ -136,6 +147,21 @@ mod tests {
 
     fn first(text: &str) -> Result<Option<FirstRow>, String> {
         Opening::default().look(text.as_bytes())
+    }
+
+    #[test]
+    fn what_was_expected_between_numbers_must_stand_there() {
+        let first = |separator, text: &str| Opening::expecting(Some(separator)).look(text.as_bytes());
+        for (separator, text) in
+            [(b',', "1, 2\n"), (b';', "1;2\n"), (b' ', "1 2\n"), (b'\t', "1 \t2\n"), (b',', "1\n")]
+        {
+            assert!(first(separator, text).unwrap().is_some());
+        }
+        assert_eq!(
+            first(b',', "1 2\n").unwrap_err(),
+            "blanks or tabs stand between the numbers of the first row, commas expected"
+        );
+        assert!(first(b' ', "1;2\n").is_err() && first(b';', "1,2\n").is_err());
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             options,
             grain,
             at_start: true,
-            opening: Opening::default(),
+            opening: Opening::expecting(options.separator),
             header: None,
             form: None,
             progress: Progress::default(),

@@ -17,6 +17,20 @@ impl Separator {
         memchr2(b',', b';', line).map_or(Separator::Blanks, |at| Separator::Byte(line[at]))
     }
 
+    /// The one that somebody names by a byte.
+    pub(super) fn named(byte: u8) -> Self {
+        if matches!(byte, b',' | b';') { Separator::Byte(byte) } else { Separator::Blanks }
+    }
+
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Separator::Blanks => "blanks or tabs",
+            Separator::Byte(b',') => "commas",
+            Separator::Byte(_) => "semicolons",
+        }
+    }
+
     /// The byte to look for after blanks were skipped; a space never stands there.
     #[inline(always)]
     pub(super) fn byte(self) -> u8 {

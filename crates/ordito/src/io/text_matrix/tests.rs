@@ -24,7 +24,7 @@ const GRAINS: [Grain; 3] = [
 ];
 
 const ALLOW: TextOptions =
-    TextOptions { non_finite: NonFinite::Allow, max_bytes: u64::MAX, block_bytes: 1 << 20 };
+    TextOptions { non_finite: NonFinite::Allow, separator: None, max_bytes: u64::MAX, block_bytes: 1 << 20 };
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
