@@ -202,6 +202,7 @@ def taken(options):
     import ordito
 
     wait = cupy.cuda.Device().synchronize
+    incorrect = []
     for name in options.matrices:
         for dtype in options.dtypes:
             host = sp.csr_matrix(contenders.read(name, dtype))
@@ -212,6 +213,7 @@ def taken(options):
                 "from the host": lambda: ordito.csr(host, device="cuda"),
                 "through the host": lambda: ordito.csr(there.get(), device="cuda"),
             }
+            known = [contenders.Known(host, cupy.asnumpy(x)) for x in blocks]
             times = {way: [] for way in ways}
             for turn in range(options.rounds + 1):
                 for way, wrap in ways.items():
@@ -219,16 +221,20 @@ def taken(options):
                     a = wrap()
                     wait()
                     moments.append(time.perf_counter())
-                    for x in blocks:
-                        a @ x
+                    for x, of_x in zip(blocks, known):
+                        y = a @ x
                         wait()
                         moments.append(time.perf_counter())
+                        if turn == 0 and not of_x.is_right(cupy.asnumpy(y)):
+                            incorrect.append(f"{name}, {dtype}, {way}, K = {x.shape[1]}")
                     times[way] += [np.diff(moments) * 1e3] if turn > 0 else []  # the first one compiles
             print(f"\n{name}, {dtype}, {(host.data.nbytes + host.indices.nbytes) / 1e6:.0f} MB")
             for way, found in times.items():
                 wrapped, *first = np.median(found, axis=0)
                 products = "; ".join(f"first product with K = {k} {ms:.1f} ms" for k, ms in zip(options.k, first))
                 print(f"  {way:<17} wrapped in {wrapped:.1f} ms; {products}", flush=True)
+    if incorrect:
+        sys.exit("incorrect: " + "; ".join(incorrect))
 
 
 if __name__ == "__main__":
