@@ -152,10 +152,10 @@ impl<S: Scalar + Element> Held<S> {
         Ok(Held { plan, shape, nonzeros, converted_bytes, _arrays: Vec::new() })
     }
 
-    /// Copies of offsets, columns and values.
-    pub(crate) fn arrays<'py>(&self, py: Python<'py>) -> [Bound<'py, PyAny>; 3] {
-        let copy = aside(py, || self.plan().matrix().clone());
-        parts(py, copy)
+    /// Copies of offsets, columns and values; an exception where they lie on a device that has failed.
+    pub(crate) fn arrays<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyAny>; 3]> {
+        let copy = aside(py, || self.plan().matrix().try_clone()).map_err(exception)?;
+        Ok(parts(py, copy))
     }
 
     /// Never called with the interpreter's lock held: one that updates waits for those that multiply.

@@ -78,7 +78,7 @@ impl Matrix {
     }
 
     /// Copies of its offsets, columns and values: brought from a GPU where they were taken there.
-    fn arrays<'py>(&self, py: Python<'py>) -> [Bound<'py, PyAny>; 3] {
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyAny>; 3]> {
         in_either!(self.held, held => held.arrays(py))
     }
 

@@ -66,8 +66,8 @@ impl<S: Scalar> DeviceCsrView<'_, S> {
     /// Arrays at these addresses: `rows + 1` offsets, and `nonzeros` columns and values. What they hold is checked later.
     ///
     /// # Safety
-    /// For as long as the view is used, so many elements are there, in memory of the device (its primary context), aligned; and nobody
-    /// writes them meanwhile. What orders that is the stream of the device that [`to_csr`](Self::to_csr) is given.
+    /// For as long as the view is used, so many elements are there, aligned, in memory of the device that [`to_csr`](Self::to_csr) is given (its primary
+    /// context); and nobody writes them meanwhile. What orders that is the stream of that device.
     pub unsafe fn from_raw(
         shape: (usize, usize),
         nonzeros: usize,
@@ -78,12 +78,23 @@ impl<S: Scalar> DeviceCsrView<'_, S> {
         DeviceCsrView { shape, nonzeros, offsets, columns, values, element: PhantomData }
     }
 
-    /// The matrix, for plans that compute there. All arrays are copied on the device: when this returns, theirs are not read any more.
+    /// The matrix, for plans that compute there. All arrays are copied on the device: when this returns, theirs are not read any more, whatever came of it.
     /// Offsets and columns come to the host too, where they are checked and a kernel is chosen by them; values come when somebody looks at them
-    /// ([`Csr::values`], a plan of the transposed matrix, a plan on the CPU). Should the device have failed by then, they are NaN.
+    /// ([`Csr::values`], a plan of the transposed matrix, a plan on the CPU). Should the device have failed by then, plans refuse, and
+    /// [`Csr::bring_values`] does.
     pub fn to_csr(&self, device: &Device) -> Result<Csr<S>, Refusal> {
         let (rows, cols) = self.shape;
         check_dimensions(rows, cols)?;
+        let taken = self.take_all(device);
+        if taken.is_err() {
+            // Kernels that were launched before it failed may be reading still. A device that cannot even be waited for reads nothing any more.
+            let _ = device.synchronize();
+        }
+        taken
+    }
+
+    fn take_all(&self, device: &Device) -> Result<Csr<S>, Refusal> {
+        let rows = self.shape.0;
         let offsets = take::<u64>(device, "row starts of A", rows + 1, self.offsets)?;
         let columns = take::<u32>(device, "columns of A", self.nonzeros, self.columns)?;
         let values = match size_of::<S>() {
@@ -150,13 +161,13 @@ impl<S: Scalar> Elsewhere<S> for Resident<S> {
     fn count(&self) -> usize {
         self.values.len()
     }
-    fn bring(&self) -> Vec<S> {
-        let mut values = vec![S::POISON; self.values.len()];
-        if self.device.read_into(&self.values, &mut values).is_err() {
-            // Nobody to tell here. Whoever multiplies on that device is told, and others see NaN.
-            values.fill(S::POISON);
-        }
-        values
+    fn bring(&self) -> Result<Vec<S>, Refusal> {
+        let mut values = self.poisoned();
+        self.device.read_into(&self.values, &mut values).map_err(refused)?;
+        Ok(values)
+    }
+    fn poisoned(&self) -> Vec<S> {
+        vec![S::POISON; self.values.len()]
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -171,6 +182,7 @@ pub(crate) fn columns_and_values<S: Scalar>(
 ) -> Result<(Buffer<u32>, Buffer<S>), Refusal> {
     let there = a.place_of_values().and_then(|place| place.downcast_ref::<Resident<S>>());
     let Some(there) = there.filter(|there| device.backend().owns(&**there.values.memory())) else {
+        a.bring_values()?;
         return Ok((
             device.upload("columns of A", a.col_indices())?,
             device.upload("values of A", a.values())?,

@@ -1,5 +1,6 @@
 //! An array of a matrix: its own, lent for as long as whoever holds the matrix vouches for it, or elsewhere until somebody looks.
 
+use crate::refusal::Refusal;
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
@@ -10,8 +11,10 @@ use std::sync::{Arc, OnceLock};
 pub(crate) trait Elsewhere<T>: Send + Sync {
     /// How many.
     fn count(&self) -> usize;
-    /// A copy of all of them.
-    fn bring(&self) -> Vec<T>;
+    /// A copy of all of them; refused where that place has failed.
+    fn bring(&self) -> Result<Vec<T>, Refusal>;
+    /// What stands for them then, before those who cannot be told: as many that nobody takes for a result.
+    fn poisoned(&self) -> Vec<T>;
     /// For those who know of such places.
     fn as_any(&self) -> &dyn Any;
 }
@@ -28,7 +31,14 @@ pub(super) enum Array<T> {
     Elsewhere {
         there: Arc<dyn Elsewhere<T>>,
         here: OnceLock<Vec<T>>,
+        /// Somebody looked, and they could not be brought.
+        lost: OnceLock<Lost<T>>,
     },
+}
+
+pub(super) struct Lost<T> {
+    poisoned: Vec<T>,
+    why: Refusal,
 }
 
 // SAFETY: what is lent is only read, as through a shared reference; all else may be sent.
@@ -46,7 +56,7 @@ impl<T> Array<T> {
     }
 
     pub(super) fn elsewhere(there: Arc<dyn Elsewhere<T>>) -> Self {
-        Array::Elsewhere { there, here: OnceLock::new() }
+        Array::Elsewhere { there, here: OnceLock::new(), lost: OnceLock::new() }
     }
 
     /// Where the elements lie, if that is elsewhere.
@@ -57,6 +67,27 @@ impl<T> Array<T> {
         }
     }
 
+    /// Elements that lie elsewhere, brought here if nobody has yet.
+    pub(super) fn bring(&self) -> Result<(), Refusal> {
+        if let Array::Elsewhere { there, here, .. } = self
+            && here.get().is_none()
+        {
+            // Where several threads bring them at once, the first one's are kept.
+            let _ = here.set(brought(&**there)?);
+        }
+        Ok(())
+    }
+
+    /// Why somebody who looked at them saw none, if so.
+    pub(super) fn check_seen(&self) -> Result<(), Refusal> {
+        match self {
+            Array::Elsewhere { here, lost, .. } if here.get().is_none() => {
+                lost.get().map_or(Ok(()), |lost| Err(lost.why.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn is_here(&self) -> bool {
         !matches!(self, Array::Elsewhere { here, .. } if here.get().is_none())
@@ -64,10 +95,10 @@ impl<T> Array<T> {
 }
 
 /// As many as there are: what is built on this array has checked that number.
-fn brought<T>(there: &dyn Elsewhere<T>) -> Vec<T> {
-    let brought = there.bring();
+fn brought<T>(there: &dyn Elsewhere<T>) -> Result<Vec<T>, Refusal> {
+    let brought = there.bring()?;
     assert_eq!(brought.len(), there.count(), "all elements are brought");
-    brought
+    Ok(brought)
 }
 
 impl<T: Clone> Array<T> {
@@ -83,11 +114,25 @@ impl<T: Clone> Array<T> {
         }
     }
 
+    /// A copy; refused where the elements cannot be brought.
+    pub(super) fn try_clone(&self) -> Result<Self, Refusal> {
+        match self {
+            // Brought for the copy alone: one in memory is enough.
+            Array::Elsewhere { there, here, .. } if here.get().is_none() => {
+                Ok(Array::Own(brought(&**there)?))
+            }
+            _ => Ok(Array::Own(self.to_vec())),
+        }
+    }
+
     pub(super) fn into_vec(self) -> Vec<T> {
         match self {
             Array::Own(array) => array,
             lent @ Array::Lent { .. } => lent.to_vec(),
-            Array::Elsewhere { there, here } => here.into_inner().unwrap_or_else(|| brought(&*there)),
+            Array::Elsewhere { there, here, .. } => {
+                let brought = || brought(&*there).unwrap_or_else(|_| there.poisoned());
+                here.into_inner().unwrap_or_else(brought)
+            }
         }
     }
 }
@@ -106,7 +151,13 @@ impl<T> Deref for Array<T> {
             Array::Own(array) => array,
             // SAFETY: the promise of whoever lent it.
             Array::Lent { start, length } => unsafe { std::slice::from_raw_parts(*start, *length) },
-            Array::Elsewhere { there, here } => here.get_or_init(|| brought(&**there)),
+            Array::Elsewhere { there, here, lost } => match (self.bring(), here.get()) {
+                (Ok(()), Some(here)) => here,
+                (failed, _) => {
+                    let why = failed.err().unwrap_or(Refusal::NoDevice);
+                    &lost.get_or_init(|| Lost { poisoned: there.poisoned(), why }).poisoned
+                }
+            },
         }
     }
 }
@@ -120,16 +171,55 @@ impl<T: fmt::Debug> fmt::Debug for Array<T> {
 /// A copy owns its elements.
 impl<T: Clone> Clone for Array<T> {
     fn clone(&self) -> Self {
-        match self {
-            // Brought for the copy alone: one in memory is enough.
-            Array::Elsewhere { there, here } if here.get().is_none() => Array::Own(brought(&**there)),
-            _ => Array::Own(self.to_vec()),
-        }
+        self.try_clone().unwrap_or_else(|_| Array::Own(self.to_vec()))
     }
 }
 
 impl<T: PartialEq> PartialEq for Array<T> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// A place that fails until it is mended.
+    struct Failing(AtomicBool);
+
+    impl Elsewhere<f64> for Failing {
+        fn count(&self) -> usize {
+            2
+        }
+        fn bring(&self) -> Result<Vec<f64>, Refusal> {
+            match self.0.load(Ordering::Relaxed) {
+                true => Err(Refusal::Device("it has fallen off the bus".into())),
+                false => Ok(vec![1.0, 2.0]),
+            }
+        }
+        fn poisoned(&self) -> Vec<f64> {
+            vec![f64::NAN; 2]
+        }
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_brought_is_said_or_poisoned_and_asked_for_again() {
+        let place = Arc::new(Failing(true.into()));
+        let array = Array::elsewhere(place.clone());
+        assert_eq!(array.check_seen(), Ok(()), "nobody has looked");
+        let why = Err(Refusal::Device("it has fallen off the bus".into()));
+        assert_eq!(array.bring(), why);
+        assert!(array.len() == 2 && array.iter().all(|x| x.is_nan()));
+        assert!(array.clone().iter().all(|x| x.is_nan()));
+        assert_eq!((array.check_seen(), array.try_clone().map(|_| ())), (why.clone(), why));
+        place.0.store(false, Ordering::Relaxed);
+        assert_eq!((&array[..], array.check_seen(), array.bring()), (&[1.0, 2.0][..], Ok(()), Ok(())));
+        place.0.store(true, Ordering::Relaxed);
+        assert_eq!(array.into_vec(), [1.0, 2.0]);
     }
 }

@@ -9,6 +9,7 @@ use crate::matrix::coo_to_csr::{SORT_SERIALLY_BELOW, sort_entries};
 use crate::matrix::pattern::Pattern;
 use crate::matrix::room::check_room;
 use crate::matrix::{FormatError, check_dimensions};
+use crate::refusal::Refusal;
 use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -136,6 +137,11 @@ impl<S: Scalar> Csr<S> {
     /// Where the values lie, if that is elsewhere: those who know of such places ask for them by type.
     pub(crate) fn place_of_values(&self) -> Option<&dyn Any> {
         self.values.place().map(Elsewhere::as_any)
+    }
+
+    /// Why somebody who looked at the values saw none, if so.
+    pub(crate) fn check_values_seen(&self) -> Result<(), Refusal> {
+        self.values.check_seen()
     }
 
     /// Has somebody looked at them, or were they here all along?
@@ -300,9 +306,20 @@ impl<S: Scalar> Csr<S> {
     pub fn col_indices(&self) -> &[u32] {
         &self.columns
     }
-    /// Value of every entry.
+    /// Value of every entry. Those that lie on a device are brought from there when somebody looks; where that fails they are NaN, for there is nobody to
+    /// tell: [`bring_values`](Self::bring_values) says so.
     pub fn values(&self) -> &[S] {
         &self.values
+    }
+    /// Values that lie on a device ([`DeviceCsrView::to_csr`](crate::device::DeviceCsrView::to_csr)) come to the host, if they have not yet; refused where the device fails.
+    pub fn bring_values(&self) -> Result<(), Refusal> {
+        self.values.bring()
+    }
+    /// A copy with values on the host; refused where they lie on a device and that fails, when those of a plain `clone` are NaN. They are brought for the copy
+    /// alone: this matrix leaves them there.
+    pub fn try_clone(&self) -> Result<Self, Refusal> {
+        let (offsets, columns) = (self.offsets.clone(), self.columns.clone());
+        Ok(Csr { offsets, columns, values: self.values.try_clone()?, ..*self })
     }
     /// Columns and values of one row.
     ///

@@ -92,6 +92,7 @@ impl<S: Scalar> Plan<S> {
         if let Some(plan) = self.transposed.get() {
             return Ok(plan);
         }
+        self.a.bring_values()?;
         let a = self.machine.pool().install(|| self.a.try_transpose())?;
         let plan = Plan::of(Arc::new(a), self.asked_for, &self.machine)?;
         // Where several threads ask at once, the first one's is kept.

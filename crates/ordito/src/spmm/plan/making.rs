@@ -4,7 +4,7 @@ use crate::Scalar;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::machine::Accelerator;
 use crate::machine::Machine;
-use crate::op::{Choice, Description, Op, Variant};
+use crate::op::{Choice, Description, Op, Place, Variant};
 use crate::refusal::Refusal;
 use crate::spmm::cpu::csr_threads_nnz;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
@@ -113,7 +113,8 @@ pub(super) fn build<S: Scalar>(
         return Ok(ready);
     }
     let variant = named(&choice)?;
-    let (product, prepare_ns) = timed(|| variant.prepare(machine, subject));
+    let (product, prepare_ns) =
+        timed(|| seeing_values(variant, subject, || variant.prepare(machine, subject)));
     Ok(Ready::new(subject.k, choice, prepare_ns, product?))
 }
 
@@ -132,11 +133,26 @@ fn build_if_it_pays<S: Scalar>(
         });
     }
     let described = named(&choice)?;
-    let (product, ns) = timed(|| described.prepare_if_it_pays(machine, subject));
+    let prepare = || described.prepare_if_it_pays(machine, subject);
+    let (product, ns) = timed(|| seeing_values(described, subject, prepare));
     Ok(match product? {
         Ok(product) => Ok(Ready::new(subject.k, choice, ns, product)),
         Err(why) => Err(InVain { variant, why, ns }),
     })
+}
+
+/// Refuses where values lie on a device that has failed, and what is made ready reads them on the host: it would compute with NaN.
+fn seeing_values<S: Scalar, R>(
+    variant: &dyn Variant<Spmm<S>>,
+    subject: &Subject<S>,
+    prepare: impl FnOnce() -> Result<R, Refusal>,
+) -> Result<R, Refusal> {
+    if variant.describe().place != Place::Cuda {
+        subject.a.bring_values()?; // it may read them with every product
+    }
+    let prepared = prepare()?;
+    subject.a.check_values_seen()?;
+    Ok(prepared)
 }
 
 fn named<S: Scalar>(choice: &Choice) -> Result<&'static dyn Variant<Spmm<S>>, Refusal> {
