@@ -61,10 +61,27 @@ def test_what_was_taken_on_a_gpu_is_brought_when_somebody_looks(gpu: Any) -> Non
     assert_array_equal(gpu.get(a.T @ gpu.put(y)), s.T @ y)
     assert_array_equal(a.astype(np.float32).to_scipy().data, s.data.astype(np.float32))
     again = pickle.loads(pickle.dumps(a))
+    assert "on its GPU" in a.copied and "on its GPU" not in again.copied
     assert_array_equal(gpu.get(again @ gpu.put(x)), s @ x)
     a.update_values(2 * s.data)
     assert_array_equal(gpu.get(a @ gpu.put(x)), 2 * (s @ x))
     assert_array_equal(a.to_scipy().data, 2 * s.data)
+
+
+@pytest.mark.parametrize("looks_first", [False, True])
+def test_what_was_taken_on_a_gpu_has_new_values_before_anybody_looks(gpu: Any, looks_first: bool) -> None:
+    """Those that lay there must neither be multiplied with any more nor be brought."""
+    s = random_csr(np.random.default_rng(0), 60, 40)
+    a = ordito.csr(sparse_on(gpu, s))
+    if looks_first:
+        a.prepare(3)
+    a.update_values(3 * s.data)
+    x, y = numbers((40, 3)), numbers((60, 3))
+    assert_array_equal(gpu.get(a @ gpu.put(x)), 3 * (s @ x))
+    assert_array_equal(gpu.get(a.T @ gpu.put(y)), 3 * (s.T @ y))
+    found = a.to_scipy()
+    assert_array_equal(found.data, 3 * s.data)
+    assert_array_equal(found.indices, s.indices)
 
 
 def test_what_was_taken_is_a_copy(gpu: Any) -> None:

@@ -312,8 +312,8 @@ class Matrix(LinearOperator):  # type: ignore[misc] # SciPy's stubs are not aske
         return text + ">"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Parts of its own: whoever updates one matrix leaves the other alone.
-        return _made_again, (dataclasses.replace(self._parts), self._asked, self._is_transposed)
+        # Parts of its own: whoever updates one matrix leaves the other alone. What was copied for this one was not for the other.
+        return _made_again, (dataclasses.replace(self._parts, copied=[]), self._asked, self._is_transposed)
 
 
 def _unlock_all() -> None:

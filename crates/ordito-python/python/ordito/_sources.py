@@ -104,8 +104,16 @@ def _of_scipy(a: Any) -> Parts:
         copied = [*parts.copied, "sorted from columns to rows"]
         return Parts(a.shape, offsets, _signed(columns, a.shape[1]), values, copied)
     _check_stored(a)
-    by_rows = a.tocsr()
-    return Parts(a.shape, by_rows.indptr, by_rows.indices, by_rows.data, [f"converted from {a.format.upper()}"])
+    a, copied = by_rows(a)
+    return Parts(a.shape, a.indptr, a.indices, a.data, copied)
+
+
+def by_rows(a: Any) -> tuple[Any, list[str]]:
+    """A sparse matrix of SciPy's, CuPy's or torch's in CSR, and what is told of it where it had to be converted."""
+    layout = a.format if hasattr(a, "format") else str(a.layout).removeprefix("torch.sparse_")
+    if layout == "csr":
+        return a, []
+    return a.tocsr() if hasattr(a, "tocsr") else a.detach().to_sparse_csr(), [f"converted from {layout.upper()}"]
 
 
 def _check_stored(a: Any) -> None:
@@ -128,14 +136,11 @@ def is_untidy(a: Any) -> bool:
 
 
 def _of_torch(torch: Any, a: Any) -> Parts:
-    copied = []
     if a.layout == torch.strided:
         raise TypeError("A is a dense tensor: make it sparse (A.to_sparse_csr()), or use ordito.gemm")
     if a.dim() != 2 or a.dense_dim() > 0:
         raise ValueError(f"A has the shape {tuple(a.shape)}; two sparse dimensions expected")
-    if a.layout != torch.sparse_csr:
-        copied.append(f"converted from {str(a.layout).removeprefix('torch.sparse_').upper()}")
-        a = a.detach().to_sparse_csr()
+    a, copied = by_rows(a)
     gpu = None
     if a.is_cuda:
         gpu = a.get_device()

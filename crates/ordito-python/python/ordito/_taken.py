@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ordito import _ordito
-from ordito._sources import Parts, _signed, asked_precision, gpu_of, precision
+from ordito._sources import Parts, _signed, asked_precision, by_rows, gpu_of, precision
 
 
 @dataclass
@@ -67,10 +67,7 @@ def _wanted(found: np.dtype[Any], dtype: Any, copied: list[str]) -> np.dtype[Any
 
 
 def _of_torch(torch: Any, a: Any, gpu: int, dtype: Any) -> Taken:
-    copied = []
-    if a.layout != torch.sparse_csr:
-        copied.append(f"converted from {str(a.layout).removeprefix('torch.sparse_').upper()}")
-        a = a.detach().to_sparse_csr()
+    a, copied = by_rows(a)
     indptr, indices, data = (part.detach() for part in (a.crow_indices(), a.col_indices(), a.values()))
     try:
         found = np.dtype(str(data.dtype).removeprefix("torch."))
@@ -84,11 +81,8 @@ def _of_torch(torch: Any, a: Any, gpu: int, dtype: Any) -> Taken:
 
 
 def _of_cupy(cupy: Any, a: Any, gpu: int, dtype: Any) -> Taken:
-    copied = []
     with cupy.cuda.Device(gpu):
-        if a.format != "csr":
-            copied.append(f"converted from {a.format.upper()}")
-            a = a.tocsr()
+        a, copied = by_rows(a)
         wanted = _wanted(np.dtype(a.data.dtype), dtype, copied)
         held = [cupy.ascontiguousarray(part) for part in (a.indptr, a.indices, a.data.astype(wanted, copy=False))]
         cupy.cuda.get_current_stream().synchronize()
