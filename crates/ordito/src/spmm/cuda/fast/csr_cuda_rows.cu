@@ -46,10 +46,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     const u32 in_group = threadIdx.x % GROUP, slot = in_group / LANES, lane = in_group % LANES;
 #if TEAMS
     const bool has_block = place.block < block_pieces;
-    const u64 warp = (place.block - block_pieces) * WARPS + threadIdx.x / WARP;
+    const u32 warp = u32(place.block - block_pieces) * WARPS + threadIdx.x / WARP;
     const bool has_warp = !has_block && warp < warp_pieces;
-    u64 number = block_pieces + (has_warp ? warp : warp_pieces + (warp - warp_pieces) * (WARP / GROUP) + threadIdx.x % WARP / GROUP);
-    if (has_block) number = place.block;
+    // Rows are fewer than 2³¹ (the topmost bit tells parts), so 32 bits number all pieces, and those of the last block that are not there.
+    const u32 behind = u32(warp_pieces) + (warp - u32(warp_pieces)) * (WARP / GROUP) + threadIdx.x % WARP / GROUP;
+    const u32 number = has_block ? u32(place.block) : u32(block_pieces) + (has_warp ? warp : behind);
     const u32 team = has_block ? GROUPS : has_warp ? WARP / GROUP : 1, member = threadIdx.x / GROUP % team;
 #else
     const u64 number = place.block * GROUPS + threadIdx.x / GROUP;
@@ -66,6 +67,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
         piece.start += before;
         piece.length = piece.length - before < each ? piece.length - before : each;
     }
+#endif
+#if TEAMS
+    // Asked here, so that the loop has the registers of what they depend on.
+    const bool is_first = number < pieces && slot == 0 && member == 0, is_alone = team == 1;
 #endif
     RowSums sums;
     sums.clear();
@@ -153,9 +158,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
 #endif
     add_across<LANES, GROUP>(sums);
 #if TEAMS
-    if (team > 1) add_across<GROUP, WARP>(sums);
+    if (!is_alone) add_across<GROUP, WARP>(sums);
     if (!has_block) {
-        if (number < pieces && slot == 0 && member == 0)
+        if (is_first)
             sums.update(y + u64(piece.to) * y_distance + first_col, of_x, alpha, beta);
         return;
     }
