@@ -8,7 +8,7 @@ use crate::plan::device_lines::DeviceLines;
 use crate::plan::lines::Lines;
 use crate::plan::outer::Outer;
 use crate::plan::times::{Stopwatch, Times};
-use crate::plan::{Plan, unpoisoned};
+use crate::plan::{Plan, Product as OnHost, unpoisoned};
 use ordito::device::{Device, DeviceDense, DeviceView, DeviceViewMut};
 use ordito::op::ListedRows;
 use ordito::precision::compiled_here;
@@ -47,7 +47,15 @@ impl<S: Scalar> Plan<S> {
         beta: S,
         y: DeviceViewMut<'_, S>,
     ) -> Result<(), Error> {
-        self.through_host(x, beta, y, |x, y| self.apply_transposed(alpha, x.view(), beta, y.view_mut()))
+        let product = compiled_here!(S, Plan::transposed_product, OnHost);
+        let mut times = Times::default();
+        let done = self.through_host(x, beta, y, |x, y| {
+            times = product(self, alpha, x.view(), beta, y.view_mut())?;
+            Ok(())
+        });
+        self.telling(done).inspect_err(|_| self.forget(x.cols()))?;
+        *unpoisoned(&self.times) = times;
+        Ok(())
     }
 
     /// What an exchange of X takes alone, to the device and from it. Every rank calls it.
