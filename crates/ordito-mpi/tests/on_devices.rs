@@ -9,9 +9,10 @@ use ordito::device::DeviceDense;
 use ordito::matrix::random_dense;
 use ordito::solve::{Lobpcg, Stopped, Which, lobpcg};
 use ordito::{Accelerator, Csr, Dense, Machine, Scalar};
-use ordito_mpi::ranks::{Patience, Ranks, on_hosts, on_threads};
-use ordito_mpi::{DistributedCsr, DistributedDense, LocalRows, Partition, Plan, Teams};
+use ordito_mpi::ranks::{Patience, Ranks, RanksError, on_hosts, on_threads};
+use ordito_mpi::{DistributedCsr, DistributedDense, Error, LocalRows, Partition, Plan, Teams};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One thread and an emulated device for every rank; none where there is no compiler, which is said.
 fn machine() -> Option<Arc<Machine>> {
@@ -166,6 +167,48 @@ fn eigenvalues_on_devices_of_three_ranks() {
             "{found:?}"
         );
     }
+}
+
+#[test]
+fn what_enqueuing_takes_is_told() {
+    let Some(machine) = machine() else { return };
+    // Rows of neighbours alone, and all rows of all: what multiplies them has another order.
+    for name in ["stencil5:9", "powerlaw:200x9"] {
+        let a = ordito::io::read_csr::<f64>(name).unwrap();
+        let rows = balanced(&a, 2);
+        on_threads(2, Patience::default(), |ranks| {
+            let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+            let plan = plan(&ranks, &machine, &a, &rows, Some(Teams::ALONE));
+            let x = DistributedDense::<f64>::random(&*ranks, &rows, 3, 1).unwrap();
+            let mut y = DistributedDense::<f64>::zeros(&*ranks, &rows, 3).unwrap();
+            on_device(&plan, (x.local(), y.local_mut()), |x, y| {
+                plan.apply_on_device(1.0, x.view(), 0.0, y.view_mut()).unwrap();
+            });
+            let times = plan.times();
+            assert!(times.own > Duration::ZERO && times.pack > Duration::ZERO, "{name}: {times:?}");
+        });
+    }
+}
+
+/// A rank that cannot even bring its operands to the host says so.
+#[test]
+fn who_has_no_device_keeps_nobody_waiting() {
+    let Some(machine) = machine() else { return };
+    let a = ordito::io::read_csr::<f64>("stencil5:9").unwrap();
+    let rows = balanced(&a, 2);
+    let patience = || Patience { limit: Duration::from_secs(60), ..Patience::default() };
+    let found = on_threads(2, patience(), |ranks| {
+        let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+        let rank = ranks.rank();
+        let of_cpu = Machine::with_threads(1).unwrap();
+        let plan = plan(&ranks, if rank == 1 { &of_cpu } else { &machine }, &a, &rows, Some(Teams::ALONE));
+        let device = machine.device().unwrap();
+        let operand = |what| DeviceDense::<f64>::new(&device, what, rows.rows_of(rank), 2).unwrap();
+        let (x, mut y) = (operand("X"), operand("Y"));
+        plan.apply_transposed_on_device(1.0, x.view(), 0.0, y.view_mut()).unwrap_err()
+    });
+    assert!(matches!(&found[0], Error::Ranks(RanksError::Failed { rank: 1, .. })), "{}", found[0]);
+    assert!(found[1].to_string().contains("set up for the CPU only"), "{}", found[1]);
 }
 
 #[test]

@@ -109,21 +109,25 @@ impl<S: Scalar> Plan<S> {
         let mut clock = Stopwatch::start();
         let mut times = Times::default();
         there.pack(device, x)?;
+        times.pack = clock.lap();
         if !self.near.is_whole {
             self.own_on_device(alpha, x, beta, y.reborrow())?;
+            times.own = clock.lap();
         }
         self.pack(there, k, shown, &mut **halo)?;
-        times.pack = clock.lap();
+        times.pack += clock.lap();
         shown.wait(&*self.ranks, &self.near)?;
         times.wait = clock.lap();
         there.bring_near(shown.rows(&self.near, k)?.data())?;
         if self.near.is_whole {
+            times.outer = clock.lap();
             self.own_on_device(alpha, there.near.view()?, beta, y.reborrow())?;
+            times.own = clock.lap();
         } else {
             let x = there.near.view()?;
             self.near_part.add_on_device(alpha, x, there.near_scratch.view_mut()?, y.reborrow())?;
+            times.outer = clock.lap();
         }
-        times.outer = clock.lap();
         (*self.ranks).wait(&mut **halo)?;
         times.wait += clock.lap();
         there.bring_far(bytemuck::cast_slice(halo.incoming()))?;
