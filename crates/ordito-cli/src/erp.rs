@@ -175,7 +175,7 @@ fn compute<S: Scalar>(
     let (settings, inputs) =
         (settings(args)?, Inputs { target: target.to_owned(), nontarget: args.nontarget.clone() });
     // Without --on, `auto` is the CPU's: opening a GPU takes longer than averaging any file that was just read.
-    let (selected, accelerator) = select_one::<Columns<S>>(&args.variant, args.on, args.device)?;
+    let (selected, accelerator) = select_one::<Columns<S>>(&args.variant, args.on, || args.device)?;
     let spare_gpu = (args.on == Device::All && accelerator == Accelerator::None).then_some(args.device);
     let variant = selected.describe().map(|known| known.name);
     variant.map(statistics_variant::<S>).transpose().context(format!("--variant {}", args.variant))?;

@@ -18,6 +18,11 @@ impl Host {
     /// A process that nobody shares it with.
     const ALONE: Host = Host { ranks: 1, index: 0, hosts: 1 };
 
+    /// Is there one process?
+    pub(crate) fn is_alone(self) -> bool {
+        self.ranks == 1 && self.hosts == 1
+    }
+
     /// Threads of this rank, of so many that it may use and so many cores that there are. Told how many, or bound by mpiexec, a rank has its own; else all ranks see
     /// all cores.
     pub(crate) fn threads(self, usable: usize, there: usize) -> usize {
@@ -63,6 +68,7 @@ mod tests {
         assert_eq!((host.threads(16, 16), host.threads(2, 16), host.threads(2, 2)), (4, 2, 1));
         let second = Host { index: 5, ..host };
         assert_eq!((second.turn(4), second.turn(8), second.turn(0), Host::ALONE.turn(4)), (1, 5, 0, 0));
+        assert!(Host::ALONE.is_alone() && !host.is_alone() && !Host { hosts: 2, ..Host::ALONE }.is_alone());
         assert_eq!((Host::ALONE.threads(16, 16), Host::ALONE.threads(3, 2)), (16, 3));
     }
 }

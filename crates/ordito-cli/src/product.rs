@@ -52,7 +52,7 @@ pub(crate) struct ProductArgs {
 impl ProductArgs {
     /// The one variant, and what it runs on.
     pub(crate) fn select_one<O: Op>(&self) -> anyhow::Result<(Selected, Accelerator)> {
-        select_one::<O>(&self.variant, self.on, gpu(self.device))
+        select_one::<O>(&self.variant, self.on, || gpu(self.device))
     }
 
     /// The machine for it, its device opened; the exit code where that does not open. Before anything is read.
@@ -107,25 +107,29 @@ impl ProductArgs {
 }
 
 /// The one variant of that name or pattern, and what it runs on. Without `--on` a variant of a GPU is looked for only if the
-/// CPU has none: the operands lie in the host's memory, and whether the way to a GPU and back pays is for the user to know.
+/// CPU has none, and only then is it asked which GPU: the operands lie in the host's memory, and whether the way to a GPU and back pays is for the user to know.
 pub(crate) fn select_one<O: Op>(
     variant: &str,
     on: Device,
-    device: usize,
+    device: impl FnOnce() -> usize,
 ) -> anyhow::Result<(Selected, Accelerator)> {
-    let cuda = Accelerator::Cuda(device);
-    let accelerators: &[Accelerator] = match on {
-        Device::Cpu => &[Accelerator::None],
-        Device::Cuda => &[cuda],
-        Device::Emulator => &[Accelerator::Emulator],
-        Device::All => &[Accelerator::None, cuda],
+    let places: &[Device] = match on {
+        Device::All => &[Device::Cpu, Device::Cuda],
+        ref one => std::slice::from_ref(one),
     };
     let wanted = Wanted::variants([variant]);
-    for &accelerator in accelerators {
-        let side = if accelerator == Accelerator::None { Side::Cpu } else { Side::Device };
+    for &place in places {
+        let side = if place == Device::Cpu { Side::Cpu } else { Side::Device };
         match &select::<O>(&wanted, side)?[..] {
             [] => {}
-            [one] => return Ok((*one, accelerator)),
+            [one] => {
+                let accelerator = match place {
+                    Device::Cpu | Device::All => Accelerator::None,
+                    Device::Cuda => Accelerator::Cuda(device()),
+                    Device::Emulator => Accelerator::Emulator,
+                };
+                return Ok((*one, accelerator));
+            }
             several => {
                 let names: Vec<String> = several.iter().map(Selected::name).collect();
                 let (count, names) = (names.len(), names.join(", "));

@@ -2,6 +2,7 @@
 
 use crate::args::Device;
 use crate::console::Console;
+use crate::host::host;
 use ordito::device::Geometry;
 use ordito::machine::{Accelerator, Machine};
 use ordito::refusal::Refusal;
@@ -74,10 +75,10 @@ impl Selection {
 impl Targets {
     /// What `--on` means for this selection. `all` is the CPU and the GPU, if there is one or if one of its variants was
     /// named: it must not vanish without a word. The emulator is asked for by name. Nothing is opened, and later measured,
-    /// that nothing selected runs on.
+    /// that nothing selected runs on; which GPU it is, is asked where one is meant.
     pub(crate) fn new(
         on: &[Device],
-        gpu: usize,
+        gpu: impl FnOnce() -> usize,
         machines: Vec<Arc<Machine>>,
         geometries: &[Geometry],
         selection: Selection,
@@ -88,31 +89,34 @@ impl Targets {
             let machines = geometries.iter().map(|&geometry| machine.with_geometry(geometry));
             Ok(Target { side: Side::Device, machines: machines.collect::<Result<_, _>>()? })
         };
-        let cuda = accelerated(Accelerator::Cuda(gpu))?;
+        let is_asked_for = on.contains(&Device::Cuda);
         let mut absent = None;
-        let with_cuda = on.contains(&Device::Cuda)
-            || all
-                && selection.on_device
-                && match cuda.machines[0].device() {
-                    Ok(_) => true,
-                    Err(refusal) => {
-                        absent = Some(refusal);
-                        gpu_is_required() || selection.names_device
-                    }
-                };
+        let mut cuda = match is_asked_for || all && selection.on_device {
+            true => Some(accelerated(Accelerator::Cuda(gpu()))?),
+            false => None,
+        };
+        if !is_asked_for && let Some(Err(refusal)) = cuda.as_ref().map(|cuda| cuda.machines[0].device()) {
+            absent = Some(refusal);
+            cuda = cuda.filter(|_| gpu_is_required() || selection.names_device);
+        }
         let mut list = Vec::new();
         if on.contains(&Device::Cpu) || all {
             list.push(Target { side: Side::Cpu, machines: machines.clone() });
         }
-        if with_cuda {
-            list.push(cuda);
-        }
+        list.extend(cuda);
         if on.contains(&Device::Emulator) {
             list.push(accelerated(Accelerator::Emulator)?);
         }
         let (list, others): (Vec<Target>, Vec<Target>) =
             list.into_iter().partition(|target| selection.holds(target.side));
         Ok(Targets { list, absent, left_out: others.iter().map(Target::name).collect() })
+    }
+
+    /// Their names, as `--on` takes them.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<&str> = self.list.iter().map(Target::name).collect();
+        if names.is_empty() { "none".into() } else { names.join(",") }
     }
 
     /// Could any of this run at all? Says why not, before any input is read.
@@ -154,7 +158,8 @@ pub(crate) fn gpu_is_required() -> bool {
     ["1", "true", "yes", "on"].contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// Nothing can run for want of a device: an error that says what can be done, and, where a GPU is required, a failure.
+/// Nothing can run for want of a device: an error that says what can be done, and, where a GPU is required, a failure. Of one of several
+/// ranks it is an error in any case: others may have a device, and must hear of it.
 pub(crate) fn missing_device(refusal: &Refusal, console: &Console) -> anyhow::Result<u8> {
     let no_gpu = matches!(refusal, Refusal::NoGpu(_));
     let advice = if no_gpu { "; `--on emulator` runs CUDA kernels on this CPU" } else { "" };
@@ -162,6 +167,10 @@ pub(crate) fn missing_device(refusal: &Refusal, console: &Console) -> anyhow::Re
     if !(no_gpu && gpu_is_required()) {
         return Err(error);
     }
-    console.error(&error.context("ORDITO_REQUIRE_GPU=1"));
+    let error = error.context("ORDITO_REQUIRE_GPU=1");
+    if !host().is_alone() {
+        return Err(error);
+    }
+    console.error(&error);
     Ok(1)
 }

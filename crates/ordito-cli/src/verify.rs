@@ -178,7 +178,7 @@ impl RunArgs {
             inputs,
             wanted,
             machine: machines[0].clone(),
-            targets: Targets::new(&on, gpu(self.device), machines, &geometries, selection)?,
+            targets: Targets::new(&on, || gpu(self.device), machines, &geometries, selection)?,
             ks,
             dtypes,
             groups: RowGroups::new(self.groups, self.group_order),
@@ -195,11 +195,12 @@ impl RunArgs {
             xray: None,
         };
         #[cfg(feature = "mpi")]
-        if crate::distributed::ranks().is_some() {
-            use crate::distributed::{alone, operation::DistributedSpmm};
+        if let Some(ranks) = crate::distributed::ranks() {
+            use crate::distributed::{alone, operation::DistributedSpmm, same_targets};
             if operation.name() != DistributedSpmm.name() {
                 alone(&format!("… {}", operation.name()))?;
             }
+            same_targets(&*ranks, &request.targets)?;
             return operations::run(&DistributedSpmm, &request, console);
         }
         self.ranks.check_alone()?;

@@ -142,7 +142,7 @@ pub(crate) fn run(args: &XrayArgs, console: &Console) -> anyhow::Result<u8> {
         inputs,
         wanted,
         machine: machine.clone(),
-        targets: Targets::new(&[Device::Emulator], 0, vec![machine], &geometries, selection)?,
+        targets: Targets::new(&[Device::Emulator], || 0, vec![machine], &geometries, selection)?,
         ks: if ks.is_empty() { vec![8] } else { ks },
         dtypes: if args.dtype.is_empty() { vec![Dtype::F64] } else { args.dtype.clone() },
         groups: None,

@@ -19,6 +19,7 @@ use crate::console::Console;
 use crate::host::share;
 use crate::interrupt;
 use crate::lost::of_ranks;
+use crate::targets::Targets;
 use anyhow::Context;
 use ordito_mpi::ranks::mpi::{Mpi, launched};
 use ordito_mpi::ranks::{Collective, Patience, Ranks, RanksError};
@@ -62,6 +63,11 @@ pub(crate) fn ranks() -> Option<Arc<dyn Ranks>> {
 /// What went well on all ranks; else what the first one that failed says, with all its causes.
 fn agreed<T>(ranks: &dyn Ranks, mine: anyhow::Result<T>) -> anyhow::Result<T> {
     Ok(ranks.agree(mine.map_err(|error| format!("{error:#}")))?)
+}
+
+/// Ranks that ran on different devices would wait for each other: where one has a GPU and another has none, it must be said what is meant.
+pub(crate) fn same_targets(ranks: &dyn Ranks, targets: &Targets) -> Result<(), RanksError> {
+    ranks.same("where variants run (--on says it for all)", &targets.names())
 }
 
 /// A command that is another one on ranks.
@@ -129,7 +135,34 @@ fn is_known_to_all(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Device;
     use crate::lost::is_lost;
+    use crate::targets::Selection;
+    use ordito::Machine;
+    use ordito::device::Geometry;
+    use ordito_bench::workbench::Wanted;
+    use ordito_mpi::ranks::on_threads;
+
+    #[test]
+    fn ranks_that_would_run_on_different_devices_say_so() {
+        let targets = |on: &[Device]| {
+            let machines = vec![Machine::with_threads(1).unwrap()];
+            let selection = Selection::new(&Wanted::all(), |_, _| Ok(true)).unwrap();
+            Targets::new(on, || panic!("no GPU was asked for"), machines, &[Geometry::default()], selection)
+                .unwrap()
+        };
+        let asked = |of_second: &[Device]| {
+            on_threads(3, Patience::default(), |ranks| {
+                let on = if ranks.rank() == 1 { of_second } else { &[Device::Cpu] };
+                let same = same_targets(&ranks, &targets(on)).map_err(anyhow::Error::from);
+                assert!(same.as_ref().err().is_none_or(is_known_to_all));
+                same.map_err(|error| error.to_string())
+            })
+        };
+        assert_eq!(asked(&[Device::Cpu]), vec![Ok(()); 3]);
+        let why = "where variants run (--on says it for all): rank 0 has cpu, rank 1 has cpu,emulator";
+        assert_eq!(asked(&[Device::Cpu, Device::Emulator]), vec![Err(why.to_owned()); 3]);
+    }
 
     #[test]
     fn ranks_are_heard_through_other_errors() {
