@@ -1,35 +1,35 @@
 //! Elements of a picture as pixels. What is only for the script and the readers of the page is passed over.
 
+use super::area::{Area, Rule};
 use super::letters::Fonts;
-use crate::frame::Spot;
+use super::path::Path;
+use super::pixels::Pixels;
+use super::stroke::stroke;
+use crate::frame::{Frame, Spot};
 use crate::ink;
 use crate::ink::{Colour, DARK, Edge, Ink, Inside, LEGEND, Letters, Line, WHITE};
 use crate::outline::{Outline, Piece, mark, polyline, tenths};
 use crate::palette::{Mark, corners, reach};
 use crate::paper::{MARGIN, Sheet};
 use crate::pen::{Anchor, Cells, Element};
-use tiny_skia::{
-    Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform,
-};
 
 /// Pixels, and where on them is drawn.
 pub(super) struct Canvas {
-    pixels: Pixmap,
+    pixels: Pixels,
     fonts: Fonts,
-    scale: f32,
+    scale: f64,
     /// Places are seen from here.
     origin: Spot,
 }
 
 impl Canvas {
-    /// White, with so many pixels per unit.
-    pub(super) fn new(mut pixels: Pixmap, scale: f32, fonts: Fonts) -> Self {
-        pixels.fill(Color::WHITE);
+    /// With so many pixels per unit.
+    pub(super) fn new(pixels: Pixels, scale: f64, fonts: Fonts) -> Self {
         Canvas { pixels, fonts, scale, origin: (0.0, 0.0) }
     }
 
     /// What was drawn.
-    pub(super) fn finish(self) -> Pixmap {
+    pub(super) fn finish(self) -> Pixels {
         self.pixels
     }
 
@@ -60,21 +60,21 @@ impl Canvas {
         match element {
             Element::Line(stroke, from, to) => {
                 let line = polyline(vec![*from, *to]);
-                self.outline(&line, &Ink::of_stroke(*stroke), FillRule::Winding);
+                self.outline(&line, &Ink::of_stroke(*stroke), Rule::NonZero);
             }
             Element::Path(stroke, outline) => {
-                self.outline(outline, &Ink::of_stroke(*stroke), FillRule::Winding);
+                self.outline(outline, &Ink::of_stroke(*stroke), Rule::NonZero);
             }
             Element::Shape { shape, look, outline, .. } => {
-                self.outline(outline, &Ink::of_shape(*shape, *look), FillRule::Winding);
+                self.outline(outline, &Ink::of_shape(*shape, *look), Rule::NonZero);
             }
             Element::Sample { hue, strength, outline } => {
-                self.outline(outline, &filled(ink::of_look(*hue), *strength), FillRule::Winding);
+                self.outline(outline, &filled(ink::of_look(*hue), *strength), Rule::NonZero);
             }
-            Element::Mask(outline) => self.outline(outline, &filled(WHITE, 1.0), FillRule::EvenOdd),
+            Element::Mask(outline) => self.outline(outline, &filled(WHITE, 1.0), Rule::EvenOdd),
             Element::Dot { place, radius, .. } => {
                 let dot = mark(Mark::Circle, *place, *radius);
-                self.outline(&dot, &filled(DARK, 1.0), FillRule::Winding);
+                self.outline(&dot, &filled(DARK, 1.0), Rule::NonZero);
             }
             Element::Text { lettering, anchor, place, text } => {
                 self.text(text, Letters::of(*lettering), *anchor, *place);
@@ -84,9 +84,8 @@ impl Canvas {
         }
     }
 
-    fn outline(&mut self, outline: &Outline, ink: &Ink, rule: FillRule) {
-        // Nothing to see, or nothing that has a place.
-        let Some(path) = path(outline) else { return };
+    fn outline(&mut self, outline: &Outline, ink: &Ink, rule: Rule) {
+        let path = path(outline);
         if let Inside::Filled(colour, strength) = ink.inside {
             self.fill(&path, colour, strength, rule);
         }
@@ -97,12 +96,12 @@ impl Canvas {
 
     fn text(&mut self, text: &str, letters: Letters, anchor: Anchor, (x, y): Spot) {
         let place = (tenths(x), tenths(y));
-        let Some(path) = self.fonts.outline(text, letters.size as f32, anchor, place) else { return };
+        let Some(path) = self.fonts.outline(text, letters.size, anchor, place) else { return };
         let edge = |colour, width| Line { colour, width, strength: 1.0, round: false, dashes: &[] };
         if let Edge::Halo(colour, width) = letters.edge {
             self.stroke(&path, &edge(colour, width));
         }
-        self.fill(&path, letters.colour, 1.0, FillRule::Winding);
+        self.fill(&path, letters.colour, 1.0, Rule::NonZero);
         if let Edge::Bold(width) = letters.edge {
             self.stroke(&path, &edge(letters.colour, width));
         }
@@ -111,89 +110,56 @@ impl Canvas {
     /// With crisp edges: otherwise there would be thin lines between neighbouring cells.
     fn cells(&mut self, cells: &Cells) {
         let (left, top) = (tenths(cells.corner.0), tenths(cells.corner.1));
-        let (across, down) = (cells.size.0 as f32, cells.size.1 as f32);
-        let transform = self.transform().pre_translate(left as f32, top as f32).pre_scale(across, down);
+        let corner =
+            |col: usize, row: usize| (left + col as f64 * cells.size.0, top + row as f64 * cells.size.1);
         for (strength, runs) in &cells.shades {
-            let mut builder = PathBuilder::new();
             for run in runs {
-                if let Some(rect) = Rect::from_xywh(run.col as f32, run.row as f32, run.length as f32, 1.0) {
-                    builder.push_rect(rect);
-                }
-            }
-            if let Some(path) = builder.finish() {
-                let paint = Paint { anti_alias: false, ..paint(ink::of_look(cells.hue), *strength) };
-                self.pixels.fill_path(&path, &paint, FillRule::Winding, transform, None);
+                let (left, top) = self.pixel(corner(run.col, run.row));
+                let (right, bottom) = self.pixel(corner(run.col + run.length, run.row + 1));
+                self.pixels.crisp(Frame { left, top, right, bottom }, ink::of_look(cells.hue), *strength);
             }
         }
     }
 
-    fn fill(&mut self, path: &Path, colour: Colour, strength: f64, rule: FillRule) {
-        let transform = self.transform();
-        self.pixels.fill_path(path, &paint(colour, strength), rule, transform, None);
+    fn fill(&mut self, path: &Path, colour: Colour, strength: f64, rule: Rule) {
+        let mut area = Area::new(self.pixels.height());
+        for line in &path.0 {
+            area.ring(line.places.iter().map(|&place| self.pixel(place)));
+        }
+        self.pixels.fill(area, rule, colour, strength);
     }
 
     fn stroke(&mut self, path: &Path, line: &Line) {
-        let stroke = Stroke {
-            width: line.width as f32,
-            line_join: if line.round { LineJoin::Round } else { LineJoin::Miter },
-            // None where there are no dashes.
-            dash: StrokeDash::new(line.dashes.iter().copied().map(f32::from).collect(), 0.0),
-            ..Stroke::default()
-        };
-        let transform = self.transform();
-        self.pixels.stroke_path(path, &paint(line.colour, line.strength), &stroke, transform, None);
+        let mut area = Area::new(self.pixels.height());
+        stroke(path, line, |ring| area.ring(ring.iter().map(|&place| self.pixel(place))));
+        self.pixels.fill(area, Rule::NonZero, line.colour, line.strength);
     }
 
-    fn transform(&self) -> Transform {
-        let (x, y) = self.origin;
-        Transform::from_scale(self.scale, self.scale).pre_translate(x as f32, y as f32)
+    /// Where a place is, in pixels from the upper left corner of the picture.
+    fn pixel(&self, (x, y): Spot) -> Spot {
+        ((x + self.origin.0) * self.scale, (y + self.origin.1) * self.scale)
     }
-}
-
-fn paint(Colour(colour): Colour, strength: f64) -> Paint<'static> {
-    let [_, red, green, blue] = colour.to_be_bytes();
-    let mut paint = Paint { anti_alias: true, ..Paint::default() };
-    paint.set_color_rgba8(red, green, blue, (strength.clamp(0.0, 1.0) * 255.0).round() as u8);
-    paint
 }
 
 /// The same places as in the SVG file.
-fn path(outline: &Outline) -> Option<Path> {
-    let mut builder = PathBuilder::new();
-    let at = |value: f64| tenths(value) as f32;
+fn path(outline: &Outline) -> Path {
+    let mut path = Path::default();
+    let at = |(x, y): Spot| (tenths(x), tenths(y));
     for piece in &outline.0 {
         match piece {
-            Piece::Open(places) => through(&mut builder, places.iter().map(|&(x, y)| (at(x), at(y)))),
-            Piece::Closed(places) => {
-                through(&mut builder, places.iter().map(|&(x, y)| (at(x), at(y))));
-                builder.close();
-            }
+            Piece::Open(places) => path.through(places.iter().copied().map(at), false),
+            Piece::Closed(places) => path.through(places.iter().copied().map(at), true),
             &Piece::Rectangle { left, top, width, height } => {
-                let (left, top) = (at(left), at(top));
-                let (right, bottom) = (left + at(width), top + at(height));
-                through(
-                    &mut builder,
-                    [(left, top), (right, top), (right, bottom), (left, bottom)].into_iter(),
-                );
-                builder.close();
+                let (left, top) = at((left, top));
+                let (right, bottom) = (left + tenths(width), top + tenths(height));
+                path.through([(left, top), (right, top), (right, bottom), (left, bottom)], true);
             }
-            &Piece::Mark(Mark::Circle, (x, y), radius) => builder.push_circle(at(x), at(y), radius as f32),
+            &Piece::Mark(Mark::Circle, place, radius) => path.circle(at(place), radius),
             &Piece::Mark(mark, (x, y), radius) => {
                 let r = reach(mark, radius);
-                through(&mut builder, corners(mark).iter().map(|(dx, dy)| (at(x + r * dx), at(y + r * dy))));
-                builder.close();
+                path.through(corners(mark).iter().map(|(dx, dy)| at((x + r * dx, y + r * dy))), true);
             }
         }
     }
-    builder.finish()
-}
-
-fn through(builder: &mut PathBuilder, places: impl Iterator<Item = (f32, f32)>) {
-    for (number, (x, y)) in places.enumerate() {
-        if number == 0 {
-            builder.move_to(x, y);
-        } else {
-            builder.line_to(x, y);
-        }
-    }
+    path
 }

@@ -1,6 +1,7 @@
 //! Pixels as the bytes of a PNG file: a header, the rows compressed as they are, an end. (The usual crate also reads every kind
 //! of PNG there is, and brings a second and a third compressor with it.)
 
+use super::pixels::Pixels;
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use std::io::{self, Write};
@@ -11,16 +12,17 @@ const KIND: [u8; 5] = [8, 2, 0, 0, 0];
 /// In front of a row: its bytes are as they are.
 const UNFILTERED: u8 = 0;
 
-/// The file of a picture without transparent places: rows of `width` pixels, four bytes each, of which the last is not kept.
-pub(super) fn file(width: u32, height: u32, pixels: &[u8]) -> io::Result<Vec<u8>> {
+/// The file of a picture.
+pub(super) fn file(pixels: &Pixels) -> io::Result<Vec<u8>> {
     let mut header = Vec::with_capacity(13);
-    header.extend(width.to_be_bytes());
-    header.extend(height.to_be_bytes());
+    for side in [pixels.width(), pixels.height()] {
+        header.extend(u32::try_from(side).map_err(io::Error::other)?.to_be_bytes());
+    }
     header.extend(KIND);
     let mut rows = ZlibEncoder::new(Vec::new(), Compression::default());
-    for row in pixels.chunks_exact(4 * width as usize) {
-        let colours = row.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied();
-        rows.write_all(&std::iter::once(UNFILTERED).chain(colours).collect::<Vec<u8>>())?;
+    for row in pixels.colours().chunks_exact(pixels.width()) {
+        rows.write_all(&[UNFILTERED])?;
+        rows.write_all(row.as_flattened())?;
     }
     let mut bytes = SIGNATURE.to_vec();
     for (name, content) in [(b"IHDR", header), (b"IDAT", rows.finish()?), (b"IEND", Vec::new())] {
@@ -61,19 +63,21 @@ mod tests {
 
     #[test]
     fn the_pixels_come_back() {
-        let pixels: Vec<u8> = (0..5 * 3).flat_map(|i: u8| [i, 255 - i, i.wrapping_mul(17), 255]).collect();
-        let bytes = file(5, 3, &pixels).unwrap();
+        let colours = (0..5 * 3).map(|i: u8| [i, 255 - i, i.wrapping_mul(17)]).collect();
+        let pixels = Pixels::of(5, colours);
+        let bytes = file(&pixels).unwrap();
         let chunks = chunks(bytes.strip_prefix(SIGNATURE).unwrap());
         assert_eq!(chunks.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [b"IHDR", b"IDAT", b"IEND"]);
         assert_eq!(chunks[0].1, [0, 0, 0, 5, 0, 0, 0, 3, 8, 2, 0, 0, 0]);
         let mut rows = Vec::new();
         ZlibDecoder::new(chunks[1].1).read_to_end(&mut rows).unwrap();
-        let sent = pixels.chunks_exact(5 * 4).flat_map(|row| {
-            std::iter::once(0).chain(row.chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied())
-        });
+        let sent = pixels
+            .colours()
+            .chunks_exact(5)
+            .flat_map(|row| std::iter::once(0).chain(row.iter().flatten().copied()));
         assert_eq!(rows, sent.collect::<Vec<u8>>());
         // As others write it: the header of one pixel, and the end of every file.
-        let one = file(1, 1, &[1, 2, 3, 255]).unwrap();
+        let one = file(&Pixels::of(1, vec![[1, 2, 3]])).unwrap();
         assert_eq!(one[12..33], *b"IHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90\x77\x53\xde");
         assert!(bytes.ends_with(b"\0\0\0\0IEND\xae\x42\x60\x82"));
     }

@@ -1,21 +1,25 @@
 //! A figure as pixels. The fonts are our own, so the same picture comes out everywhere.
 
+mod area;
 mod canvas;
 mod file;
 mod letters;
+mod path;
+mod pixels;
+mod stroke;
 
 use crate::outline::tenths;
 use crate::paper::Sheet;
 use crate::{Figure, paper};
 use canvas::Canvas;
 use letters::Fonts;
-use tiny_skia::Pixmap;
+use pixels::Pixels;
 
 /// Pixels per unit of the SVG file: sharp on today's screens.
-const SCALE: f32 = 2.0;
+const SCALE: f64 = 2.0;
 /// Units on a side of the SVG file.
 const MOST_UNITS: f64 = 8000.0;
-/// Pixels in all: 256 MB while they are drawn.
+/// Pixels in all: 192 MB while they are drawn.
 const MOST_PIXELS: f64 = 64e6;
 
 /// Why there is no PNG file.
@@ -46,20 +50,17 @@ pub fn encode(figure: &Figure) -> Result<Vec<u8>, PngError> {
 /// The PNG file of a sheet.
 pub(crate) fn encode_sheet(sheet: &Sheet) -> Result<Vec<u8>, PngError> {
     let pixels = draw(sheet)?;
-    file::file(pixels.width(), pixels.height(), pixels.data()).map_err(PngError::Encode)
+    file::file(&pixels).map_err(PngError::Encode)
 }
 
-fn draw(sheet: &Sheet) -> Result<Pixmap, PngError> {
+fn draw(sheet: &Sheet) -> Result<Pixels, PngError> {
     let (width, height) = (tenths(sheet.width), tenths(sheet.height));
-    let too_large = || PngError::TooLarge { width: width as u32, height: height as u32 };
-    let scale = f64::from(SCALE);
-    let pixels = width * height * scale * scale;
+    let pixels = width * height * SCALE * SCALE;
     if !(width <= MOST_UNITS && height <= MOST_UNITS && pixels <= MOST_PIXELS) {
-        return Err(too_large());
+        return Err(PngError::TooLarge { width: width as u32, height: height as u32 });
     }
-    let side = |units: f64| (units * scale).round().max(1.0) as u32;
-    let pixels = Pixmap::new(side(width), side(height)).ok_or_else(too_large)?;
-    let mut canvas = Canvas::new(pixels, SCALE, Fonts::new()?);
+    let side = |units: f64| (units * SCALE).round().max(1.0) as u32;
+    let mut canvas = Canvas::new(Pixels::new(side(width), side(height)), SCALE, Fonts::new()?);
     canvas.sheet(sheet);
     Ok(canvas.finish())
 }

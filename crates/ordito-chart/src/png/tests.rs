@@ -11,15 +11,14 @@ use crate::pen::{Anchor, Cells, Element, Lettering, Run, Shape, Stroke};
 use crate::{Bar, Bars, Guide, Plot, Point, Series, Style};
 
 /// A sheet of 100 by 60 units whose drawing begins at (10, 10).
-fn drawn(drawing: Vec<Element>) -> Pixmap {
+fn drawn(drawing: Vec<Element>) -> Pixels {
     draw(&Sheet { width: 100.0, height: 60.0, drawing_top: 10.0, drawing, ..Sheet::default() }).unwrap()
 }
 
 /// Red, green and blue at a place of the drawing.
-fn at(pixels: &Pixmap, x: f64, y: f64) -> (u8, u8, u8) {
-    let pixel = |units: f64| ((units + MARGIN) * f64::from(SCALE)) as u32;
-    let colour = pixels.pixel(pixel(x), pixel(y)).unwrap();
-    (colour.red(), colour.green(), colour.blue())
+fn at(pixels: &Pixels, x: f64, y: f64) -> (u8, u8, u8) {
+    let pixel = |units: f64| ((units + MARGIN) * SCALE) as usize;
+    pixels.colours()[pixel(y) * pixels.width() + pixel(x)].into()
 }
 
 fn rgb(number: usize) -> (u8, u8, u8) {
@@ -28,15 +27,13 @@ fn rgb(number: usize) -> (u8, u8, u8) {
 }
 
 /// Pixels in a rectangle of the whole sheet, in units, that are darker than grey.
-fn dark(pixels: &Pixmap, frame: Frame) -> usize {
+fn dark(pixels: &Pixels, frame: Frame) -> usize {
     let inside = |index: usize| {
-        let unit = |pixel: usize| (pixel as f64 + 0.5) / f64::from(SCALE);
-        let width = pixels.width() as usize;
-        frame.holds((unit(index % width), unit(index / width)))
+        let unit = |pixel: usize| (pixel as f64 + 0.5) / SCALE;
+        frame.holds((unit(index % pixels.width()), unit(index / pixels.width())))
     };
-    let is_dark =
-        |(index, pixel): &(usize, &tiny_skia::PremultipliedColorU8)| pixel.green() < 128 && inside(*index);
-    pixels.pixels().iter().enumerate().filter(is_dark).count()
+    let is_dark = |(index, pixel): &(usize, &[u8; 3])| pixel[1] < 128 && inside(*index);
+    pixels.colours().iter().enumerate().filter(is_dark).count()
 }
 
 const WHITE: (u8, u8, u8) = (255, 255, 255);
@@ -49,7 +46,7 @@ fn shape(shape: Shape, number: usize, outline: crate::outline::Outline) -> Eleme
 fn an_empty_sheet_is_white_and_twice_as_large() {
     let pixels = drawn(Vec::new());
     assert_eq!((pixels.width(), pixels.height()), (200, 120));
-    assert!(pixels.pixels().iter().all(|pixel| pixel.red() == 255 && pixel.alpha() == 255));
+    assert!(pixels.colours().len() == 200 * 120 && pixels.colours().iter().all(|&pixel| pixel == [255; 3]));
 }
 
 #[test]
@@ -91,6 +88,40 @@ fn cells_leave_no_lines_between_them() {
         assert_eq!(at(&pixels, f64::from(step) * 0.5, f64::from(step) * 0.5), rgb(2), "{step}");
     }
     assert_eq!(at(&pixels, 30.0, 10.0), WHITE);
+}
+
+#[test]
+fn what_is_not_in_the_picture_changes_nothing_and_takes_no_time() {
+    let far = 1e300;
+    let round = shape(Shape::Line, 8, polyline(vec![(-far, far), (200.0, 300.0), (far, 61.0)]));
+    let drawing = vec![
+        round,
+        shape(Shape::Bar, 0, rectangle(-far, -far, far, 10.0)),
+        shape(Shape::Point, 0, crate::outline::mark(crate::palette::Mark::Circle, (200.0, -40.0), 9.0)),
+        Element::Text {
+            lettering: Lettering::Value,
+            anchor: Anchor::Start,
+            place: (-far, 20.0),
+            text: "l".to_owned(),
+        },
+        Element::Cells(Cells {
+            hue: look(2),
+            corner: (100.0, -20.0),
+            size: (far, 3.0),
+            shades: vec![(1.0, vec![Run { row: 9, col: 0, length: usize::MAX }])],
+        }),
+    ];
+    let pixels = drawn(drawing);
+    assert!(pixels.colours().iter().all(|&pixel| pixel == [255; 3]));
+    // What is there only in part is drawn there.
+    let pixels = drawn(vec![
+        shape(Shape::Bar, 0, rectangle(-1e5, 10.0, 3e5, 10.0)),
+        shape(Shape::Line, 1, polyline(vec![(-far, 35.0), (far, 35.0)])),
+    ]);
+    for x in [-9.5, 0.0, 40.0, 89.5] {
+        assert_eq!((at(&pixels, x, 15.0), at(&pixels, x, 25.0)), (rgb(0), WHITE), "{x}");
+        assert_eq!((at(&pixels, x, 35.0), at(&pixels, x, 37.0)), (rgb(1), WHITE), "{x}");
+    }
 }
 
 #[test]
