@@ -42,7 +42,7 @@ const FOLDERS: &[(&str, &str)] = &[
         "ordito/src/column_stats",
         "student statistics reduction operands reference cpu cuda select plan registry",
     ),
-    ("ordito/src/tall_skinny", "part device_part weigh_rows uploads gram combine on_device"),
+    ("ordito/src/tall_skinny", "part device_part weigh_rows draw uploads gram combine on_device"),
     ("ordito/src/tall_skinny/gram", "contract operands reference cpu cuda select registry"),
     ("ordito/src/tall_skinny/combine", "contract operands reference cpu cuda select registry"),
     (

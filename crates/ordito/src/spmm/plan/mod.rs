@@ -289,6 +289,3 @@ fn make<S: Scalar>(plan: &Plan<S>, k: usize, there: There<'_, S>) -> Result<Read
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-#[cfg(feature = "emulator")]
-mod tests_taken;

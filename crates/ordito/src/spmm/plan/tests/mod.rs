@@ -1,5 +1,8 @@
 //! What a plan promises: any number of columns, any number of callers, the same bits.
 
+#[cfg(feature = "emulator")]
+mod taken;
+
 use super::*;
 use crate::cpu::{CpuInfo, SimdLevel};
 use crate::io;
