@@ -46,6 +46,9 @@ pub(crate) struct Options {
     /// Judge the choice by the times of these folders, too
     #[arg(long, value_name = "DIR", value_delimiter = ',', requires = "fit")]
     pub(crate) judge: Vec<PathBuf>,
+    /// Times of these folders stand for those that the same kernels had on the same products before
+    #[arg(long, value_name = "DIR", value_delimiter = ',', requires = "fit")]
+    pub(crate) newer: Vec<PathBuf>,
     /// Where the real matrices are
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<String>,

@@ -26,6 +26,20 @@ struct Line {
     flushed_ns: f64,
 }
 
+impl Line {
+    /// Whose time it is. A packed file has the same matrix in it.
+    fn of(&self) -> (String, u64, String, usize, String) {
+        let matrix = self.matrix.trim_end_matches(".gz").to_string();
+        (matrix, self.seed, self.dtype.clone(), self.k, self.variant.clone())
+    }
+}
+
+fn lines_of(folder: &Path) -> anyhow::Result<Vec<Line>> {
+    let path = folder.join("times.csv");
+    let mut reader = csv::Reader::from_path(&path).with_context(|| path.display().to_string())?;
+    reader.deserialize().map(|line| Ok(line?)).collect()
+}
+
 /// A product: matrix, with its seed where that is not the first, precision, columns of X.
 pub(crate) type Case = (String, String, usize);
 
@@ -64,12 +78,19 @@ impl Table {
         Ok(all)
     }
 
-    /// Real matrices are looked for in `--data`.
+    /// Real matrices are looked for in `--data`. Of `--newer` times of the same kernel stand for older ones.
     pub(crate) fn read(options: &Options, folder: &Path) -> anyhow::Result<Self> {
-        let path = folder.join("times.csv");
+        let mut newer = BTreeMap::new();
+        for folder in &options.newer {
+            newer.extend(
+                lines_of(folder)?.into_iter().map(|line| (line.of(), [line.hot_ns, line.flushed_ns])),
+            );
+        }
         let mut lines: BTreeMap<(String, u64), Vec<Line>> = BTreeMap::new();
-        for line in csv::Reader::from_path(&path).with_context(|| path.display().to_string())?.deserialize() {
-            let line: Line = line?;
+        for mut line in lines_of(folder)? {
+            if let Some(&ns) = newer.get(&line.of()) {
+                [line.hot_ns, line.flushed_ns] = ns;
+            }
             lines.entry((line.matrix.clone(), line.seed)).or_default().push(line);
         }
         let mut table = Table::default();
