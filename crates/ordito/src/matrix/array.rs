@@ -5,6 +5,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Elements that lie where no one here looks, in memory of a device, say.
@@ -31,14 +32,16 @@ pub(super) enum Array<T> {
     Elsewhere {
         there: Arc<dyn Elsewhere<T>>,
         here: OnceLock<Vec<T>>,
-        /// Somebody looked, and they could not be brought.
-        lost: OnceLock<Lost<T>>,
+        lost: Lost<T>,
     },
 }
 
+/// What those saw who looked when the elements could not be brought.
 pub(super) struct Lost<T> {
-    poisoned: Vec<T>,
-    why: Refusal,
+    /// What stood for them, and why.
+    seen: OnceLock<(Vec<T>, Refusal)>,
+    /// How often: also of elements that came later somebody may have seen none.
+    times: AtomicUsize,
 }
 
 // SAFETY: what is lent is only read, as through a shared reference; all else may be sent.
@@ -56,7 +59,8 @@ impl<T> Array<T> {
     }
 
     pub(super) fn elsewhere(there: Arc<dyn Elsewhere<T>>) -> Self {
-        Array::Elsewhere { there, here: OnceLock::new(), lost: OnceLock::new() }
+        let lost = Lost { seen: OnceLock::new(), times: AtomicUsize::new(0) };
+        Array::Elsewhere { there, here: OnceLock::new(), lost }
     }
 
     /// Where the elements lie, if that is elsewhere.
@@ -78,11 +82,19 @@ impl<T> Array<T> {
         Ok(())
     }
 
-    /// Why somebody who looked at them saw none, if so.
-    pub(super) fn check_seen(&self) -> Result<(), Refusal> {
+    /// How often somebody who looked at them saw none.
+    pub(super) fn looks_in_vain(&self) -> usize {
         match self {
-            Array::Elsewhere { here, lost, .. } if here.get().is_none() => {
-                lost.get().map_or(Ok(()), |lost| Err(lost.why.clone()))
+            Array::Elsewhere { lost, .. } => lost.times.load(Ordering::Relaxed),
+            Array::Own(_) | Array::Lent { .. } => 0,
+        }
+    }
+
+    /// Why somebody saw none since they were so many, if so. (Threads that looked on behalf of who asks have been waited for.)
+    pub(super) fn check_seen(&self, looks_in_vain: usize) -> Result<(), Refusal> {
+        match self {
+            Array::Elsewhere { lost, .. } if self.looks_in_vain() != looks_in_vain => {
+                lost.seen.get().map_or(Ok(()), |(_, why)| Err(why.clone()))
             }
             _ => Ok(()),
         }
@@ -114,7 +126,7 @@ impl<T: Clone> Array<T> {
         }
     }
 
-    /// A copy; refused where the elements cannot be brought.
+    /// A copy here; refused where the elements cannot be brought.
     pub(super) fn try_clone(&self) -> Result<Self, Refusal> {
         match self {
             // Brought for the copy alone: one in memory is enough.
@@ -155,7 +167,9 @@ impl<T> Deref for Array<T> {
                 (Ok(()), Some(here)) => here,
                 (failed, _) => {
                     let why = failed.err().unwrap_or(Refusal::NoDevice);
-                    &lost.get_or_init(|| Lost { poisoned: there.poisoned(), why }).poisoned
+                    let (poisoned, _) = lost.seen.get_or_init(|| (there.poisoned(), why));
+                    lost.times.fetch_add(1, Ordering::Relaxed);
+                    poisoned
                 }
             },
         }
@@ -168,10 +182,13 @@ impl<T: fmt::Debug> fmt::Debug for Array<T> {
     }
 }
 
-/// A copy owns its elements.
+/// A copy owns its elements, or its share of the place where they lie: whoever looks at it brings them for it alone, and is told if they cannot be.
 impl<T: Clone> Clone for Array<T> {
     fn clone(&self) -> Self {
-        self.try_clone().unwrap_or_else(|_| Array::Own(self.to_vec()))
+        match self {
+            Array::Elsewhere { there, here, .. } if here.get().is_none() => Array::elsewhere(there.clone()),
+            _ => Array::Own(self.to_vec()),
+        }
     }
 }
 
@@ -182,12 +199,12 @@ impl<T: PartialEq> PartialEq for Array<T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::AtomicBool;
 
-    /// A place that fails until it is mended.
-    struct Failing(AtomicBool);
+    /// A place of two numbers that fails until it is mended.
+    pub(crate) struct Failing(pub(crate) AtomicBool);
 
     impl Elsewhere<f64> for Failing {
         fn count(&self) -> usize {
@@ -211,14 +228,19 @@ mod tests {
     fn what_cannot_be_brought_is_said_or_poisoned_and_asked_for_again() {
         let place = Arc::new(Failing(true.into()));
         let array = Array::elsewhere(place.clone());
-        assert_eq!(array.check_seen(), Ok(()), "nobody has looked");
+        assert_eq!((array.looks_in_vain(), array.check_seen(0)), (0, Ok(())), "nobody has looked");
         let why = Err(Refusal::Device("it has fallen off the bus".into()));
         assert_eq!(array.bring(), why);
         assert!(array.len() == 2 && array.iter().all(|x| x.is_nan()));
-        assert!(array.clone().iter().all(|x| x.is_nan()));
-        assert_eq!((array.check_seen(), array.try_clone().map(|_| ())), (why.clone(), why));
+        assert_eq!((array.check_seen(0), array.try_clone().map(|_| ())), (why.clone(), why.clone()));
+        let copy = array.clone();
+        assert_eq!((copy.looks_in_vain(), copy.bring()), (0, why.clone()), "a copy knows of the place");
+        assert!(copy.iter().all(|x| x.is_nan()) && copy.check_seen(0) == why);
         place.0.store(false, Ordering::Relaxed);
-        assert_eq!((&array[..], array.check_seen(), array.bring()), (&[1.0, 2.0][..], Ok(()), Ok(())));
+        assert_eq!((&array[..], array.bring()), (&[1.0, 2.0][..], Ok(())));
+        assert_eq!(array.check_seen(0), why, "somebody saw none before they came");
+        assert_eq!(array.check_seen(array.looks_in_vain()), Ok(()), "those who look from now on see them");
+        assert!(!copy.is_here() && copy[..] == array[..], "for each alone");
         place.0.store(true, Ordering::Relaxed);
         assert_eq!(array.into_vec(), [1.0, 2.0]);
     }

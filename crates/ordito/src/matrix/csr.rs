@@ -139,9 +139,14 @@ impl<S: Scalar> Csr<S> {
         self.values.place().map(Elsewhere::as_any)
     }
 
-    /// Why somebody who looked at the values saw none, if so.
-    pub(crate) fn check_values_seen(&self) -> Result<(), Refusal> {
-        self.values.check_seen()
+    /// How often somebody who looked at the values saw none, since they could not be brought.
+    pub(crate) fn looks_in_vain(&self) -> usize {
+        self.values.looks_in_vain()
+    }
+
+    /// Why somebody saw none since they were so many, if so.
+    pub(crate) fn check_values_seen(&self, looks_in_vain: usize) -> Result<(), Refusal> {
+        self.values.check_seen(looks_in_vain)
     }
 
     /// Has somebody looked at them, or were they here all along?
@@ -315,8 +320,8 @@ impl<S: Scalar> Csr<S> {
     pub fn bring_values(&self) -> Result<(), Refusal> {
         self.values.bring()
     }
-    /// A copy with values on the host; refused where they lie on a device and that fails, when those of a plain `clone` are NaN. They are brought for the copy
-    /// alone: this matrix leaves them there.
+    /// A copy with values on the host; refused where they lie on a device and that fails. They are brought for the copy alone: this matrix leaves them
+    /// there. (A plain `clone` leaves them there, too, and takes no memory for them.)
     pub fn try_clone(&self) -> Result<Self, Refusal> {
         let (offsets, columns) = (self.offsets.clone(), self.columns.clone());
         Ok(Csr { offsets, columns, values: self.values.try_clone()?, ..*self })
@@ -328,7 +333,8 @@ impl<S: Scalar> Csr<S> {
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, S)> + '_ {
         self.view().row(row)
     }
-    /// Row offsets, column indices and values: the arrays themselves.
+    /// Row offsets, column indices and values: the arrays themselves. As with [`values`](Self::values), those that cannot be brought from a device are NaN;
+    /// ask [`bring_values`](Self::bring_values) before.
     pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<S>) {
         (self.offsets.into_vec(), self.columns.into_vec(), self.values.into_vec())
     }

@@ -29,6 +29,8 @@ mod statistics;
 mod symmetry;
 
 pub(crate) use array::Elsewhere;
+#[cfg(test)]
+pub(crate) use array::tests::Failing;
 pub(crate) use columns::PACKED_TOGETHER;
 pub use columns::{BlockView, BlockViewMut, ColumnsView, ColumnsViewMut};
 pub use coo::{Coo, Duplicates};

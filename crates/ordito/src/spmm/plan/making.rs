@@ -150,8 +150,9 @@ fn seeing_values<S: Scalar, R>(
     if variant.describe().place != Place::Cuda {
         subject.a.bring_values()?; // it may read them with every product
     }
+    let before = subject.a.looks_in_vain();
     let prepared = prepare()?;
-    subject.a.check_values_seen()?;
+    subject.a.check_values_seen(before)?;
     Ok(prepared)
 }
 
@@ -177,5 +178,28 @@ fn with_form_of<S: Scalar>(ready: &Ready<S>, subject: &Subject<S>) -> Option<(Sh
     match &ready.product {
         Shared::OnHost(product) => Some((Shared::OnHost(product.for_columns(subject)?), ready.form.clone())),
         Shared::OnDevice(_) => None,
+    }
+}
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+    use crate::matrix::{Csr, Failing};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn what_was_made_of_values_that_came_too_late_is_refused() {
+        let place = Arc::new(Failing(true.into()));
+        let a = Csr::with_values_elsewhere((1, 2), vec![0, 2], vec![0, 1], place.clone()).unwrap();
+        let subject = Subject { a: Arc::new(a), triplets: None, k: 1 };
+        let variant = Spmm::<f64>::variant(csr_cuda_rows::ROWS_8.description.name).unwrap();
+        let made = || {
+            let seen = subject.a.values()[0];
+            place.0.store(false, Ordering::Relaxed); // somebody else brings them meanwhile
+            subject.a.bring_values().map(|()| seen)
+        };
+        let refused = seeing_values(variant, &subject, made).unwrap_err();
+        assert_eq!(refused, Refusal::Device("it has fallen off the bus".into()));
+        assert_eq!(seeing_values(variant, &subject, made), Ok(1.0));
     }
 }
