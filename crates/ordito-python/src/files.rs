@@ -7,11 +7,11 @@ use crate::rows::parts;
 use numpy::{Element, PyArray1, PyArrayMethods};
 use ordito::io::matrix_market::WriteOptions;
 use ordito::io::{
-    NonFinite, ReadOptions, TextOptions, read_csr as read_rows, read_matrix_market, read_text_matrix,
-    write_matrix_market,
+    NonFinite, ReadOptions, TextOptions, TextSeparator, read_csr as read_rows, read_matrix_market,
+    read_text_matrix, write_matrix_market,
 };
 use ordito::{Coo, Duplicates, Scalar};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -24,6 +24,11 @@ pub(crate) fn read_csr<'py>(py: Python<'py>, name: &str, single: bool) -> PyResu
         let a = aside(py, || read_rows::<S>(name)).map_err(exception)?;
         Ok((a.shape(), parts(py, a)))
     }
+    let known = |byte| {
+        let unknown = || PyValueError::new_err("a separator is a space, a tab, a comma or a semicolon");
+        TextSeparator::from_byte(byte).ok_or_else(unknown)
+    };
+    let separator = separator.map(known).transpose()?;
     if single { of::<f32>(py, name) } else { of::<f64>(py, name) }
 }
 
@@ -88,7 +93,7 @@ pub(crate) fn read_text(
     fn of<S: Scalar + Element>(
         py: Python<'_>,
         path: PathBuf,
-        separator: Option<u8>,
+        separator: Option<TextSeparator>,
     ) -> PyResult<(Bound<'_, PyAny>, Option<Vec<String>>)> {
         let options = TextOptions { non_finite: NonFinite::Allow, separator, ..TextOptions::default() };
         let read = aside(py, || read_text_matrix::<S>(&path, &options)).map_err(exception)?;
@@ -96,5 +101,10 @@ pub(crate) fn read_text(
         let numbers = PyArray1::from_vec(py, read.matrix.into_data());
         Ok((numbers.reshape(shape)?.into_any(), read.header))
     }
+    let known = |byte| {
+        let unknown = || PyValueError::new_err("a separator is a space, a tab, a comma or a semicolon");
+        TextSeparator::from_byte(byte).ok_or_else(unknown)
+    };
+    let separator = separator.map(known).transpose()?;
     if single { of::<f32>(py, path, separator) } else { of::<f64>(py, path, separator) }
 }

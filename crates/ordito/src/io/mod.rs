@@ -34,8 +34,8 @@ pub use matrix_market::{read_matrix_market, read_matrix_market_from, write_matri
 pub use nearest::nearest;
 pub use npy::{read_npy, read_npy_dtype, write_npy};
 pub use text_matrix::{
-    NonFinite, TextBlock, TextFacts, TextMatrix, TextOptions, read_text_blocks, read_text_columns,
-    read_text_matrix,
+    NonFinite, TextBlock, TextFacts, TextMatrix, TextOptions, TextSeparator, read_text_blocks,
+    read_text_columns, read_text_matrix,
 };
 
 /// How matrices are read and made.

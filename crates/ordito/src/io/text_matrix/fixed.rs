@@ -7,7 +7,7 @@ use crate::io::decimal;
 use crate::io::number::{POWERS_OF_TEN, eight_digits, non_digits, word};
 #[cfg(target_arch = "x86_64")]
 use crate::io::text_matrix::fixed_avx512::{self, Eights};
-use crate::io::text_matrix::separator::{Separator, fields};
+use crate::io::text_matrix::separator::{TextSeparator, fields};
 
 /// The longest fraction whose digits, with the one before them, fit 64 bits.
 const LONGEST_FRACTION: usize = 18;
@@ -28,7 +28,7 @@ pub(super) struct FixedForm {
 
 impl FixedForm {
     /// The form that the first numbers of a line have, if it is one. Numbers that differ later are read another way.
-    pub(super) fn of(line: &[u8], separator: Separator) -> Option<Self> {
+    pub(super) fn of(line: &[u8], separator: TextSeparator) -> Option<Self> {
         let fraction_of = |field: &[u8]| {
             let digits = field.strip_prefix(b"-").unwrap_or(field).len().checked_sub("d.e+dd".len())?;
             let mut padded = field.to_vec();
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_form_is_what_the_numbers_of_a_line_share() {
         let fraction =
-            |line: &str| FixedForm::of(line.as_bytes(), Separator::Blanks).map(|form| form.fraction);
+            |line: &str| FixedForm::of(line.as_bytes(), TextSeparator::Blanks).map(|form| form.fraction);
         assert_eq!(fraction("-5.700000000000000000e+01 4.123456789012345678E-00\r\n"), Some(18));
         assert_eq!(fraction("1.5e+00 -1.5e+00"), Some(1));
         for line in [

@@ -184,7 +184,7 @@ fn add_up(windows: [__m512i; 4]) -> (__m512i, __m512i) {
 mod tests {
     use super::*;
     use crate::io::text_matrix::fixed::FixedForm;
-    use crate::io::text_matrix::separator::Separator;
+    use crate::io::text_matrix::separator::TextSeparator;
     use crate::matrix::Random;
 
     /// A group of the same number, read at once; where a processor cannot, there is nothing to test.
@@ -272,7 +272,7 @@ mod tests {
     fn damaged_groups_are_left_to_others_or_read_alike() {
         let (mut random, mut read) = (Random::new(9, 1), 0);
         let line = "-5.700000000000000000e+01,1.234567890123456789e-02,".repeat(LANES);
-        let form = FixedForm::of(line.as_bytes(), Separator::Byte(b',')).unwrap();
+        let form = FixedForm::of(line.as_bytes(), TextSeparator::Comma).unwrap();
         for _ in 0..300_000 {
             let mut text = line.clone().into_bytes();
             let place = random.below(text.len() as u64) as usize;

@@ -33,6 +33,7 @@ mod store;
 mod tests;
 
 pub use crate::io::text_matrix::blocks::TextBlock;
+pub use crate::io::text_matrix::separator::TextSeparator;
 use crate::precision::compiled_here;
 
 use crate::Scalar;
@@ -57,9 +58,8 @@ pub enum NonFinite {
 pub struct TextOptions {
     /// What becomes of `inf` and `nan`.
     pub non_finite: NonFinite,
-    /// A file in which something else stands between numbers is refused: `,` or `;`, and any other byte stands for blanks and tabs. None: the first row
-    /// decides.
-    pub separator: Option<u8>,
+    /// A file in which something else stands between numbers is refused. None: the first row decides.
+    pub separator: Option<TextSeparator>,
     /// More bytes of numbers than this at once are refused before they are stored.
     pub max_bytes: u64,
     /// Text that becomes one block of [`read_text_blocks`]: the lines that start in so many bytes.

@@ -4,7 +4,7 @@ use crate::io::number;
 use crate::io::number::NumberFault;
 use crate::io::source::next_line;
 use crate::io::text_matrix::grid::{LineKind, line_kind};
-use crate::io::text_matrix::separator::{Separator, count_fields, fields, is_blank};
+use crate::io::text_matrix::separator::{TextSeparator, count_fields, fields, fields_by_tab, is_blank};
 use std::borrow::Cow;
 
 /// So many bytes of the first line are looked at to tell text from something else.
@@ -44,7 +44,7 @@ pub(super) fn start_of_text(file: &[u8]) -> Result<usize, Cow<'static, str>> {
 #[derive(Debug, Default)]
 pub(super) struct Opening {
     /// What must stand between numbers, if that was said.
-    expected: Option<Separator>,
+    expected: Option<TextSeparator>,
     header: Option<Vec<u8>>,
     /// Lines before the first row.
     pub(super) lines: u64,
@@ -57,15 +57,15 @@ pub(super) struct FirstRow {
     pub(super) at: usize,
     /// Its length with the end of the line.
     pub(super) bytes: usize,
-    pub(super) separator: Separator,
+    pub(super) separator: TextSeparator,
     pub(super) cols: usize,
     /// The names above it.
     pub(super) header: Option<Vec<String>>,
 }
 
 impl Opening {
-    pub(super) fn expecting(separator: Option<u8>) -> Self {
-        Opening { expected: separator.map(Separator::named), ..Opening::default() }
+    pub(super) fn expecting(separator: Option<TextSeparator>) -> Self {
+        Opening { expected: separator, ..Opening::default() }
     }
 
     /// Looks through whole lines. `None`: no row so far.
@@ -93,7 +93,7 @@ impl Opening {
     }
 
     fn first_row(&self, line: &[u8], at: usize) -> Result<FirstRow, String> {
-        let separator = Separator::of(line);
+        let separator = TextSeparator::of(line);
         if has_decimal_commas(line, separator) {
             return Err(DECIMAL_COMMAS.to_owned());
         }
@@ -120,20 +120,20 @@ impl Opening {
 /// A line without a single number is a header; one with some is a row with mistakes in it.
 fn is_header(line: &[u8]) -> bool {
     let is_number = |field| number::unusual::<f64>(field) != Err(NumberFault::NotANumber);
-    !fields(line, Separator::of(line)).any(is_number)
+    !fields(line, TextSeparator::of(line)).any(is_number)
 }
 
 /// `1,5;2,5` or `1,5 2,5`.
-fn has_decimal_commas(line: &[u8], separator: Separator) -> bool {
+fn has_decimal_commas(line: &[u8], separator: TextSeparator) -> bool {
     let commas_and = |other: u8| line.contains(&b',') && line.contains(&other);
     let inner_blanks = |field: &[u8]| field.iter().any(|&byte| is_blank(byte));
-    commas_and(b';') || (separator == Separator::Byte(b',') && fields(line, separator).any(inner_blanks))
+    commas_and(b';') || (separator == TextSeparator::Comma && fields(line, separator).any(inner_blanks))
 }
 
 /// As many names as there are columns. With tabs between them they may hold blanks.
 fn names(header: &[u8], cols: usize) -> Result<Vec<String>, String> {
-    let by_separator: Vec<&[u8]> = fields(header, Separator::of(header)).collect();
-    let by_tab: Vec<&[u8]> = fields(header, Separator::Byte(b'\t')).collect();
+    let by_separator: Vec<&[u8]> = fields(header, TextSeparator::of(header)).collect();
+    let by_tab: Vec<&[u8]> = fields_by_tab(header).collect();
     let names = [&by_separator, &by_tab].into_iter().find(|names| names.len() == cols);
     let clean = |name: &&[u8]| String::from_utf8_lossy(name).trim_matches(['"', '\'']).trim().to_owned();
     names.map(|names| names.iter().map(clean).collect()).ok_or_else(|| {
@@ -152,16 +152,17 @@ mod tests {
     #[test]
     fn what_was_expected_between_numbers_must_stand_there() {
         let first = |separator, text: &str| Opening::expecting(Some(separator)).look(text.as_bytes());
+        use TextSeparator::{Blanks, Comma, Semicolon};
         for (separator, text) in
-            [(b',', "1, 2\n"), (b';', "1;2\n"), (b' ', "1 2\n"), (b'\t', "1 \t2\n"), (b',', "1\n")]
+            [(Comma, "1, 2\n"), (Semicolon, "1;2\n"), (Blanks, "1 2\n"), (Blanks, "1 \t2\n"), (Comma, "1\n")]
         {
             assert!(first(separator, text).unwrap().is_some());
         }
         assert_eq!(
-            first(b',', "1 2\n").unwrap_err(),
+            first(Comma, "1 2\n").unwrap_err(),
             "blanks or tabs stand between the numbers of the first row, commas expected"
         );
-        assert!(first(b' ', "1;2\n").is_err() && first(b';', "1,2\n").is_err());
+        assert!(first(Blanks, "1;2\n").is_err() && first(Semicolon, "1,2\n").is_err());
     }
 
     #[test]
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn the_first_row_tells_the_form() {
         let row = first("\n% x\n 1 ; 2;3;\r\n4;5;6").unwrap().unwrap();
-        assert_eq!((row.at, row.bytes, row.separator, row.cols), (5, 11, Separator::Byte(b';'), 3));
+        assert_eq!((row.at, row.bytes, row.separator, row.cols), (5, 11, TextSeparator::Semicolon, 3));
         assert_eq!(first("# only\n\n"), Ok(None));
         for text in ["1,5;2,5\n", "1,5 2,5\n", "-1,5\t2,5\n"] {
             assert_eq!(first(text), Err(DECIMAL_COMMAS.to_owned()));

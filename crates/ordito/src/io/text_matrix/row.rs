@@ -6,12 +6,12 @@ use crate::io::number::NumberFault;
 use crate::io::source::next_line;
 use crate::io::text_matrix::NonFinite;
 use crate::io::text_matrix::fixed::FixedForm;
-use crate::io::text_matrix::separator::{Separator, count_fields, is_blank};
+use crate::io::text_matrix::separator::{TextSeparator, count_fields, is_blank};
 
 /// What every row must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowForm {
-    pub(super) separator: Separator,
+    pub(super) separator: TextSeparator,
     pub(super) cols: usize,
     pub(super) non_finite: NonFinite,
     /// What the numbers of the first row look like. Others may differ.
@@ -149,10 +149,12 @@ fn read_unusual<S: Scalar>(
 
 /// The fault of the field that `at` lies in, with its whole text.
 #[cold]
-fn not_a_number(text: &[u8], at: usize, separator: Separator, column: usize) -> RowFault {
+fn not_a_number(text: &[u8], at: usize, separator: TextSeparator, column: usize) -> RowFault {
     let bounds = |place: usize| match separator {
-        Separator::Blanks => ends_number(text, place, b' '),
-        Separator::Byte(byte) => text.get(place) == Some(&byte) || is_line_end(text, place),
+        TextSeparator::Blanks => ends_number(text, place, b' '),
+        TextSeparator::Comma | TextSeparator::Semicolon => {
+            text.get(place) == Some(&separator.byte()) || is_line_end(text, place)
+        }
     };
     let mut start = at;
     while start > 0 && !bounds(start - 1) {
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, cols: usize) -> Result<Vec<f64>, RowFault> {
-        let separator = Separator::of(text.lines().next().unwrap_or_default().as_bytes());
+        let separator = TextSeparator::of(text.lines().next().unwrap_or_default().as_bytes());
         let form = RowForm { separator, cols, non_finite: NonFinite::Refuse, fixed: None, least_bytes: 0 };
         let mut row = vec![0.0; cols];
         // Once with room behind the row, where numbers are read the fast way, and once without.

@@ -2,32 +2,50 @@
 
 use memchr::{memchr, memchr2};
 
-/// What stands between two numbers. The first row decides, and holds for the whole file.
+/// What stands between two numbers of a text file. The first row decides, and holds for the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Separator {
+#[non_exhaustive]
+pub enum TextSeparator {
     /// Spaces and tabs, as many as there are.
     Blanks,
-    /// One comma or one semicolon, with or without blanks around it. One more at the end of a line is no number.
-    Byte(u8),
+    /// One comma, with or without blanks around it. One more at the end of a line is no number.
+    Comma,
+    /// One semicolon, likewise.
+    Semicolon,
 }
 
-impl Separator {
-    /// The one that a line uses.
-    pub(super) fn of(line: &[u8]) -> Self {
-        memchr2(b',', b';', line).map_or(Separator::Blanks, |at| Separator::Byte(line[at]))
+impl TextSeparator {
+    /// The one that this byte stands for, if any: a space or a tab for blanks.
+    ///
+    /// ```
+    /// use ordito::io::TextSeparator;
+    /// assert_eq!(TextSeparator::from_byte(b'\t'), Some(TextSeparator::Blanks));
+    /// assert_eq!(TextSeparator::from_byte(b'|'), None);
+    /// ```
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        match byte {
+            b' ' | b'\t' => Some(TextSeparator::Blanks),
+            b',' => Some(TextSeparator::Comma),
+            b';' => Some(TextSeparator::Semicolon),
+            _ => None,
+        }
     }
 
-    /// The one that somebody names by a byte.
-    pub(super) fn named(byte: u8) -> Self {
-        if matches!(byte, b',' | b';') { Separator::Byte(byte) } else { Separator::Blanks }
+    /// The one that a line uses.
+    pub(super) fn of(line: &[u8]) -> Self {
+        match memchr2(b',', b';', line).map(|at| line[at]) {
+            Some(b',') => TextSeparator::Comma,
+            Some(_) => TextSeparator::Semicolon,
+            None => TextSeparator::Blanks,
+        }
     }
 
     /// What it is called.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Separator::Blanks => "blanks or tabs",
-            Separator::Byte(b',') => "commas",
-            Separator::Byte(_) => "semicolons",
+            TextSeparator::Blanks => "blanks or tabs",
+            TextSeparator::Comma => "commas",
+            TextSeparator::Semicolon => "semicolons",
         }
     }
 
@@ -35,8 +53,9 @@ impl Separator {
     #[inline(always)]
     pub(super) fn byte(self) -> u8 {
         match self {
-            Separator::Blanks => b' ',
-            Separator::Byte(byte) => byte,
+            TextSeparator::Blanks => b' ',
+            TextSeparator::Comma => b',',
+            TextSeparator::Semicolon => b';',
         }
     }
 }
@@ -47,17 +66,26 @@ pub(super) fn is_blank(byte: u8) -> bool {
 }
 
 /// The fields of a line, without the blanks around them. An empty one after the last separator is none.
-pub(super) fn fields(line: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> {
+pub(super) fn fields(line: &[u8], separator: TextSeparator) -> impl Iterator<Item = &[u8]> {
+    fields_by(line, move |rest| match separator {
+        TextSeparator::Blanks => memchr2(b' ', b'\t', rest),
+        TextSeparator::Comma | TextSeparator::Semicolon => memchr(separator.byte(), rest),
+    })
+}
+
+/// The same between tabs alone, so that fields may hold blanks.
+pub(super) fn fields_by_tab(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    fields_by(line, |rest| memchr(b'\t', rest))
+}
+
+/// Up to where something is found in the rest of the line.
+fn fields_by(line: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> impl Iterator<Item = &[u8]> {
     let mut rest = line.trim_ascii();
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let end = match separator {
-            Separator::Blanks => memchr2(b' ', b'\t', rest),
-            Separator::Byte(separator) => memchr(separator, rest),
-        };
-        let length = end.unwrap_or(rest.len());
+        let length = find(rest).unwrap_or(rest.len());
         let field = &rest[..length];
         rest = rest[(length + 1).min(rest.len())..].trim_ascii_start();
         Some(field.trim_ascii_end())
@@ -65,7 +93,7 @@ pub(super) fn fields(line: &[u8], separator: Separator) -> impl Iterator<Item = 
 }
 
 /// How many fields a line has.
-pub(super) fn count_fields(line: &[u8], separator: Separator) -> u64 {
+pub(super) fn count_fields(line: &[u8], separator: TextSeparator) -> u64 {
     fields(line, separator).count() as u64
 }
 
@@ -77,7 +105,7 @@ mod tests {
     fn fields_of_a_line() {
         let split = |line: &str| -> Vec<String> {
             let line = line.as_bytes();
-            fields(line, Separator::of(line))
+            fields(line, TextSeparator::of(line))
                 .map(|field| String::from_utf8_lossy(field).into_owned())
                 .collect()
         };
