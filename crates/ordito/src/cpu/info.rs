@@ -82,6 +82,12 @@ pub(crate) fn total_memory_bytes() -> Option<u64> {
     *TOTAL.get_or_init(|| memory_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal"))
 }
 
+/// Memory that could be allocated without swapping now.
+#[cfg(feature = "emulator")]
+pub(crate) fn available_memory_bytes() -> Option<u64> {
+    memory_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")
+}
+
 /// Threads that this process may run at once.
 pub(super) fn logical_cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())

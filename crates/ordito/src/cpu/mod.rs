@@ -15,6 +15,8 @@ mod threads;
 
 pub use crate::simd::SimdLevel;
 pub use info::CpuInfo;
+#[cfg(feature = "emulator")]
+pub(crate) use info::available_memory_bytes;
 pub(crate) use info::total_memory_bytes;
 pub(crate) use per_process::PerProcess;
 pub use pool::Pool;

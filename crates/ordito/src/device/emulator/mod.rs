@@ -51,7 +51,7 @@ mod tests;
 
 pub use crate::device::emulator::order::Order;
 
-use crate::cpu::CpuInfo;
+use crate::cpu::available_memory_bytes;
 use crate::device::backend::{Backend, DeviceError, Function, Memory};
 use crate::device::emulator::compiler::Compiler;
 use crate::device::emulator::flags::Checks;
@@ -143,7 +143,7 @@ impl Emulator {
 
     fn new(compiler: Compiler, orders: &[Order], xray: Option<Recorder>) -> Self {
         // Half: what else the process holds grows with what it puts on its device.
-        let free = CpuInfo::detect().available_memory_bytes;
+        let free = available_memory_bytes();
         let memory_bytes = free.map_or(MEMORY_BYTES_UNKNOWN, |free| free / 2);
         let limits = DeviceLimits { name: "emulated H200".into(), memory_bytes, ..DeviceLimits::h200() };
         let checked = compiler.checks() != Checks::AddressSanitizer;

@@ -1,5 +1,6 @@
 //! A launch that is counted: its blocks on several cores, what they ask of memory through the caches in the order of a GPU.
 
+use crate::cpu::available_memory_bytes;
 use crate::device::argument::Argument;
 use crate::device::emulator::fault::Shape;
 use crate::device::emulator::flags::Checks;
@@ -16,6 +17,7 @@ use crate::device::emulator::xray::collector::{Counted, Request};
 use crate::device::emulator::xray::described::{Described, Taken};
 use crate::device::emulator::xray::gpus::GpuModel;
 use crate::device::emulator::xray::memory_system::{FirstLevel, FoundAt, SecondLevel};
+use crate::device::emulator::xray::tracer::most_events;
 use crate::device::emulator::xray::{Recorder, Tracer};
 use crate::device::launch::LaunchPlan;
 use std::collections::BTreeMap;
@@ -42,6 +44,8 @@ struct Work<'a> {
     next: AtomicUsize,
     failed: AtomicBool,
     first_levels: Vec<Turns>,
+    /// What the warp of a core has room for.
+    most_events: usize,
 }
 
 /// The first level of a multiprocessor, which sees one wave after the other.
@@ -73,17 +77,19 @@ impl EmulatedFunction {
         let l1 = options.gpu.l1(shared_bytes * u64::from(resident));
         let first_level = || Turns { level: Mutex::new((0, FirstLevel::new(l1))), changed: Condvar::new() };
         let used = multiprocessors.min(blocks.len());
+        let shares = deal(&blocks, multiprocessors, resident as usize);
+        let cores = options.cores.clamp(1, shares.len().max(1));
         let work = Work {
             function: self,
             plan,
             arguments,
             allocations: &allocations,
-            shares: deal(&blocks, multiprocessors, resident as usize),
+            shares,
             next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
             first_levels: (0..used).map(|_| first_level()).collect(),
+            most_events: most_events(available_memory_bytes(), cores),
         };
-        let cores = options.cores.clamp(1, work.shares.len().max(1));
         // Static shared memory is part of the library: every core has one of its own.
         let mut libraries = vec![self.library.clone()];
         for _ in 1..cores {
@@ -219,7 +225,8 @@ impl Work<'_> {
             resources.checked,
         );
         let threads = state.threads();
-        state.tracer = Some(Box::new(Tracer::new(library.image, library.code.len(), threads)));
+        let tracer = Tracer::new(library.image, library.code.len(), threads, self.most_events);
+        state.tracer = Some(Box::new(tracer));
         let state = Owned(Box::into_raw(Box::new(state)));
         // SAFETY: the state outlives the table's last use, at the end of this function; no other core has this library.
         library.start(&unsafe { Table::new(state.0) });

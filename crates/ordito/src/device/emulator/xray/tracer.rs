@@ -8,9 +8,11 @@ use crate::device::emulator::state::{Located, State};
 use crate::device::emulator::xray::collector::Collector;
 use crate::device::emulator::xray::trace::{Doing, Event, LANES, WarpTrace, Where};
 
-/// Events that there is room for, beyond which it is a fault: those of a warp are kept until all its lanes have come to a barrier of the
-/// block. A lane's room is what it has needed in any warp until now.
+/// Events that a core has room for at most, beyond which it is a fault: those of a warp are kept until all its lanes have come to a
+/// barrier of the block. A lane's room is what it has needed in any warp until now.
 const MOST_EVENTS: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
+/// All cores together have room in half of the memory that is free, or in so many bytes where nobody says how much that is.
+const BYTES_UNKNOWN: u64 = 2 << 30;
 /// Room that a lane has at least once it has any.
 const FEWEST_EVENTS: usize = 64;
 
@@ -34,6 +36,12 @@ const SEEN: usize = 64;
 #[derive(Debug)]
 struct Full;
 
+/// Events that each of so many cores has room for: a loop without an end runs on all of them.
+pub(crate) fn most_events(free_bytes: Option<u64>, cores: usize) -> usize {
+    let bytes = free_bytes.map_or(BYTES_UNKNOWN, |free| free / 2) / cores.max(1) as u64;
+    usize::try_from(bytes).map_or(MOST_EVENTS, |bytes| (bytes / size_of::<Event>()).min(MOST_EVENTS))
+}
+
 /// The trace of the warp that runs, and what was counted until now.
 #[derive(Debug)]
 pub(crate) struct Tracer {
@@ -46,15 +54,16 @@ pub(crate) struct Tracer {
     /// The lane that runs, and what it did: its place in `trace` is empty meanwhile.
     lane: usize,
     present: Vec<Event>,
-    /// Events that all lanes have room for.
+    /// Events that all lanes have room for, and may have.
     room: usize,
+    most_events: usize,
     seen: [Seen; SEEN],
     pub(crate) collector: Collector,
 }
 
 impl Tracer {
-    /// For a library that lies there, and blocks of so many threads.
-    pub(crate) fn new(image: usize, bytes: usize, threads: usize) -> Self {
+    /// For a library that lies there, and blocks of so many threads, whose warps have room for so many events.
+    pub(crate) fn new(image: usize, bytes: usize, threads: usize, most_events: usize) -> Self {
         Tracer {
             image,
             bytes,
@@ -63,6 +72,7 @@ impl Tracer {
             lane: 0,
             present: Vec::new(),
             room: 0,
+            most_events,
             seen: [Seen { start: 0, len: 0, place: Where::Global, origin: 0 }; SEEN],
             collector: Collector::default(),
         }
@@ -98,11 +108,10 @@ impl Tracer {
     fn make_room(&mut self) -> Result<(), Full> {
         let more = self.present.capacity().max(FEWEST_EVENTS);
         self.room += more;
-        if self.room > MOST_EVENTS {
+        if self.room > self.most_events {
             return Err(Full);
         }
-        self.present.reserve_exact(more);
-        Ok(())
+        self.present.try_reserve_exact(more).map_err(|_| Full)
     }
 }
 
@@ -202,8 +211,9 @@ impl State {
     fn note_in_new_room(&mut self, event: Event, from: usize) -> Result<(), Fault> {
         let Some(tracer) = &mut self.tracer else { return Ok(()) };
         if let Err(Full) = tracer.make_room() {
+            let most = tracer.most_events;
             let what = format!(
-                "no room for more than {MOST_EVENTS} accesses and basic blocks before a barrier of the block: a loop without an end, or more than can be kept to be counted"
+                "no room for more than {most} accesses and basic blocks before a barrier of the block: a loop without an end, or more than can be kept to be counted"
             );
             return Err(self.fault_here(what, from));
         }
@@ -227,4 +237,18 @@ impl Access {
 
 fn short(bytes: usize) -> u16 {
     bytes.min(u16::MAX as usize) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_cores_together_leave_half_of_the_memory() {
+        let bytes = |free, cores: usize| most_events(free, cores) * cores * size_of::<Event>();
+        assert_eq!(most_events(Some(1 << 40), 4), MOST_EVENTS);
+        assert_eq!((bytes(Some(32 << 20), 1), bytes(Some(32 << 20), 64)), (16 << 20, 16 << 20));
+        assert!(bytes(None, 1000) as u64 <= BYTES_UNKNOWN);
+        assert_eq!(most_events(Some(0), 0), 0);
+    }
 }
