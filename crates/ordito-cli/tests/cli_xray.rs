@@ -99,6 +99,16 @@ int main() {
     printf(\"done\");
 }
 #endif
+#if defined(__CUDACC__) && !defined(ORDITO_EMULATOR)
+#include <cub/cub.cuh>
+#endif
+#ifdef ORDITO_EMULATOR
+__device__ int also_here() { return 1; }
+#elif defined(PRINTS)
+__device__ void say() { printf(\"there\"); }
+#else
+__device__ void say() { asm(\"nanosleep.u32 1;\"); }
+#endif
 ";
     std::fs::write(folder.path().join("program.cu"), program).unwrap();
     let run = |command, launch| ordito(&folder, &[command, "program.cu", "--launch", launch]);
@@ -113,6 +123,8 @@ int main() {
     let launch = &json_lines(&counted)[0]["launches"][0];
     assert_eq!(launch["totals"]["global_loads"]["asked_bytes"].as_u64(), Some(8 * 128));
     let checked = run("check", "scale<float><<<2,64>>>(f32[128], 128)");
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked));
+    let checked = run("check", "scale<float, (4>2)><<<2,64>>>(f32[128], 128)");
     assert_eq!(checked.status.code(), Some(0), "{}", text(&checked));
     let beyond = run("check", "scale<float><<<2,64>>>(f32[127], 128)");
     assert!(text(&beyond).contains("out-of-bounds read") && text(&beyond).contains("program.cu:6"));

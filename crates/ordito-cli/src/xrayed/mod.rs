@@ -7,15 +7,11 @@ mod budget;
 mod compare;
 mod counted;
 mod json;
-mod launch_text;
 mod lines;
 pub(crate) mod own_kernel;
 mod page;
 mod picture;
-mod signature;
 mod table;
-mod unsupported;
-mod values;
 
 pub(crate) use crate::xrayed::budget::{Budget, read as read_budgets};
 pub(crate) use crate::xrayed::counted::Xrayed;

@@ -1,9 +1,25 @@
 //! A kernel of one's own: a `.cu` file and a launch, made ready for an emulator.
+//!
+//! `launch_text` reads the launch; `plain` is the file's text as it is looked through, in which `unsupported` finds what the emulator
+//! does not run and `signature` the kernels; `values` makes arguments.
 
-use crate::xrayed::launch_text::{Element, Fill, Given, LaunchText, Value, parse};
-use crate::xrayed::signature::{Kind, Parameter, Signature, aliases, code, kernels, with_shared};
-use crate::xrayed::unsupported::{unsupported, without_host};
-use crate::xrayed::values::{bytes_of, filled, scalar};
+mod brackets;
+mod element;
+mod launch_reader;
+mod launch_text;
+mod plain;
+mod shared_memory;
+mod signature;
+mod unsupported;
+mod values;
+
+use crate::xrayed::own_kernel::element::Element;
+use crate::xrayed::own_kernel::launch_text::{Fill, Given, LaunchText, Value, parse};
+use crate::xrayed::own_kernel::plain::plain;
+use crate::xrayed::own_kernel::shared_memory::with_shared;
+use crate::xrayed::own_kernel::signature::{Kind, Parameter, Signature, aliases, kernels};
+use crate::xrayed::own_kernel::unsupported::unsupported;
+use crate::xrayed::own_kernel::values::{bytes_of, filled, scalar};
 use anyhow::{Context, bail, ensure};
 use ordito::device::{Argument, Device, HEADER_NAME, KernelSource, LaunchPlan, PTX};
 use std::any::Any;
@@ -46,7 +62,7 @@ impl OwnKernel {
         let launch = parse(launch)?;
         let text = read_text(path)?;
         let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let plain = without_host(&code(&text));
+        let plain = plain(&text);
         let refused: Vec<String> =
             unsupported(&plain).into_iter().map(|(line, what)| format!("{file}:{line}: {what}")).collect();
         ensure!(refused.is_empty(), "the emulator does not run\n{}", refused.join("\n"));
@@ -189,7 +205,7 @@ fn headers(path: &Path, code_of_file: &str) -> anyhow::Result<Vec<(&'static str,
             continue; // the compiler says that it is not there, and in which line
         }
         let text = read_text(&folder.join(&name))?;
-        open.extend(included(&text, &without_host(&code(&text))));
+        open.extend(included(&text, &plain(&text)));
         headers.push((name.leak(), with_shared(&text).leak()));
     }
     Ok(headers)

@@ -80,36 +80,13 @@ pub(crate) fn unsupported(code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The text without what stands between `#ifndef ORDITO_EMULATOR` and its `#else` or `#endif`; lines stay where they are.
-pub(crate) fn without_host(code: &str) -> String {
-    let mut result = String::with_capacity(code.len());
-    // Conditions that were opened in what is left out; `None`: nothing is.
-    let mut inside: Option<u32> = None;
-    for line in code.lines() {
-        let directive = line.trim_start().strip_prefix('#').map_or("", str::trim_start);
-        match &mut inside {
-            None => {
-                result.push_str(line);
-                let name = directive.strip_prefix("ifndef").map_or("", str::trim);
-                inside = (name == "ORDITO_EMULATOR").then_some(0);
-            }
-            Some(depth) if directive.starts_with("if") => *depth += 1,
-            Some(0) if directive.starts_with("endif") || directive.starts_with("else") => inside = None,
-            Some(depth) if directive.starts_with("endif") => *depth -= 1,
-            Some(_) => {}
-        }
-        result.push('\n');
-    }
-    result
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::xrayed::signature::code;
+    use crate::xrayed::own_kernel::plain::plain;
 
     fn lines(text: &str) -> Vec<usize> {
-        unsupported(&without_host(&code(text))).into_iter().map(|(line, _)| line).collect()
+        unsupported(&plain(text)).into_iter().map(|(line, _)| line).collect()
     }
 
     #[test]
@@ -122,12 +99,5 @@ mod tests {
             [1]
         );
         assert_eq!(lines("x = __shfl_down(x, 1);\nx = __shfl_down_sync(~0u, x, 1);\n"), [1]);
-    }
-
-    #[test]
-    fn code_of_the_host_may_be_put_aside() {
-        let text = "\n#ifndef ORDITO_EMULATOR\nint main() {\n#if 1\nprintf(1);\n#endif\n}\n#else\nasm();\n#endif\nasm();\n";
-        assert_eq!(lines(text), [9, 11]);
-        assert_eq!(without_host("a\n#ifdef X\nb\n#endif\n"), "a\n#ifdef X\nb\n#endif\n");
     }
 }

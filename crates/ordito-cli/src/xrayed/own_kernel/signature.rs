@@ -1,6 +1,7 @@
 //! Kernels of a `.cu` file: their names and parameters.
 
-use crate::xrayed::launch_text::Element;
+use crate::xrayed::own_kernel::brackets::Brackets;
+use crate::xrayed::own_kernel::element::Element;
 
 /// A parameter of a kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,50 +32,6 @@ pub(crate) struct Signature {
     /// Parameters of a template, as they were written: `typename T`, `int N = 4`.
     pub(crate) template: Option<Vec<String>>,
     pub(crate) parameters: Vec<Parameter>,
-}
-
-/// The text with comments and strings blanked; lines stay where they are.
-pub(crate) fn code(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
-    while let Some(c) = rest.next() {
-        match (c, rest.peek()) {
-            ('/', Some('/')) => {
-                while let Some(&c) = rest.peek() {
-                    if c == '\n' {
-                        break;
-                    }
-                    rest.next();
-                }
-            }
-            ('/', Some('*')) => {
-                let mut last = ' ';
-                rest.next();
-                for c in rest.by_ref() {
-                    code.push(blank(c));
-                    if (last, c) == ('*', '/') {
-                        break;
-                    }
-                    last = c;
-                }
-            }
-            ('"', _) => {
-                code.push('"');
-                let mut escaped = false;
-                for c in rest.by_ref() {
-                    if (c == '"' && !escaped) || c == '\n' {
-                        code.push(c);
-                        break;
-                    }
-                    escaped = c == '\\' && !escaped;
-                    code.push(' ');
-                }
-            }
-            _ => code.push(c),
-        }
-    }
-    code
 }
 
 /// Other names for types: what the command line, `#define`, `typedef` and `using` say, each with its name.
@@ -148,17 +105,13 @@ fn declared(code: &str) -> Option<(String, &str)> {
 
 /// At commas that stand in no brackets.
 fn split(parameters: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    let (mut brackets, mut start, mut parts) = (Brackets::default(), 0, Vec::new());
     for (index, c) in parameters.char_indices() {
-        match c {
-            '(' | '<' | '[' | '{' => depth += 1,
-            ')' | '>' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&parameters[start..index]);
-                start = index + 1;
-            }
-            _ => {}
+        if c == ',' && brackets.is_outside() {
+            parts.push(&parameters[start..index]);
+            start = index + 1;
         }
+        brackets.pass(c);
     }
     parts.push(&parameters[start..]);
     parts.into_iter().filter(|part| !part.trim().is_empty() && part.trim() != "void").collect()
@@ -205,7 +158,7 @@ fn parameter(written: &str, aliases: &[(String, String)]) -> Parameter {
         aliases.iter().find(|(name, _)| name == kind).map_or(kind.to_owned(), |(_, meant)| meant.clone())
     };
     let kind = known(&known(&kind));
-    let element = element(&kind);
+    let element = Element::of_cpp(&kind);
     let kind = match (is_pointer, kind.as_str()) {
         (true, _) => Kind::Pointer(element),
         (false, "bool") => Kind::Truth,
@@ -214,75 +167,10 @@ fn parameter(written: &str, aliases: &[(String, String)]) -> Parameter {
     Parameter { name: name.into(), written, kind }
 }
 
-/// The number that a C++ type stands for.
-fn element(written: &str) -> Option<Element> {
-    let plain = written.trim_start_matches("std::");
-    Some(match plain {
-        "float" => Element::F32,
-        "double" => Element::F64,
-        "char" | "signed char" | "int8_t" => Element::I8,
-        "unsigned char" | "uint8_t" | "uchar" => Element::U8,
-        "short" | "short int" | "int16_t" => Element::I16,
-        "unsigned short" | "unsigned short int" | "uint16_t" | "ushort" => Element::U16,
-        "int" | "signed" | "signed int" | "int32_t" => Element::I32,
-        "unsigned" | "unsigned int" | "uint32_t" | "uint" | "u32" => Element::U32,
-        "long" | "long int" | "long long" | "long long int" | "int64_t" | "ptrdiff_t" => Element::I64,
-        "unsigned long"
-        | "unsigned long int"
-        | "unsigned long long"
-        | "unsigned long long int"
-        | "uint64_t"
-        | "size_t"
-        | "u64" => Element::U64,
-        _ => return None,
-    })
-}
-
-/// Shared memory in words that the emulator knows; lines stay where they are.
-pub(crate) fn with_shared(text: &str) -> String {
-    with_dynamic_shared(
-        &text.replace("static __shared__", "__shared__").replace("__shared__ static", "__shared__"),
-    )
-}
-
-/// `extern __shared__ float sums[];`
-fn with_dynamic_shared(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("extern") {
-        let (before, from) = rest.split_at(at);
-        result.push_str(before);
-        let replaced = from.find(';').and_then(|end| Some((dynamic_shared(&from[..end])?, end)));
-        match replaced {
-            Some((words, end)) => {
-                let lines = "\n".repeat(from[..end].matches('\n').count());
-                result.push_str(&format!("{words}{lines}"));
-                rest = &from[end..];
-            }
-            None => {
-                result.push_str("extern");
-                rest = &from["extern".len()..];
-            }
-        }
-    }
-    result + rest
-}
-
-fn dynamic_shared(declaration: &str) -> Option<String> {
-    let words = declaration.strip_prefix("extern")?.trim_start().strip_prefix("__shared__")?.trim();
-    let words = match words.strip_prefix("__align__") {
-        Some(rest) => rest.split_once(')')?.1.trim(),
-        None => words,
-    };
-    let name_and_kind = words.strip_suffix(']')?.trim_end().strip_suffix('[')?.trim_end();
-    let at = name_and_kind.rfind(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-    let (kind, name) = name_and_kind.split_at(at + 1);
-    (!name.is_empty()).then(|| format!("DYNAMIC_SHARED({}, {name})", kind.trim()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::xrayed::own_kernel::plain::code;
 
     const TEXT: &str = "
 // __global__ void not_me(int n);
@@ -349,16 +237,8 @@ extern \"C\" __global__ void __launch_bounds__(256, 2)
         };
         assert_eq!(meant("float").as_deref(), Some("A=float B=double"));
         assert_eq!(meant("unsigned int, float, 3").as_deref(), Some("A=unsigned int B=float"));
-        assert_eq!((meant(""), meant("int, int, 1, 2")), (None, None));
+        assert_eq!(meant("int, float, (4>2)").as_deref(), Some("A=int B=float"));
+        assert_eq!((meant(""), meant("int, int, 1, 2"), meant("int, int, (4>2), 2")), (None, None, None));
         assert_eq!(kernels("__global__ void k() {}", &[])[0].instance("int"), None);
-    }
-
-    #[test]
-    fn dynamic_shared_memory_is_declared_in_other_words() {
-        let text = "extern __shared__ float sums[];\nextern \"C\" void f();\nextern __shared__\n  __align__(16) unsigned char b [ ];";
-        let expected =
-            "DYNAMIC_SHARED(float, sums);\nextern \"C\" void f();\nDYNAMIC_SHARED(unsigned char, b)\n;";
-        assert_eq!(with_shared(text), expected);
-        assert_eq!(with_shared("static __shared__ float a[2];"), "__shared__ float a[2];");
     }
 }

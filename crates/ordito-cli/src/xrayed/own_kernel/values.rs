@@ -1,6 +1,7 @@
 //! Numbers of a launch, from their text to bytes.
 
-use crate::xrayed::launch_text::{Element, Fill};
+use crate::xrayed::own_kernel::element::Element;
+use crate::xrayed::own_kernel::launch_text::Fill;
 use ordito::device::Argument;
 use std::str::FromStr;
 

@@ -2,7 +2,9 @@
 //!
 //! `saxpy<<<(4), (128)>>>(n=1000, a=2.0f, x=f32[1000], y=f32[1000]=0)`
 
-use std::fmt;
+use crate::xrayed::own_kernel::brackets::Brackets;
+use crate::xrayed::own_kernel::element::Element;
+use crate::xrayed::own_kernel::launch_reader::{LaunchError, Reader};
 
 /// A launch as it was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,40 +35,6 @@ pub(crate) enum Value {
     Array { element: Element, len: usize, fill: Fill },
 }
 
-/// What arrays are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Element {
-    F32,
-    F64,
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-}
-
-impl Element {
-    pub(crate) const ALL: [(&'static str, Element); 10] = [
-        ("f32", Element::F32),
-        ("f64", Element::F64),
-        ("i8", Element::I8),
-        ("u8", Element::U8),
-        ("i16", Element::I16),
-        ("u16", Element::U16),
-        ("i32", Element::I32),
-        ("u32", Element::U32),
-        ("i64", Element::I64),
-        ("u64", Element::U64),
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        Element::ALL.iter().find(|(_, element)| *element == self).map_or("", |(name, _)| name)
-    }
-}
-
 /// What is in an array at first.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fill {
@@ -77,21 +45,6 @@ pub(crate) enum Fill {
     /// This one.
     Number(String),
 }
-
-/// What is wrong, and where.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LaunchError {
-    at: usize,
-    why: String,
-}
-
-impl fmt::Display for LaunchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--launch, character {}: {}", self.at, self.why)
-    }
-}
-
-impl std::error::Error for LaunchError {}
 
 /// Arrays beyond that are taken for a slip.
 const MOST_ELEMENTS: usize = 1 << 32;
@@ -132,69 +85,7 @@ pub(crate) fn parse(text: &str) -> Result<LaunchText, LaunchError> {
     Ok(LaunchText { kernel, template, grid, block, shared_bytes, arguments })
 }
 
-struct Reader {
-    text: Vec<char>,
-    next: usize,
-}
-
 impl Reader {
-    fn place(&mut self) -> usize {
-        self.skip_spaces();
-        self.next + 1
-    }
-
-    fn error(&mut self, why: impl Into<String>) -> LaunchError {
-        LaunchError { at: self.place(), why: why.into() }
-    }
-
-    fn skip_spaces(&mut self) {
-        while self.text.get(self.next).is_some_and(|c| c.is_whitespace()) {
-            self.next += 1;
-        }
-    }
-
-    fn take(&mut self, word: &str) -> bool {
-        self.skip_spaces();
-        let length = word.chars().count();
-        let found = self.text[self.next..].iter().take(length).copied().eq(word.chars());
-        self.next += if found { length } else { 0 };
-        found
-    }
-
-    fn expect(&mut self, word: &str) -> Result<(), LaunchError> {
-        if self.take(word) { Ok(()) } else { Err(self.wanted(&format!("`{word}`"))) }
-    }
-
-    fn expect_one_of(&mut self, words: &[&str]) -> Result<(), LaunchError> {
-        let found = words.iter().any(|word| self.take(word));
-        let all = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
-        if found { Ok(()) } else { Err(self.wanted(&all)) }
-    }
-
-    fn wanted(&mut self, what: &str) -> LaunchError {
-        self.skip_spaces();
-        let found = self.text.get(self.next).map_or("the end".into(), |c| format!("`{c}`"));
-        self.error(format!("{what} expected, {found} found"))
-    }
-
-    /// Characters as long as they are wanted.
-    fn word(&mut self, wanted: impl Fn(char) -> bool) -> String {
-        self.skip_spaces();
-        let word: String = self.text[self.next..].iter().copied().take_while(|&c| wanted(c)).collect();
-        self.next += word.chars().count();
-        word
-    }
-
-    fn name(&mut self, what: &str) -> Result<String, LaunchError> {
-        let start = self.next;
-        let name = self.word(|c| c.is_alphanumeric() || c == '_');
-        if name.chars().next().is_none_or(|first| first.is_ascii_digit()) {
-            self.next = start;
-            return Err(self.wanted(what));
-        }
-        Ok(name)
-    }
-
     /// `<float, 4>`, if there is one: a single `<`.
     fn template(&mut self) -> Result<Option<String>, LaunchError> {
         self.skip_spaces();
@@ -205,14 +96,10 @@ impl Reader {
             return Ok(None);
         }
         let at = self.place();
-        let mut depth = 0;
-        let length = self.text[self.next..].iter().position(|c| {
-            depth += match c {
-                '<' => 1,
-                '>' => -1,
-                _ => 0,
-            };
-            depth == 0
+        let mut brackets = Brackets::default();
+        let length = self.text[self.next..].iter().position(|&c| {
+            brackets.pass(c);
+            brackets.is_outside()
         });
         let Some(length) = length else {
             return Err(LaunchError { at, why: "no `>` closes the arguments of the template".into() });
@@ -220,15 +107,6 @@ impl Reader {
         let arguments: String = self.text[self.next + 1..self.next + length].iter().collect();
         self.next += length + 1;
         Ok(Some(arguments.trim().into()))
-    }
-
-    fn whole(&mut self, what: &str) -> Result<u64, LaunchError> {
-        let at = self.place();
-        let digits = self.word(|c| c.is_ascii_digit() || c == '_').replace('_', "");
-        if digits.is_empty() {
-            return Err(self.wanted(&format!("a number ({what})")));
-        }
-        digits.parse().map_err(|_| LaunchError { at, why: format!("{digits} is too large ({what})") })
     }
 
     /// `4`, `(4)`, `(4, 2)`, `dim3(4, 2, 1)`
@@ -308,33 +186,6 @@ impl Reader {
         };
         Ok(Value::Array { element: *element, len, fill })
     }
-
-    /// A number as in C, its suffix left out.
-    fn number(&mut self) -> Result<String, LaunchError> {
-        let at = self.place();
-        let start = self.next;
-        let mut text = String::new();
-        while let Some(&c) = self.text.get(self.next) {
-            let sign = matches!(c, '+' | '-') && (text.is_empty() || text.ends_with(['e', 'E']));
-            if !(sign || c.is_ascii_alphanumeric() || c == '.' || c == '_') {
-                break;
-            }
-            text.push(c);
-            self.next += 1;
-        }
-        let plain = text.replace('_', "");
-        let plain = plain.trim_end_matches(['f', 'F', 'u', 'U', 'l', 'L']);
-        if text.is_empty() {
-            self.next = start;
-            return Err(self.wanted("a number"));
-        }
-        match plain.parse::<f64>() {
-            Ok(_) if plain.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) => {
-                Ok(plain.into())
-            }
-            _ => Err(LaunchError { at, why: format!("`{text}` is no number") }),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -363,6 +214,8 @@ mod tests {
             (found.kernel.as_str(), found.template.as_deref(), found.grid),
             ("k", Some("float, A<2>"), [1; 3])
         );
+        let found = parse("k<(4>2), A<(1<2)>><<<1,1>>>()").unwrap();
+        assert_eq!(found.template.as_deref(), Some("(4>2), A<(1<2)>"), "comparisons close nothing");
     }
 
     #[test]
