@@ -20,10 +20,9 @@ pub(crate) struct Groups {
     pub(crate) tiles: u64,
 }
 
-/// Threads of a block, of a warp, and those that a multiprocessor has at the same time.
+/// Threads of a block and of a warp.
 pub(crate) const THREADS: u32 = 256;
 const WARP: u32 = 32;
-const THREADS_AT_ONCE: u32 = 2048;
 /// What sharing out a row and adding up takes, in steps of a group: about a microsecond and a half, and a fraction of it. Guessed, then held
 /// against others on an H200: with 4 or 64 for a block the fastest kernel of rows took 4 or 3 % more time (8 matrices, K = 1 to 128).
 const STEPS_OF_BLOCK: f64 = 16.0;
@@ -32,7 +31,7 @@ const STEPS_OF_WARP: f64 = 4.0;
 const SHORT: usize = 16;
 const FEW_STEPS: usize = 2;
 const MANY_STEPS: f64 = 16.0;
-/// No row has more blocks than are there at the same time: one adds up what they have.
+/// No row has more blocks than this, nor than are there at the same time (on an H200 1056, of so many threads): one adds up what they have.
 const MOST_BLOCKS: usize = 1024;
 
 /// The decision.
@@ -54,7 +53,9 @@ impl RowTeams {
     /// have little to do each.
     pub(crate) fn new(limits: &DeviceLimits, a: &Lengths, groups: Groups) -> Self {
         let Groups { lanes, split, tiles } = groups;
-        let at_once = f64::from(limits.multiprocessors.max(1) * THREADS_AT_ONCE / lanes) / tiles as f64;
+        let threads_at_once = limits.multiprocessors.max(1) * limits.threads_per_multiprocessor.max(THREADS);
+        let at_once = f64::from(threads_at_once / lanes) / tiles as f64;
+        let most_blocks = MOST_BLOCKS.min((threads_at_once / THREADS) as usize);
         let anyway = a.nonzeros as f64 / f64::from(split) / at_once;
         let (in_warp, in_block) = (groups.in_warp(), groups.in_block());
         let steps = |nonzeros: usize, team: u32| nonzeros as f64 / f64::from(split * team);
@@ -64,7 +65,7 @@ impl RowTeams {
             let of_group = steps(a.longest.min(from_warp - 1), 1);
             let of_warp = steps(a.longest.min(from_block - 1), in_warp);
             let nonzeros_of_block =
-                nonzeros_of_block.max(from_block.min(a.longest)).max(a.longest.div_ceil(MOST_BLOCKS));
+                nonzeros_of_block.max(from_block.min(a.longest)).max(a.longest.div_ceil(most_blocks));
             let rows_with_warps = rows_with_either - rows_with_blocks;
             let chain = of_group.max(if rows_with_warps > 0 { of_warp } else { 0.0 });
             RowTeams { from_warp, from_block, nonzeros_of_block, rows_with_warps, rows_with_blocks, chain }
@@ -118,6 +119,10 @@ mod tests {
     use super::*;
 
     fn teams(rows: &[(usize, usize)], lanes: u32, split: u32) -> RowTeams {
+        teams_on(&DeviceLimits::h200(), rows, lanes, split)
+    }
+
+    fn teams_on(limits: &DeviceLimits, rows: &[(usize, usize)], lanes: u32, split: u32) -> RowTeams {
         let mut offsets = vec![0];
         for &(count, length) in rows {
             (0..count).for_each(|_| offsets.push(offsets[offsets.len() - 1] + length));
@@ -125,7 +130,7 @@ mod tests {
         let longest = rows.iter().map(|row| row.1).max().unwrap_or(0);
         let at_least = AtLeast::of(&offsets);
         let lengths = Lengths { nonzeros: offsets[offsets.len() - 1], longest, at_least };
-        RowTeams::new(&DeviceLimits::h200(), &lengths, Groups { lanes, split, tiles: 1 })
+        RowTeams::new(limits, &lengths, Groups { lanes, split, tiles: 1 })
     }
 
     #[test]
@@ -148,5 +153,20 @@ mod tests {
         assert!(!teams(&[], 32, 32).any());
         // There are so many nonzeros that nobody waits for the 300 of a row.
         assert!(!teams(&[(2000, 300), (1_000_000, 40)], 8, 1).any());
+    }
+
+    #[test]
+    fn a_smaller_device_has_fewer_blocks_for_a_row_and_waits_less_for_long_ones() {
+        let small =
+            DeviceLimits { multiprocessors: 24, threads_per_multiprocessor: 1536, ..DeviceLimits::h200() };
+        let giant = teams_on(&small, &[(1, 10_000_000), (100, 1)], 32, 32);
+        assert_eq!(
+            (giant.rows_with_blocks, giant.nonzeros_of_block),
+            (1, 10_000_000_usize.div_ceil(24 * 1536 / 256))
+        );
+        // All groups take 555 000 / (24 · 1536 / 8) = 120 steps anyway, more than the longest row; with 2048 threads 90.
+        let rows = [(100, 110), (108_800, 5)];
+        let fuller = DeviceLimits { threads_per_multiprocessor: 2048, ..small.clone() };
+        assert!(!teams_on(&small, &rows, 8, 1).any() && teams_on(&fuller, &rows, 8, 1).any());
     }
 }
