@@ -38,6 +38,33 @@ __device__ __forceinline__ SCALAR sum_of_block(const RowSums& sums, SCALAR (&of_
     return sum;
 }
 
+// Is this block the last of those that have a row, parts `y` to `z` of the cut, to leave its part? Then counter `w` is 0 again, for the next run.
+__device__ __forceinline__ bool comes_last(const uint4& cut, u32* arrived, u32 tile, u64 k, u32& done_before) {
+    const u32 last = cut.z - cut.y - 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();  // the part is there before the counter says so
+        const u64 tiles = (k + TILE - 1) / TILE;
+        done_before = atomicInc(arrived + cut.w * tiles + tile, last);
+        __threadfence();  // and the parts of others are seen behind it
+    }
+    __syncthreads();
+    return done_before == last;
+}
+
+// The sums of all parts of the cut, in a fixed order: those of a lane one after the other, then lanes, then warps.
+__device__ __forceinline__ SCALAR sum_of_parts(const uint4& cut, const SCALAR* parts, u32 first_col, const XRows& of_x, u64 k,
+                                               SCALAR (&of_each_warp)[WARPS][TILE]) {
+    RowSums sums;
+    sums.clear();
+    // So many are on their way at once.
+#pragma unroll 4
+    for (u32 part = cut.y + threadIdx.x / LANES; part < cut.z; part += THREADS / LANES)
+        sums.add_stored(parts + u64(part) * k + first_col, of_x);
+    add_across<LANES, WARP>(sums);
+    return sum_of_block(sums, of_each_warp);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     csr_rows(u64 pieces, u64 k, u64 block_pieces, u64 warp_pieces, const uint4* __restrict__ list, const u32* __restrict__ columns,
              const SCALAR* __restrict__ values, const uint4* __restrict__ cuts, u32* arrived, SCALAR* parts,
@@ -67,8 +94,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
         piece.start += before;
         piece.length = piece.length - before < each ? piece.length - before : each;
     }
-#endif
-#if TEAMS
     // Asked here, so that the loop has the registers of what they depend on.
     const bool is_first = number < pieces && slot == 0 && member == 0, is_alone = team == 1;
 #endif
@@ -167,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     __shared__ SCALAR of_each_warp[WARPS][TILE];
     const u64 col = u64(place.tile) * TILE + threadIdx.x;
     const bool has_column = threadIdx.x < TILE && col < k;
-    SCALAR sum = sum_of_block(sums, of_each_warp);
+    const SCALAR sum = sum_of_block(sums, of_each_warp);
     if (!piece.is_part()) {
         if (has_column) update(y[u64(piece.to) * y_distance + col], alpha, sum, beta);
         return;
@@ -175,26 +200,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_MULTIPROCESSOR)
     // Of the part: the row, its first part, the end of its parts, and the counter of those that are done.
     const u32 part = piece.to & ~PART;
     const uint4 cut = __ldg(cuts + part);
-    const u32 last = cut.z - cut.y - 1;
     if (has_column) parts[u64(part) * k + col] = sum;
     __shared__ u32 done_before;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();  // the part is there before the counter says so
-        const u64 tiles = (k + TILE - 1) / TILE;
-        done_before = atomicInc(arrived + cut.w * tiles + place.tile, last);  // from the last one on 0, for the next run
-        __threadfence();  // and the parts of others are seen behind it
-    }
-    __syncthreads();
-    if (done_before != last) return;
-    sums.clear();
-    // So many are on their way at once.
-#pragma unroll 4
-    for (u32 other = cut.y + threadIdx.x / LANES; other < cut.z; other += THREADS / LANES)
-        sums.add_stored(parts + u64(other) * k + first_col, of_x);
-    add_across<LANES, WARP>(sums);
-    sum = sum_of_block(sums, of_each_warp);
-    if (has_column) update(y[u64(cut.x) * y_distance + col], alpha, sum, beta);
+    if (!comes_last(cut, arrived, place.tile, k, done_before)) return;
+    const SCALAR of_all = sum_of_parts(cut, parts, first_col, of_x, k, of_each_warp);
+    if (has_column) update(y[u64(cut.x) * y_distance + col], alpha, of_all, beta);
 #else
     if (number < pieces && slot == 0) sums.update(y + u64(piece.to) * y_distance + first_col, of_x, alpha, beta);
 #endif
