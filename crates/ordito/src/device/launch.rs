@@ -112,6 +112,19 @@ impl LaunchPlan {
         LaunchPlan::new(limits, [blocks, 1, 1], [threads_per_block, 1, 1], 0)
     }
 
+    /// For rows of so many elements: threads across as many as a row has elements, the others down the rows; as many blocks as run at once,
+    /// which go on to further rows.
+    pub fn over_rows(limits: &DeviceLimits, rows: usize, cols: usize) -> Result<Self, Refusal> {
+        // Together as many threads as a multiprocessor holds.
+        const THREADS_PER_BLOCK: u32 = 256;
+        const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
+        let across = cols.clamp(1, 32).next_power_of_two() as u32;
+        let down = THREADS_PER_BLOCK / across;
+        let at_once = u64::from(limits.multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
+        let blocks = (rows as u64).div_ceil(down.into()).min(at_once);
+        LaunchPlan::new(limits, [blocks, 1, 1], [across, down, 1], 0)
+    }
+
     /// This launch with dynamic shared memory.
     pub fn with_shared(self, limits: &DeviceLimits, shared_bytes: u64) -> Result<Self, Refusal> {
         LaunchPlan::new(limits, self.grid.map(u64::from), self.block, shared_bytes)
@@ -233,6 +246,13 @@ mod tests {
         let refusal = LaunchPlan::linear(&h200, Some(1 << 41), 512).unwrap_err();
         assert!(refusal.to_string().contains("blocks in one direction of the grid"), "{refusal}");
         assert!(LaunchPlan::linear(&h200, None, 512).is_err());
+        let over_rows = |rows, cols| {
+            let plan = LaunchPlan::over_rows(&h200, rows, cols).unwrap();
+            (plan.blocks(), plan.block)
+        };
+        assert_eq!(over_rows(33, 5), (2, [8, 32, 1]));
+        assert_eq!(over_rows(1 << 40, 100), (132 * 8, [32, 8, 1]));
+        assert_eq!((over_rows(0, 3).0, over_rows(1, 0)), (0, (1, [1, 256, 1])));
         assert!(LaunchPlan::new(&h200, [1, 70_000, 1], [32, 1, 1], 0).is_err());
     }
 

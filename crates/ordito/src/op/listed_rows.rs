@@ -7,9 +7,6 @@ use crate::op::{RunError, check_shape};
 use crate::refusal::Refusal;
 use std::marker::PhantomData;
 
-const THREADS_PER_BLOCK: u32 = 256;
-const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
-
 /// A list of rows on a device.
 ///
 /// ```
@@ -108,13 +105,7 @@ impl<S: Scalar> ListedRows<S> {
         (name, from): (&'static str, DeviceView<'_, S>),
         into: (&'static str, DeviceViewMut<'_, S>),
     ) -> Result<(), RunError> {
-        // Threads across as many as a row has elements, the others down.
-        let across = from.cols().clamp(1, 32).next_power_of_two() as u32;
-        let down = THREADS_PER_BLOCK / across;
-        let limits = self.device.limits();
-        let at_once = u64::from(limits.multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
-        let blocks = (self.len() as u64).div_ceil(down.into()).min(at_once);
-        let plan = LaunchPlan::new(limits, [blocks, 1, 1], [across, down, 1], 0)?;
+        let plan = LaunchPlan::over_rows(self.device.limits(), self.len(), from.cols())?;
         let sides = [self.len(), from.cols()].map(|side| Argument::of(side as u64));
         self.device.in_order(([name], [from]), into, |[from], into| {
             let ([count, cols], [from, from_distance]) = (sides, from.arguments());

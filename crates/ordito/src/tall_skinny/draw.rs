@@ -1,12 +1,11 @@
 //! Random numbers where they are needed: on the device, and the same as on the host.
 
 use crate::Scalar;
-use crate::device::{Argument, Device, Kernel, KernelSource};
+use crate::device::{Argument, Device, Kernel, KernelSource, LaunchPlan};
 use crate::matrix::Random;
 use crate::op::RunError;
 use crate::refusal::Refusal;
 use crate::tall_skinny::device_part::DevicePart;
-use crate::tall_skinny::weigh_rows::plan_over_rows;
 use std::marker::PhantomData;
 
 pub(crate) struct Draw<S> {
@@ -36,7 +35,7 @@ impl<S: Scalar> Draw<S> {
         seed: u64,
         x: DevicePart<S>,
     ) -> Result<(), RunError> {
-        let plan = plan_over_rows(&self.device, rows, x.cols)?;
+        let plan = LaunchPlan::over_rows(self.device.limits(), rows, x.cols)?;
         let numbers = [
             rows as u64,
             x.cols as u64,

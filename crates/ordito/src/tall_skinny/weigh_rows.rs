@@ -7,18 +7,6 @@ use crate::refusal::Refusal;
 use crate::tall_skinny::device_part::DevicePart;
 use std::marker::PhantomData;
 
-const THREADS_PER_BLOCK: u32 = 256;
-const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
-
-/// Threads across as many as a row has elements, the others down the rows.
-pub(crate) fn plan_over_rows(device: &Device, rows: usize, cols: usize) -> Result<LaunchPlan, Refusal> {
-    let across = cols.clamp(1, 32).next_power_of_two() as u32;
-    let down = THREADS_PER_BLOCK / across;
-    let at_once = u64::from(device.limits().multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
-    let blocks = (rows as u64).div_ceil(down.into()).min(at_once);
-    LaunchPlan::new(device.limits(), [blocks, 1, 1], [across, down, 1], 0)
-}
-
 pub(crate) struct WeighRows<S> {
     device: Device,
     kernel: Kernel,
@@ -47,7 +35,7 @@ impl<S: Scalar> WeighRows<S> {
         factors: DevicePart<S>,
         x: DevicePart<S>,
     ) -> Result<(), RunError> {
-        let plan = plan_over_rows(&self.device, rows, x.cols)?;
+        let plan = LaunchPlan::over_rows(self.device.limits(), rows, x.cols)?;
         let [rows, cols, factors_distance, x_distance] =
             [rows, x.cols, factors.distance, x.distance].map(|number| Argument::of(number as u64));
         let [factors, x] = [factors.address, x.address].map(Argument::of);
