@@ -15,6 +15,7 @@ mod product;
 mod rows;
 mod rows_of_x;
 mod shown;
+mod through_host;
 mod times;
 mod transposed;
 
@@ -28,6 +29,7 @@ use crate::partition::Partition;
 use crate::plan::lines::LastUsed;
 use crate::plan::outer::Outer;
 use crate::plan::pieces::Piece;
+use crate::plan::through_host::ThroughHost;
 use crate::ranks::{Collective, Ranks, RanksError};
 use crate::sums::Sums;
 use crate::{Halo, Teams, Volume};
@@ -84,6 +86,8 @@ pub struct Plan<S: Scalar> {
     nnz: u64,
     /// Messages and memory, for the numbers of columns that were used last.
     lines: Mutex<LastUsed<S>>,
+    /// Room for operands on devices whose product is computed from the host's memory; none before the first.
+    through_host: Mutex<Option<ThroughHost<S>>>,
     times: Mutex<Times>,
     /// For solvers.
     pub(crate) sums: Arc<Sums>,
@@ -132,6 +136,7 @@ impl<S: Scalar> Plan<S> {
             volume: a.volume,
             nnz: a.nnz,
             lines: Mutex::default(),
+            through_host: Mutex::default(),
             times: Mutex::default(),
             sums: Sums::new(&ranks),
             ranks,

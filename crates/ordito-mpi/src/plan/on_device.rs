@@ -8,11 +8,10 @@ use crate::plan::device_lines::DeviceLines;
 use crate::plan::lines::Lines;
 use crate::plan::outer::Outer;
 use crate::plan::times::{Stopwatch, Times};
-use crate::plan::{Plan, Product as OnHost, unpoisoned};
-use ordito::device::{Device, DeviceDense, DeviceView, DeviceViewMut};
-use ordito::op::ListedRows;
+use crate::plan::{Plan, unpoisoned};
+use ordito::device::{Device, DeviceView, DeviceViewMut};
 use ordito::precision::compiled_here;
-use ordito::{Dense, Refusal, RunError, Scalar};
+use ordito::{Refusal, RunError, Scalar};
 use std::time::Duration;
 
 type Product<S> =
@@ -47,13 +46,8 @@ impl<S: Scalar> Plan<S> {
         beta: S,
         y: DeviceViewMut<'_, S>,
     ) -> Result<(), Error> {
-        let product = compiled_here!(S, Plan::transposed_product, OnHost);
-        let mut times = Times::default();
-        let done = self.through_host(x, beta, y, |x, y| {
-            times = product(self, alpha, x.view(), beta, y.view_mut())?;
-            Ok(())
-        });
-        self.telling(done).inspect_err(|_| self.forget(x.cols()))?;
+        let product = compiled_here!(S, Plan::transposed_product_through_host, Product);
+        let times = self.telling(product(self, alpha, x, beta, y)).inspect_err(|_| self.forget(x.cols()))?;
         *unpoisoned(&self.times) = times;
         Ok(())
     }
@@ -94,12 +88,7 @@ impl<S: Scalar> Plan<S> {
         self.check([("X", shape_of_x, self.cols.rows_of(rank)), ("Y", shape_of_y, self.rows.rows_of(rank))])?;
         let device = self.device().ok_or(Refusal::NoDevice)?;
         if self.teams.size() > 1 {
-            let mut times = Times::default();
-            self.through_host(x, beta, y, |x, y| {
-                times = self.product(alpha, x.view(), beta, y.view_mut())?;
-                Ok(())
-            })?;
-            return Ok(times);
+            return self.through_host(x, beta, y, |x, y| self.product(alpha, x, beta, y));
         }
         let k = x.cols();
         let mut all = unpoisoned(&self.lines);
@@ -146,34 +135,6 @@ impl<S: Scalar> Plan<S> {
     ) -> Result<(), Error> {
         // One piece: on a device rows are not cut.
         self.own.iter().try_for_each(|piece| Ok(piece.plan.apply_on_device(alpha, x, beta, y.reborrow())?))
-    }
-
-    /// The same with operands that are brought to the host for it, and Y brought back.
-    fn through_host(
-        &self,
-        x: DeviceView<'_, S>,
-        beta: S,
-        y: DeviceViewMut<'_, S>,
-        product: impl FnOnce(&Dense<S>, &mut Dense<S>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let device = self.device().ok_or(Refusal::NoDevice)?;
-        let all = |rows: usize| ListedRows::new(device, &(0..rows as u32).collect::<Vec<_>>());
-        let on_host = |what: DeviceView<'_, S>| -> Result<Dense<S>, Error> {
-            let mut copy = DeviceDense::new(device, "a copy for the host", what.rows(), what.cols())?;
-            all(what.rows())?.gather(what, copy.view_mut())?;
-            let mut host = Dense::zeros(what.rows(), what.cols())?;
-            copy.read(host.view_mut()).map_err(RunError::from)?;
-            Ok(host)
-        };
-        let host_x = on_host(x)?;
-        let mut host_y = match beta == S::ZERO {
-            true => Dense::zeros(y.rows(), y.cols())?,
-            false => on_host(y.as_view())?,
-        };
-        product(&host_x, &mut host_y)?;
-        let mut copy = DeviceDense::new(device, "a copy of the host's", y.rows(), y.cols())?;
-        copy.write(host_y.view()).map_err(RunError::from)?;
-        Ok(all(y.rows())?.gather(copy.view(), y)?)
     }
 }
 

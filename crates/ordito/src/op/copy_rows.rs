@@ -1,8 +1,10 @@
 //! Copies between matrices of a device whose rows lie at different distances.
 
 use crate::Scalar;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+use crate::device::LaunchReport;
 use crate::device::{
-    Argument, Device, DeviceDense, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan, LaunchReport,
+    Argument, Device, DeviceDense, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan,
 };
 use crate::op::{RunError, check_shape};
 use crate::refusal::Refusal;
@@ -44,19 +46,31 @@ impl<S: Scalar> CopyRows<S> {
     }
 
     /// What its launch takes.
+    #[cfg(any(feature = "cuda", feature = "emulator"))]
     pub(crate) fn report(&self) -> LaunchReport {
         self.kernel.report(&self.plan)
     }
 }
 
-impl<S: Scalar> DeviceDense<S> {
-    /// Copies it into a matrix of the same shape on the same device: only enqueues, after all that was done to both, before all that is
-    /// done to them later. Gaps are not touched.
-    pub fn copy_into(&self, into: DeviceViewMut<'_, S>) -> Result<(), RunError> {
-        let (rows, cols) = (self.rows(), self.cols());
+impl Device {
+    /// Copies a matrix into another of the same shape, both on this device: only enqueues, after all that was done to both, before all that
+    /// is done to them later. Gaps are not touched.
+    pub fn copy_rows<S: Scalar>(
+        &self,
+        from: DeviceView<'_, S>,
+        into: DeviceViewMut<'_, S>,
+    ) -> Result<(), RunError> {
+        let (rows, cols) = (from.rows(), from.cols());
         check_shape("the matrix to be filled", (into.rows(), into.cols()), (rows, cols))?;
-        let copy = CopyRows::new(self.device(), rows, cols)?;
+        let copy = CopyRows::new(self, rows, cols)?;
         let written = ("the matrix to be filled", into);
-        self.device().in_order((["the matrix"], [self.view()]), written, |[from], into| copy.copy(from, into))
+        self.in_order((["the matrix"], [from]), written, |[from], into| copy.copy(from, into))
+    }
+}
+
+impl<S: Scalar> DeviceDense<S> {
+    /// Copies it into a matrix of the same shape on the same device, as [`Device::copy_rows`] does.
+    pub fn copy_into(&self, into: DeviceViewMut<'_, S>) -> Result<(), RunError> {
+        self.device().copy_rows(self.view(), into)
     }
 }

@@ -7,7 +7,6 @@
 //! Help, `list`, `verify`, `bench` and the tests all walk [`Op::variants`]; nothing is typed twice.
 
 pub(crate) mod break_even;
-#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod copy_rows;
 pub(crate) mod description;
 pub(crate) mod listed_rows;
