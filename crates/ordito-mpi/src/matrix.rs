@@ -125,6 +125,16 @@ impl<S: Scalar> DistributedCsr<S> {
         })
     }
 
+    /// The same for a device, which holds only those rows of its computer that it multiplies.
+    pub(crate) fn with_near_rows_together(mut self) -> Result<Self, Error> {
+        let numbers = self.near.bring_together();
+        match self.near.is_whole {
+            true => self.own = split::renumbered(self.own, &numbers, self.near.total)?,
+            false => self.near_part.a = split::renumbered(self.near_part.a, &numbers, self.near.total)?,
+        }
+        Ok(self)
+    }
+
     /// Rows and columns of the whole matrix.
     pub fn shape(&self) -> (u64, u64) {
         (self.rows.total(), self.cols.total())

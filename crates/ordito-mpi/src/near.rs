@@ -15,19 +15,20 @@ pub(crate) struct Near {
     pub(crate) published: Vec<u32>,
     /// This rank shows all of its rows, and reads them there itself: one pass over rows of Y serves its X and that of the others.
     pub(crate) is_whole: bool,
-    /// Where they begin among those of all members.
-    pub(crate) first: usize,
-    /// How many all members publish.
+    /// Where they begin among those that all members publish, and how many all of these are.
+    pub(crate) first_published: usize,
+    pub(crate) all_published: usize,
+    /// What this rank's part multiplies lies here among those of all members: ascending, apart, none empty. All of them, where they are read in place.
+    pub(crate) read: Vec<Range<usize>>,
+    /// As these ranges number rows, one after the other: how many there are; where this rank's begin, if it shows all of them.
     pub(crate) total: usize,
+    pub(crate) first: usize,
     /// Those that read here, or are read from: they tell each other when rows are there.
     pub(crate) partners: Vec<usize>,
     /// The same rows as messages, where memory cannot be shared, and for the way back.
     pub(crate) halo: Halo,
-    /// Where the rows of `halo` lie among those of all members.
+    /// The numbers of the rows of `halo`.
     pub(crate) places: Vec<u32>,
-    /// Where those of this rank and its partners lie, ascending and apart: nobody writes them between one product's messages and the
-    /// next one's. Others may be written at any time.
-    pub(crate) readable: Vec<Range<usize>>,
 }
 
 impl Near {
@@ -74,23 +75,43 @@ impl Near {
         partners.sort_unstable();
         partners.dedup();
         let first = spans[ranks.rank()].start;
-        let is_readable = |rank: &usize| *rank == ranks.rank() || partners.contains(rank);
-        let readable =
-            joined(members.iter().filter(|rank| is_readable(rank)).map(|&rank| spans[rank].clone()));
-        Ok(Near { members, published, is_whole, first, total, partners, halo, places, readable })
+        // Ranges are not empty.
+        let read = (total > 0).then_some(0..total).into_iter().collect();
+        Ok(Near {
+            members,
+            published,
+            is_whole,
+            first_published: first,
+            all_published: total,
+            read,
+            total,
+            first,
+            partners,
+            halo,
+            places,
+        })
     }
-}
 
-/// Ranges that begin where the one before ends, as one; empty ones as none.
-fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    let mut few: Vec<Range<usize>> = Vec::new();
-    for range in ranges.filter(|range| !range.is_empty()) {
-        match few.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => few.push(range),
+    /// From now on only what this rank's part multiplies has numbers, and is brought together: its own rows if it shows all of them, and those of `halo`.
+    /// Tells the new number of each that has one.
+    pub(crate) fn bring_together(&mut self) -> Vec<u32> {
+        let own = if self.is_whole { self.first..self.first + self.published.len() } else { 0..0 };
+        let mut needed: Vec<usize> = self.places.iter().map(|&place| place as usize).chain(own).collect();
+        needed.sort_unstable();
+        let mut numbers = vec![0; self.total];
+        self.read.clear();
+        for (number, &place) in needed.iter().enumerate() {
+            numbers[place] = number as u32;
+            match self.read.last_mut() {
+                Some(last) if last.end == place => last.end += 1,
+                _ => self.read.push(place..place + 1),
+            }
         }
+        self.first = needed.partition_point(|&place| place < self.first);
+        self.total = needed.len();
+        self.places.iter_mut().for_each(|place| *place = numbers[*place as usize]);
+        numbers
     }
-    few
 }
 
 /// The ranks of this rank's computer, ascending, if they can share memory; else this rank alone, and all rows travel.
@@ -100,4 +121,43 @@ pub(crate) fn members(ranks: &dyn Ranks) -> Result<Vec<usize>, RanksError> {
     let members: Vec<usize> = (0..ranks.count()).filter(|&rank| hosts[rank] == *mine).collect();
     let tried = SharedMemory::new(ranks, &members, size_of::<u64>())?;
     Ok(if tried.is_some() { members } else { vec![ranks.rank()] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(places: &[u32], own: Range<usize>, is_whole: bool) -> Near {
+        Near {
+            published: own.clone().map(|row| row as u32).collect(),
+            is_whole,
+            first: own.start,
+            total: 100,
+            places: places.to_vec(),
+            ..Near::default()
+        }
+    }
+
+    #[test]
+    fn only_what_is_multiplied_is_numbered() {
+        let mut some = near(&[3, 4, 9, 50], 20..30, false);
+        let numbers = some.bring_together();
+        assert_eq!((some.total, &some.places[..]), (4, &[0, 1, 2, 3][..]));
+        assert_eq!(some.read, [3..5, 9..10, 50..51]);
+        assert_eq!([3, 4, 9, 50].map(|place: usize| numbers[place]), [0, 1, 2, 3]);
+
+        // Its own rows too, between those of others.
+        let mut whole = near(&[3, 19, 30, 99], 20..30, true);
+        let numbers = whole.bring_together();
+        assert_eq!((whole.total, whole.first, &whole.places[..]), (14, 2, &[0, 1, 12, 13][..]));
+        assert_eq!(whole.read, [3..4, 19..31, 99..100]);
+        assert_eq!([3, 19, 20, 29, 30].map(|place: usize| numbers[place]), [0, 1, 2, 11, 12]);
+
+        // Who has no rows, and needs none.
+        for is_whole in [false, true] {
+            let mut none = near(&[], 100..100, is_whole);
+            none.bring_together();
+            assert_eq!((none.total, none.read), (0, vec![]));
+        }
+    }
 }

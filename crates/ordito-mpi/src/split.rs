@@ -125,6 +125,14 @@ fn some_columns<S: Scalar>(
     rows.build(width)
 }
 
+/// The same with columns numbered anew, as many as said. Numbers ascend as those before them do.
+pub(crate) fn renumbered<S: Scalar>(a: Csr<S>, numbers: &[u32], width: usize) -> Result<Csr<S>, Error> {
+    let rows = a.rows();
+    let (offsets, mut columns, values) = a.into_parts();
+    columns.iter_mut().for_each(|column| *column = numbers[*column as usize]);
+    Ok(Csr::from_parts(rows, width, offsets, columns, values)?)
+}
+
 /// A matrix row after row.
 struct Rows<S> {
     offsets: Vec<usize>,

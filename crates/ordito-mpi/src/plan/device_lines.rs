@@ -11,21 +11,15 @@ use crate::plan::shown::Shown;
 use ordito::device::{Buffer, Device, DeviceView, DeviceViewMut};
 use ordito::op::ListedRows;
 use ordito::{FormatError, RunError, Scalar};
-use std::ops::Range;
-
-/// Ranges of rows with no more others between them are uploaded as one: a copy of its own takes longer.
-const FEWEST_BETWEEN: usize = 64;
 
 pub(super) struct DeviceLines<S: Scalar> {
     /// The device, with the stream of what travels.
     way: Device,
-    k: usize,
     published: Packed<S>,
     to_near: Packed<S>,
     to_far: Packed<S>,
-    /// Rows that are shown on this computer, and where those lie that are multiplied here.
+    /// Those rows of this computer that are multiplied here.
     pub(super) near: Came<S>,
-    near_ranges: Vec<Range<usize>>,
     /// Rows from other computers.
     pub(super) far: Came<S>,
     /// What rows get that are computed apart.
@@ -92,14 +86,11 @@ impl<S: Scalar> DeviceLines<S> {
         let list = |halo: &Halo| halo.rows_to_send().map(|row| row as u32).collect::<Vec<_>>();
         let shown: &[u32] = if shares_memory || near.is_whole { &near.published } else { &[] };
         let sent = if shares_memory { Vec::new() } else { list(&near.halo) };
-        let own = near.is_whole.then(|| near.first..near.first + near.published.len());
         Ok(DeviceLines {
-            k,
             published: Packed::new(&way, shown, k)?,
             to_near: Packed::new(&way, &sent, k)?,
             to_far: Packed::new(&way, &list(&plan.halo), k)?,
             near: Came::new(&way, "rows of X on this computer", near.total, k)?,
-            near_ranges: ranges(&near.places, own, &near.readable),
             far: Came::new(&way, "rows of X from other computers", plan.halo.rows(), k)?,
             near_scratch: Came::new(device, "parts of Y", plan.near_part.scratch_rows(), k)?,
             far_scratch: Came::new(device, "parts of Y", plan.far_part.scratch_rows(), k)?,
@@ -115,24 +106,22 @@ impl<S: Scalar> DeviceLines<S> {
             .try_for_each(|rows| rows.pack(x))
     }
 
-    /// What others of this computer show, to where this rank's part multiplies it.
-    pub(super) fn bring_near(&mut self, all: &[S]) -> Result<(), Error> {
-        for rows in &self.near_ranges {
-            let numbers = rows.start * self.k..rows.end * self.k;
-            let rows = &all[numbers.clone()];
-            self.near.numbers.write_from(numbers.start, rows).map_err(RunError::from)?;
-        }
-        Ok(())
+    /// Rows of this computer, to where this rank's part multiplies them.
+    pub(super) fn bring_near(&mut self, rows: &[S]) -> Result<(), Error> {
+        DeviceLines::write(&self.way, rows, &mut self.near)
     }
 
     /// What came from other computers.
     pub(super) fn bring_far(&mut self, came: &[S]) -> Result<(), Error> {
-        if came.is_empty() {
-            return Ok(());
-        }
-        Ok(self.way.write_into(came, &mut self.far.numbers).map_err(RunError::from)?)
+        DeviceLines::write(&self.way, came, &mut self.far)
     }
 
+    fn write(way: &Device, from: &[S], rows: &mut Came<S>) -> Result<(), Error> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        Ok(way.write_into(from, &mut rows.numbers).map_err(RunError::from)?)
+    }
     fn read(way: &Device, rows: &Came<S>, into: &mut [S]) -> Result<(), Error> {
         if into.is_empty() {
             return Ok(());
@@ -151,49 +140,5 @@ impl<S: Scalar> RowsOfX<S> for DeviceLines<S> {
     }
     fn to_far(&mut self, _halo: &Halo, into: &mut [S]) -> Result<(), Error> {
         DeviceLines::read(&self.way, &self.to_far.rows, into)
-    }
-}
-
-/// Rows at these places, and those of one range, in few ranges within what may be read.
-fn ranges(places: &[u32], own: Option<Range<usize>>, readable: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut all: Vec<Range<usize>> = places.iter().map(|&place| place as usize..place as usize + 1).collect();
-    all.extend(own);
-    all.sort_unstable_by_key(|rows| rows.start);
-    // What lies between is copied, too: nobody may be writing it.
-    let is_readable = |between: Range<usize>| {
-        between.is_empty() || readable.iter().any(|may| may.start <= between.start && between.end <= may.end)
-    };
-    let mut few: Vec<Range<usize>> = Vec::new();
-    for rows in all {
-        match few.last_mut() {
-            Some(last) if rows.start <= last.end + FEWEST_BETWEEN && is_readable(last.end..rows.start) => {
-                last.end = last.end.max(rows.end);
-            }
-            _ => few.push(rows),
-        }
-    }
-    few
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_become_few_ranges() {
-        let ranges = |places: &[u32], own| ranges(places, own, std::slice::from_ref(&(0..1000)));
-        assert_eq!(ranges(&[3, 4, 9, 500], None), [3..10, 500..501]);
-        assert_eq!(ranges(&[3, 4, 900], Some(100..200)), [3..5, 100..200, 900..901]);
-        assert_eq!(ranges(&[150, 900], Some(100..200)), [100..200, 900..901]);
-        assert_eq!(ranges(&[], None), Vec::<Range<usize>>::new());
-    }
-
-    /// They may be writing theirs.
-    #[test]
-    fn rows_of_members_that_are_no_partners_are_not_copied() {
-        // Members have rows 0 to 9, 10 to 19 and 20 to 29; that of the middle is no partner.
-        assert_eq!(ranges(&[3, 8, 22, 24], None, &[0..10, 20..30]), [3..9, 22..25]);
-        assert_eq!(ranges(&[9, 20], Some(0..10), &[0..10, 20..30]), [0..10, 20..21]);
-        assert_eq!(ranges(&[9, 10, 90], None, &[0..20, 80..99]), [9..11, 90..91]);
     }
 }

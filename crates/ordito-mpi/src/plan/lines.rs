@@ -53,9 +53,9 @@ pub(super) struct Lines<S: Scalar> {
     pub(super) halo: Box<dyn Exchange>,
     /// Parts of Y inside a team; none alone.
     pub(super) partial: Option<Partial<S>>,
-    /// What rows with X of others get, where they are computed apart.
-    pub(super) near_scratch: Dense<S>,
-    pub(super) far_scratch: Dense<S>,
+    /// What rows with X of others get, where they are computed apart on the host. Made when it is first wanted.
+    pub(super) near_scratch: Option<Dense<S>>,
+    pub(super) far_scratch: Option<Dense<S>>,
     /// The same on a device. Made when it is first wanted.
     pub(super) on_device: Option<DeviceLines<S>>,
     /// The way back: parts of Y for the owners of halo rows. Made when it is first wanted.
@@ -73,7 +73,7 @@ pub(super) struct Back<S> {
     pub(super) far: Box<dyn Exchange>,
     /// On this one.
     pub(super) near: Box<dyn Exchange>,
-    /// Parts for all rows that members show.
+    /// Parts for all rows of this computer that are multiplied here.
     pub(super) shown: Dense<S>,
     /// Rows of X of a team, for transposed products; none alone.
     pub(super) team: Option<(Box<dyn Exchange>, Dense<S>)>,
@@ -90,10 +90,8 @@ impl<S: Scalar> Lines<S> {
                 y: Dense::zeros(plan.team_rows(), k)?,
             }),
         };
-        let near_scratch = Dense::zeros(plan.near_part.scratch_rows(), k)?;
-        let far_scratch = Dense::zeros(plan.far_part.scratch_rows(), k)?;
-        let shown = Shown::new(&*plan.ranks, &plan.near, k)?;
-        Ok(Lines { shown, halo, partial, near_scratch, far_scratch, on_device: None, back: None })
+        let shown = Shown::new(plan, k)?;
+        Ok(Lines { shown, halo, partial, near_scratch: None, far_scratch: None, on_device: None, back: None })
     }
 }
 

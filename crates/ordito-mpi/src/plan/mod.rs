@@ -34,7 +34,7 @@ use crate::ranks::{Collective, Ranks, RanksError};
 use crate::sums::Sums;
 use crate::{Halo, Teams, Volume};
 use ordito::precision::compiled_here;
-use ordito::{Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
+use ordito::{Accelerator, Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -115,32 +115,30 @@ impl<S: Scalar> Plan<S> {
 
     fn of(a: DistributedCsr<S>, machine: &Arc<Machine>, variant: Option<&str>) -> Result<Self, Error> {
         let ranks = a.ranks.clone();
-        let exchanges = a.volume().total() > 0;
+        let is_on_device = machine.accelerator() != Accelerator::None;
         let made = (|| {
-            let own = pieces::cut(a.own, exchanges, machine, variant)?;
-            let near_part = Outer::new(a.near_part, machine, variant)?;
-            let far_part = Outer::new(a.far_part, machine, variant)?;
-            Ok::<_, Error>((own, near_part, far_part))
+            let a = if is_on_device { a.with_near_rows_together()? } else { a };
+            let exchanges = a.volume().total() > 0;
+            Ok::<_, Error>(Plan {
+                machine: machine.clone(),
+                rows: a.rows,
+                cols: a.cols,
+                teams: a.teams,
+                own: pieces::cut(a.own, exchanges, machine, variant)?,
+                near_part: Outer::new(a.near_part, machine, variant)?,
+                near: a.near,
+                far_part: Outer::new(a.far_part, machine, variant)?,
+                halo: a.halo,
+                volume: a.volume,
+                nnz: a.nnz,
+                lines: Mutex::default(),
+                through_host: Mutex::default(),
+                times: Mutex::default(),
+                sums: Sums::new(&ranks),
+                ranks: a.ranks,
+            })
         })();
-        let (own, near_part, far_part) = (*ranks).agree(made)?;
-        Ok(Plan {
-            machine: machine.clone(),
-            rows: a.rows,
-            cols: a.cols,
-            teams: a.teams,
-            own,
-            near_part,
-            near: a.near,
-            far_part,
-            halo: a.halo,
-            volume: a.volume,
-            nnz: a.nnz,
-            lines: Mutex::default(),
-            through_host: Mutex::default(),
-            times: Mutex::default(),
-            sums: Sums::new(&ranks),
-            ranks,
-        })
+        Ok((*ranks).agree(made)?)
     }
 
     /// Y = αAX + βY. Every rank calls it, with the same α, β and number of columns.

@@ -53,7 +53,7 @@ impl<S: Scalar> Outer<S> {
         Ok(Outer::InPlace(ranges.into_iter().map(piece).collect::<Result<_, Error>>()?))
     }
 
-    /// Rows that need a place of their own.
+    /// Rows that need a place of their own on a device.
     pub(super) fn scratch_rows(&self) -> usize {
         if let Outer::Listed { rows, .. } = self { rows.len() } else { 0 }
     }
@@ -71,7 +71,7 @@ impl<S: Scalar> Outer<S> {
         &self,
         alpha: S,
         x: DenseView<'_, S>,
-        scratch: &mut Dense<S>,
+        scratch: &mut Option<Dense<S>>,
         mut y: DenseViewMut<'_, S>,
     ) -> Result<(), Error> {
         match self {
@@ -84,6 +84,7 @@ impl<S: Scalar> Outer<S> {
                 }
             }
             Outer::Listed { plan, rows, .. } => {
+                let scratch = kept(scratch, rows.len(), x.cols())?;
                 plan.apply(alpha, x, S::ZERO, scratch.view_mut())?;
                 scatter_add(scratch.data(), rows.iter().map(|&row| row as usize), &mut y);
             }
@@ -96,7 +97,7 @@ impl<S: Scalar> Outer<S> {
         &self,
         alpha: S,
         x: DenseView<'_, S>,
-        scratch: &mut Dense<S>,
+        scratch: &mut Option<Dense<S>>,
         mut y: DenseViewMut<'_, S>,
     ) -> Result<(), Error> {
         match self {
@@ -110,12 +111,21 @@ impl<S: Scalar> Outer<S> {
                 }
             }
             Outer::Listed { plan, rows, .. } => {
+                let scratch = kept(scratch, rows.len(), x.cols())?;
                 gather(x, rows.iter().map(|&row| row as usize), scratch.data_mut());
                 plan.transposed()?.apply(alpha, scratch.view(), S::ZERO, y)?;
             }
         }
         Ok(())
     }
+}
+
+/// What is kept, or made now.
+fn kept<S: Scalar>(scratch: &mut Option<Dense<S>>, rows: usize, k: usize) -> Result<&mut Dense<S>, Error> {
+    Ok(match scratch {
+        Some(scratch) => scratch,
+        none => none.insert(Dense::zeros(rows, k)?),
+    })
 }
 
 /// A range of rows of X.
