@@ -98,8 +98,24 @@ impl<S: Scalar> DeviceLines<S> {
         })
     }
 
-    /// Brings together what others need of X, after all that the plan's stream has done until now. Only enqueues.
-    pub(super) fn pack(&mut self, device: &Device, x: DeviceView<'_, S>) -> Result<(), Error> {
+    /// Brings together what others need of X, after all that the plan's stream has done until now, and runs `work`, which sends it. Where either fails, X
+    /// is not read any more by what travels when this returns: the caller's stream knows nothing of that.
+    pub(super) fn reading<T>(
+        &mut self,
+        device: &Device,
+        x: DeviceView<'_, S>,
+        work: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let done = self.pack(device, x).and_then(|()| work(self));
+        if done.is_err() {
+            // A device that cannot even be waited for reads nothing any more.
+            let _ = self.way.synchronize();
+        }
+        done
+    }
+
+    /// Only enqueues.
+    fn pack(&mut self, device: &Device, x: DeviceView<'_, S>) -> Result<(), Error> {
         self.way.wait_for(device).map_err(RunError::from)?;
         [&mut self.published, &mut self.to_near, &mut self.to_far]
             .into_iter()
@@ -130,7 +146,7 @@ impl<S: Scalar> DeviceLines<S> {
     }
 }
 
-/// After `pack`; waits for what travels alone.
+/// While X is read; waits for what travels alone.
 impl<S: Scalar> RowsOfX<S> for DeviceLines<S> {
     fn published(&mut self, _near: &Near, into: &mut [S]) -> Result<(), Error> {
         DeviceLines::read(&self.way, &self.published.rows, into)

@@ -67,13 +67,14 @@ impl<S: Scalar> Plan<S> {
         let there = DeviceLines::of(&mut lines.on_device, self, device, &lines.shown, x.cols())?;
         device.synchronize().map_err(RunError::from)?;
         let mut clock = Stopwatch::start();
-        there.pack(device, x)?;
-        self.pack(there, x.cols(), &mut lines.shown, &mut *lines.halo)?;
-        lines.shown.wait(&*self.ranks, &self.near)?;
-        there.bring_near(lines.shown.rows(&self.near, x.cols())?.data())?;
-        (*self.ranks).wait(&mut *lines.halo)?;
-        there.bring_far(bytemuck::cast_slice(lines.halo.incoming()))?;
-        Ok(clock.lap())
+        there.reading(device, x, |there| {
+            self.pack(there, x.cols(), &mut lines.shown, &mut *lines.halo)?;
+            lines.shown.wait(&*self.ranks, &self.near)?;
+            there.bring_near(lines.shown.rows(&self.near, x.cols())?.data())?;
+            (*self.ranks).wait(&mut *lines.halo)?;
+            there.bring_far(bytemuck::cast_slice(lines.halo.incoming()))?;
+            Ok(clock.lap())
+        })
     }
 
     fn product_on_device(
@@ -97,33 +98,34 @@ impl<S: Scalar> Plan<S> {
         let there = DeviceLines::of(on_device, self, device, shown, k)?;
         let mut clock = Stopwatch::start();
         let mut times = Times::default();
-        there.pack(device, x)?;
-        times.pack = clock.lap();
-        if !self.near.is_whole {
-            self.own_on_device(alpha, x, beta, y.reborrow())?;
-            times.own = clock.lap();
-        }
-        self.pack(there, k, shown, &mut **halo)?;
-        times.pack += clock.lap();
-        shown.wait(&*self.ranks, &self.near)?;
-        times.wait = clock.lap();
-        there.bring_near(shown.rows(&self.near, k)?.data())?;
-        if self.near.is_whole {
-            times.outer = clock.lap();
-            self.own_on_device(alpha, there.near.view()?, beta, y.reborrow())?;
-            times.own = clock.lap();
-        } else {
-            let x = there.near.view()?;
-            self.near_part.add_on_device(alpha, x, there.near_scratch.view_mut()?, y.reborrow())?;
-            times.outer = clock.lap();
-        }
-        (*self.ranks).wait(&mut **halo)?;
-        times.wait += clock.lap();
-        there.bring_far(bytemuck::cast_slice(halo.incoming()))?;
-        let x = there.far.view()?;
-        self.far_part.add_on_device(alpha, x, there.far_scratch.view_mut()?, y)?;
-        times.outer += clock.lap();
-        Ok(times)
+        there.reading(device, x, |there| {
+            times.pack = clock.lap();
+            if !self.near.is_whole {
+                self.own_on_device(alpha, x, beta, y.reborrow())?;
+                times.own = clock.lap();
+            }
+            self.pack(there, k, shown, &mut **halo)?;
+            times.pack += clock.lap();
+            shown.wait(&*self.ranks, &self.near)?;
+            times.wait = clock.lap();
+            there.bring_near(shown.rows(&self.near, k)?.data())?;
+            if self.near.is_whole {
+                times.outer = clock.lap();
+                self.own_on_device(alpha, there.near.view()?, beta, y.reborrow())?;
+                times.own = clock.lap();
+            } else {
+                let x = there.near.view()?;
+                self.near_part.add_on_device(alpha, x, there.near_scratch.view_mut()?, y.reborrow())?;
+                times.outer = clock.lap();
+            }
+            (*self.ranks).wait(&mut **halo)?;
+            times.wait += clock.lap();
+            there.bring_far(bytemuck::cast_slice(halo.incoming()))?;
+            let x = there.far.view()?;
+            self.far_part.add_on_device(alpha, x, there.far_scratch.view_mut()?, y)?;
+            times.outer += clock.lap();
+            Ok(times)
+        })
     }
 
     fn own_on_device(
