@@ -231,6 +231,35 @@ mod tests {
         })
     }
 
+    /// With several members on a computer, each has numbers for what it multiplies alone.
+    #[test]
+    fn a_device_holds_what_it_multiplies() {
+        for name in ["stencil5:40", "powerlaw:400x9"] {
+            let a: Csr<f64> = ordito::io::read_csr(name).unwrap();
+            let rows = Partition::even(a.rows() as u64, 4);
+            let are_whole = on_hosts(4, 4, Patience::default(), |ranks| {
+                let ranks: Arc<dyn Ranks> = Arc::new(ranks);
+                let local = LocalRows::of_csr(&a, rows.range(ranks.rank()));
+                let teams = Some(Teams::ALONE);
+                let cut =
+                    DistributedCsr::with_teams(&ranks, rows.clone(), rows.clone(), local, teams).unwrap();
+                let (all, nnz) = (cut.near.total, cut.local_nnz());
+                let cut = cut.with_near_rows_together().unwrap();
+                let near = &cut.near;
+                let (own, multiplies) = match near.is_whole {
+                    true => (rows.rows_of(ranks.rank()), &cut.own),
+                    false => (0, &cut.near_part.a),
+                };
+                assert_eq!((near.total, near.all_published), (own + near.halo.rows(), all), "{name}");
+                assert_eq!((multiplies.cols(), cut.local_nnz()), (near.total, nnz), "{name}");
+                assert_eq!(near.read.iter().map(|range| range.len()).sum::<usize>(), near.total, "{name}");
+                assert!(near.is_whole || near.total < all, "{name}: {} of {all}", near.total);
+                near.is_whole
+            });
+            assert_eq!(are_whole, [name.starts_with("power"); 4], "{name}");
+        }
+    }
+
     #[test]
     fn one_pass_where_a_second_one_would_write_most_rows_again() {
         assert_eq!(cut("powerlaw:400x9", 4), [(true, 0); 4]);
