@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 /// A matrix by rows without its values: all that statistics, and layouts that a device fills, look at. So values can lie elsewhere.
+#[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))] // layouts on a device ask for columns
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern<'a> {
     cols: usize,
@@ -21,6 +22,7 @@ impl<'a> Pattern<'a> {
         self.offsets.len() - 1
     }
     /// Number of columns.
+    #[cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(dead_code))]
     pub(crate) fn cols(&self) -> usize {
         self.cols
     }

@@ -1,5 +1,8 @@
 //! Rows of matrices on a device that a list names: what is packed for others, and what of theirs is added.
 
+// In a build without devices nothing that takes one can ever run.
+#![cfg_attr(not(any(feature = "cuda", feature = "emulator")), allow(unreachable_code, unused_variables))]
+
 use crate::Scalar;
 use crate::device::{Argument, Buffer, Device, DeviceView, DeviceViewMut, Kernel, KernelSource, LaunchPlan};
 use crate::matrix::FormatError;
