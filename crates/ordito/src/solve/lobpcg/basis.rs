@@ -2,7 +2,6 @@
 
 use super::Lobpcg;
 use super::ritz::Ritz;
-use super::step::Measured;
 use crate::Scalar;
 use crate::solve::blocks::{Block, Columns};
 use crate::solve::eigenpairs::Which;
@@ -20,6 +19,14 @@ pub(super) struct WithImages {
     pub(super) own: Block,
     pub(super) a: Block,
     pub(super) b: Block,
+}
+
+/// Inner products of the residuals.
+pub(super) struct Measured {
+    /// [X P R]ᵀR.
+    pub(super) own: Small,
+    /// [X P R]ᵀA·R, where A was applied already.
+    pub(super) images: Option<Small>,
 }
 
 pub(super) struct Basis<'a, S: Scalar> {

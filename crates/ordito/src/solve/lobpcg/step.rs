@@ -4,7 +4,7 @@
 //! as they are: A is applied before anybody has looked at them, and one pass measures all that the small problem needs. Only where their
 //! inner products turn out badly are they made orthonormal first, and multiplied once more.
 
-use super::basis::Basis;
+use super::basis::{Basis, Measured};
 use crate::Scalar;
 use crate::solve::blocks::Columns;
 use crate::solve::directions::{beside, orthonormal_directions};
@@ -16,14 +16,6 @@ use crate::solve::small::{Small, columns, norms, stacked};
 /// to X and P.)
 const LEAST_PIVOT: f64 = 1e-3;
 const MOST_INSIDE: f64 = 1e-2;
-
-/// Inner products of the residuals.
-pub(super) struct Measured {
-    /// [X P R]ᵀR.
-    own: Small,
-    /// [X P R]ᵀA·R, where A was applied already.
-    images: Option<Small>,
-}
 
 impl<S: Scalar> Basis<'_, S> {
     /// R = A·X − B·X·Λ, into the residuals' block (times some number, where they are W as they are); their norms. `goes_on`: R is to become W.
