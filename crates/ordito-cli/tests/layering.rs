@@ -22,7 +22,7 @@ const CRATES: &[(&str, &[&str])] = &[
 const FOLDERS: &[(&str, &str)] = &[
     (
         "ordito/src",
-        "text units simd scalar precision cpu files matrix refusal io device machine op spmm gemm column_stats tall_skinny solve \
+        "text units simd scalar precision cpu files format_error refusal matrix io device machine op spmm gemm column_stats tall_skinny solve \
          interop",
     ),
     ("ordito/src/spmm", "product operands reference analysis cpu cuda multiply select plan registry"),

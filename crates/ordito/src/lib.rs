@@ -49,8 +49,8 @@
 //!  scalar, simd           f32 and f64, registers of several of them
 //!  cpu                    facts of the processor, threads
 //!  files                  files that appear whole or not at all, the cache folder
+//!  format_error, refusal  why a matrix could not be built, why something is not even tried
 //!  matrix                 COO, CSR, ELLPACK, dense: storage and its invariants
-//!  refusal                why something is not even tried
 //!  io                     names and files become matrices, results become files
 //!  device                 GPUs, and an emulator of them: buffers, kernels, launches
 //!  machine                threads, vector level, limits and device of one computation
@@ -82,10 +82,11 @@ pub mod cpu;
 #[cfg(feature = "files")]
 #[doc(hidden)]
 pub mod files;
-#[doc(hidden)]
-pub mod matrix;
+mod format_error;
 #[doc(hidden)]
 pub mod refusal;
+#[doc(hidden)]
+pub mod matrix;
 #[cfg(feature = "io")]
 pub mod io;
 pub mod device;

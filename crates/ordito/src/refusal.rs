@@ -1,7 +1,7 @@
 //! Why something was not even tried: a value with a sentence that a person can act on.
 
 use crate::cpu::ThreadError;
-use crate::matrix::FormatError;
+use crate::format_error::FormatError;
 use crate::units;
 
 /// A variant, a machine or an input that cannot do what was asked, known before anything ran.
