@@ -24,11 +24,6 @@ pub(crate) fn read_csr<'py>(py: Python<'py>, name: &str, single: bool) -> PyResu
         let a = aside(py, || read_rows::<S>(name)).map_err(exception)?;
         Ok((a.shape(), parts(py, a)))
     }
-    let known = |byte| {
-        let unknown = || PyValueError::new_err("a separator is a space, a tab, a comma or a semicolon");
-        TextSeparator::from_byte(byte).ok_or_else(unknown)
-    };
-    let separator = separator.map(known).transpose()?;
     if single { of::<f32>(py, name) } else { of::<f64>(py, name) }
 }
 
