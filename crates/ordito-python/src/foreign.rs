@@ -49,6 +49,15 @@ impl Types {
     }
 }
 
+/// A module that somebody has imported. In Python `sys.modules` says so, but `torch.compile` takes all modules into what it compiles
+/// where it meets that, and fails where one is imported meanwhile.
+#[pyfunction]
+pub(crate) fn loaded<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let module =
+        py.import("sys")?.getattr(intern!(py, "modules"))?.call_method1(intern!(py, "get"), (name,))?;
+    Ok((!module.is_none()).then_some(module))
+}
+
 /// Remembers what to ask tensors; `current_stream` gives the handle of a GPU's.
 #[pyfunction]
 pub(crate) fn know_torch(torch: &Bound<'_, PyAny>, current_stream: Py<PyAny>) -> PyResult<()> {

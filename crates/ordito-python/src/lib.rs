@@ -36,6 +36,7 @@ fn _ordito(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<matrix::Matrix>()?;
     module.add_function(wrap_pyfunction!(rows::rows_of_columns, module)?)?;
     module.add_function(wrap_pyfunction!(matrix::product_on_device, module)?)?;
+    module.add_function(wrap_pyfunction!(foreign::loaded, module)?)?;
     module.add_function(wrap_pyfunction!(foreign::know_torch, module)?)?;
     module.add_function(wrap_pyfunction!(foreign::know_cupy, module)?)?;
     solvers::add_to(module)?;

@@ -160,8 +160,8 @@ def test_very_many_iterations_and_seeds_of_several_numbers() -> None:
 
 
 def test_torch_is_imported_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(ordito, "torch", raising=False)  # first: it looks whether it is there, which imports it
     monkeypatch.delitem(sys.modules, "ordito.torch", raising=False)
-    monkeypatch.delattr(ordito, "torch", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)  # as where it is not installed
     with pytest.raises(AttributeError, match="ordito.torch needs torch"):
         ordito.torch  # noqa: B018

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +45,7 @@ def adopted(x: Any, name: str) -> Any:
     """An array of another library on a GPU as one of CuPy's or torch's in the same place; anything else as it is."""
     if not is_elsewhere(x) or _is_tensor(x):
         return x
-    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+    cupy, torch = _ordito.loaded("cupy"), _ordito.loaded("torch")
     if cupy is not None and isinstance(x, cupy.ndarray):
         return x
     if cupy is not None and hasattr(x, "__cuda_array_interface__"):
@@ -74,7 +73,7 @@ def _adopted_out(out: Any) -> Any:
 
 
 def _is_tensor(x: object) -> bool:
-    torch = sys.modules.get("torch")
+    torch = _ordito.loaded("torch")
     return torch is not None and isinstance(x, torch.Tensor)
 
 
@@ -92,7 +91,7 @@ def product(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_le
 
 
 def _with_tensors(matrix: Matrix, x: Any, out: Any, alpha: float, beta: float, from_left: bool) -> Any:
-    torch = sys.modules["torch"]
+    torch = _ordito.loaded("torch")
     if x.requires_grad and torch.is_grad_enabled():
         from ordito import torch as with_gradients
 
@@ -121,14 +120,14 @@ def _on_host(torch: Any, matrix: Matrix, x: Any, out: Any, alpha: float, beta: f
 
 @functools.cache
 def _of_torch() -> _Torch:
-    torch = _Torch(sys.modules["torch"])
+    torch = _Torch(_ordito.loaded("torch"))
     _ordito.know_torch(torch.torch, torch.stream)  # from now on plain products ask nothing here
     return torch
 
 
 @functools.cache
 def _of_cupy() -> _Cupy:
-    cupy = _Cupy(sys.modules["cupy"])
+    cupy = _Cupy(_ordito.loaded("cupy"))
     _ordito.know_cupy(cupy.cupy)
     return cupy
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 
-from ordito import _device
+from ordito import _device, _ordito
 from ordito._matrix import Matrix
 from ordito._sources import Array, numbers_of
 from ordito._wrapping import csr
@@ -108,10 +107,10 @@ class Arrays:
             if self.of.gpu(like) != matrix._gpu:
                 raise ValueError(f"the vectors lie on cuda:{self.of.gpu(like)}, A on {matrix.device}")
         elif matrix._gpu is not None:
-            cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+            cupy, torch = _ordito.loaded("cupy"), _ordito.loaded("torch")
             if cupy is None and torch is None:
                 import cupy  # type: ignore[no-redef] # noqa: F811
-            self.of = _device._of_cupy() if sys.modules.get("cupy") is not None else _device._of_torch()
+            self.of = _device._of_cupy() if _ordito.loaded("cupy") is not None else _device._of_torch()
         #: Copies that must outlive the call.
         self.held: list[Any] = []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +44,7 @@ def _found(a: object, shape: tuple[int, int] | None) -> Parts:
         raise TypeError("shape goes with (data, indices, indptr); a matrix has one")
     if sp.issparse(a):
         return _of_scipy(a)
-    torch, cupy_sparse = sys.modules.get("torch"), sys.modules.get("cupyx.scipy.sparse")
+    torch, cupy_sparse = _ordito.loaded("torch"), _ordito.loaded("cupyx.scipy.sparse")
     if torch is not None and isinstance(a, torch.Tensor):
         return _of_torch(torch, a)
     if cupy_sparse is not None and cupy_sparse.issparse(a):

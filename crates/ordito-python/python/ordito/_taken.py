@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +42,7 @@ class Taken:
 
 def taken(a: Any, dtype: Any, device: str | None) -> Taken | None:
     """Where ``a`` lies on the GPU that is asked for; what is no matrix in two dimensions is left to those who refuse it."""
-    torch, cupy, cupy_sparse = (sys.modules.get(name) for name in ("torch", "cupy", "cupyx.scipy.sparse"))
+    torch, cupy, cupy_sparse = (_ordito.loaded(name) for name in ("torch", "cupy", "cupyx.scipy.sparse"))
     if torch is not None and isinstance(a, torch.Tensor):
         if not a.is_cuda or a.layout == torch.strided or a.dim() != 2 or a.dense_dim() > 0:
             return None
