@@ -107,9 +107,11 @@ fn in_flight(registers: u32, split: u32, shuffled: bool) -> u32 {
 }
 
 impl<const GROUP: u32, const SHUFFLED: bool> Rows<GROUP, SHUFFLED> {
-    fn groups(tiling: Tiling, k: usize) -> Groups {
+    fn groups<S: Scalar>(tiling: Tiling, k: usize) -> Groups {
         let lanes = GROUP.max(tiling.lanes);
-        Groups { lanes, split: lanes / tiling.lanes, tiles: tiling.tiles(k) }
+        let split = lanes / tiling.lanes;
+        let in_flight = in_flight(tiling.registers::<S>(), split, SHUFFLED);
+        Groups { lanes, split, in_flight, tiles: tiling.tiles(k) }
     }
     /// The kernel, with teams for long rows if there are any: without them prologues are shorter, which rows of a few nonzeros show.
     fn kernel<S: Scalar>(tiling: Tiling, loads: Loads, teams: bool) -> KernelSource {
@@ -147,20 +149,16 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
     }
     fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work {
         let tiling = tiling::<S>(limits, (shape.rows, shape.nonzeros), GROUP, k);
-        let groups = Self::groups(tiling, k);
+        let groups = Self::groups::<S>(tiling, k);
         let lanes_of_warp = f64::from(groups.lanes) / f64::from(LANES);
         let (of_rows, longest) = (shape.rows as f64, shape.work.longest);
         let lengths = Lengths { nonzeros: shape.nonzeros, longest, at_least: shape.work.at_least };
         let teams = RowTeams::new(limits, &lengths, groups);
-        // Groups of a team that its row does not need are there, too.
-        let idle = |rows: usize, team: u32| rows as f64 * f64::from(team - 1);
-        let more =
-            idle(teams.rows_with_warps, groups.in_warp()) + idle(teams.rows_with_blocks, groups.in_block());
-        let split = groups.split;
-        let in_flight = in_flight(tiling.registers::<S>(), split, SHUFFLED);
+        let Groups { split, in_flight, .. } = groups;
         Work {
             tiling,
-            warps: (of_rows + more) * lanes_of_warp,
+            // Groups of a team that its row does not need are there, too.
+            warps: (of_rows + teams.groups_more(groups)) * lanes_of_warp,
             steps: shape.work.parts_of(f64::from(split)) * lanes_of_warp,
             chain: teams.chain,
             // Handed round are the nonzeros of one step at a time.
@@ -186,7 +184,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(device.limits(), (a.rows(), a.nnz()), GROUP, k);
-        let (offsets, groups) = (a.pattern().offsets(), Self::groups(tiling, k));
+        let (offsets, groups) = (a.pattern().offsets(), Self::groups::<S>(tiling, k));
         let at_least = AtLeast::of(offsets);
         let lengths = Lengths { nonzeros: a.nnz(), longest: a.longest_row(), at_least };
         let teams = RowTeams::new(device.limits(), &lengths, groups);
