@@ -1,7 +1,8 @@
 //! What the parts of a product cost on a device, in nanoseconds: fitted, not written.
 //!
-//! `cargo bench --bench spmm_choices -- --fit FOLDERS` made the table, and that of `device_trees`, of the times in
-//! `measurements/2026-11-17-h200/spmm-choices` and `2026-11-18-h200/spmm-choices`: of 892 matrices `drawn:…`, `small:…` and `sketched:…`,
+//! `cargo bench --bench spmm_choices -- --fit FOLDERS --newer FOLDERS` made the table, and that of `device_trees`, of the times in
+//! `measurements/2026-11-17-h200/spmm-choices` and `2026-11-18-h200/spmm-choices`, and newer ones of kernels that changed in
+//! `2026-11-19-h200/spmm-choices`: of 892 matrices `drawn:…`, `small:…` and `sketched:…`,
 //! both precisions, 15 numbers of columns, with a warm and with an empty cache. No time of a real matrix had a part in it: those
 //! judge. Which statistics there are was decided with the worst of them in view.
 //!
@@ -24,12 +25,12 @@ pub(super) struct Cost {
 #[rustfmt::skip]
 pub(super) const COSTS: [Cost; 8] = [
     // launch, streamed, streamed_far, written, fetched, fetched_far, looked_up, steps, asking, warps, wide_warps, second, unfilled, chain
-    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2585.4792, 0.0002, 0.0268, 0.0000, 0.0030, 0.0081, 0.2695, 1.8529, 2.6929, 22.1391, 0.0698, 1790.0182, 24.2862, 346.2907] },
-    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2325.3218, 0.0240, 0.0274, 0.0000, 0.0012, 0.0097, 0.4405, 0.9666, 0.1497, 15.8492, 3.5624, 1757.9115, 36.3825, 245.9899] },
-    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2584.1525, 0.0000, 0.0252, 0.0000, 0.0026, 0.0110, 0.1020, 2.8703, 2.6312, 14.1926, 7.3657, 2078.9870, 102.5584, 295.4047] },
-    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2105.5557, 0.0221, 0.0128, 0.0000, 0.0008, 0.0128, 0.2014, 1.7330, 0.8442, 17.5441, 12.4517, 3280.7106, 61.8179, 181.5999] },
-    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2696.1599, 0.0010, 0.0288, 0.0000, 0.0001, 0.0044, 0.1039, 7.5605, 2.3067, 0.3789, 16.2238, 0.0000, 25.6836, 385.3502] },
-    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [3379.3079, 0.0039, 0.0316, 0.0000, 0.0016, 0.0026, 0.3143, 4.3038, 1.2716, 44.7379, 2.0346, 3165.2109, 65.6439, 178.0897] },
-    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [2748.5497, 0.0050, 0.0048, 0.0000, 0.0002, 0.0034, 0.5436, 9.7719, 2.8868, 4.2026, 47.9545, 860.0322, 119.4115, 5.6392] },
-    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [3021.2257, 0.0000, 0.0172, 0.0090, 0.0096, 0.0019, 0.9823, 8.5364, 3.5229, 35.8195, 7.8589, 1890.3459, 136.3162, 205.4750] },
+    Cost { of: &csr_cuda_rows::ROWS_8.description,            ns: [2624.4062, 0.0001, 0.0317, 0.0000, 0.0006, 0.0079, 0.3296, 3.0368, 2.3316, 21.3111, 0.2719, 1118.4098, 57.8687, 337.7781] },
+    Cost { of: &csr_cuda_rows::ROWS_8_SHUFFLED.description,   ns: [2221.3034, 0.0159, 0.0299, 0.0000, 0.0009, 0.0084, 0.4970, 2.7893, 0.0100, 17.5171, 4.9515, 1510.7676, 109.6444, 221.7067] },
+    Cost { of: &csr_cuda_rows::ROWS_32.description,           ns: [2593.5062, 0.0000, 0.0192, 0.0000, 0.0029, 0.0108, 0.0968, 3.6364, 2.6128, 13.2315, 8.9844, 1597.4756, 189.9611, 222.4843] },
+    Cost { of: &csr_cuda_rows::ROWS_32_SHUFFLED.description,  ns: [2283.5973, 0.0104, 0.0160, 0.0000, 0.0052, 0.0092, 0.2438, 1.4161, 0.4270, 17.5003, 14.9287, 1350.6472, 20.9615, 81.3174] },
+    Cost { of: &sell_cuda_slices::SLICES.description,         ns: [2718.5821, 0.0013, 0.0298, 0.0000, 0.0001, 0.0040, 0.1164, 7.4829, 2.3292, 0.3868, 15.8640, 0.0000, 25.9811, 382.9551] },
+    Cost { of: &sell_cuda_slices::SORTED.description,         ns: [3389.8630, 0.0071, 0.0343, 0.0000, 0.0036, 0.0016, 0.3088, 3.9681, 1.4017, 34.4546, 3.2248, 3193.0383, 61.7597, 177.6406] },
+    Cost { of: &csr_cuda_shares::SHARES.description,          ns: [3008.1528, 0.0062, 0.0049, 0.0000, 0.0014, 0.0039, 0.5179, 7.6119, 2.9538, 4.0242, 58.1733, 1097.9949, 86.7169, 5.6859] },
+    Cost { of: &csr_cuda_windows::WINDOWS.description,        ns: [3027.2927, 0.0000, 0.0163, 0.0111, 0.0097, 0.0025, 0.7468, 9.8966, 3.7395, 37.7815, 5.7975, 1688.4002, 149.2035, 208.2174] },
 ];
