@@ -208,7 +208,8 @@ impl<S: Scalar> Plan<S> {
     /// What an exchange of X takes alone, with nothing computed meanwhile: what a product hides is held against it. Every rank calls it.
     pub fn time_exchange(&self, x: DenseView<'_, S>) -> Result<Duration, Error> {
         type Exchange<S> = fn(&Plan<S>, DenseView<'_, S>) -> Result<Duration, Error>;
-        self.telling(compiled_here!(S, Plan::exchange_alone, Exchange)(self, x))
+        let alone = compiled_here!(S, Plan::exchange_alone, Exchange);
+        self.telling(alone(self, x)).inspect_err(|_| self.forget(x.cols()))
     }
 
     /// Rows of the whole matrix and whose they are; those of Y too.

@@ -55,7 +55,8 @@ impl<S: Scalar> Plan<S> {
     /// What an exchange of X takes alone, to the device and from it. Every rank calls it.
     pub fn time_exchange_on_device(&self, x: DeviceView<'_, S>) -> Result<Duration, Error> {
         type Exchange<S> = for<'s> fn(&'s Plan<S>, DeviceView<'_, S>) -> Result<Duration, Error>;
-        self.telling(compiled_here!(S, Plan::exchange_alone_on_device, Exchange)(self, x))
+        let alone = compiled_here!(S, Plan::exchange_alone_on_device, Exchange);
+        self.telling(alone(self, x)).inspect_err(|_| self.forget(x.cols()))
     }
 
     fn exchange_alone_on_device(&self, x: DeviceView<'_, S>) -> Result<Duration, Error> {

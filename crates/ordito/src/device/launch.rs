@@ -115,12 +115,11 @@ impl LaunchPlan {
     /// For rows of so many elements: threads across as many as a row has elements, the others down the rows; as many blocks as run at once,
     /// which go on to further rows.
     pub fn over_rows(limits: &DeviceLimits, rows: usize, cols: usize) -> Result<Self, Refusal> {
-        // Together as many threads as a multiprocessor holds.
         const THREADS_PER_BLOCK: u32 = 256;
-        const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
         let across = cols.clamp(1, 32).next_power_of_two() as u32;
         let down = THREADS_PER_BLOCK / across;
-        let at_once = u64::from(limits.multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
+        let blocks_per_multiprocessor = (limits.threads_per_multiprocessor / THREADS_PER_BLOCK).max(1);
+        let at_once = u64::from(limits.multiprocessors) * u64::from(blocks_per_multiprocessor);
         let blocks = (rows as u64).div_ceil(down.into()).min(at_once);
         LaunchPlan::new(limits, [blocks, 1, 1], [across, down, 1], 0)
     }

@@ -4,6 +4,7 @@ use crate::Scalar;
 #[cfg(feature = "cuda")]
 use crate::device::gpu::PinnedBuffer;
 use crate::device::handle::Device;
+use crate::matrix::room::check_room;
 use crate::matrix::{DenseView, DenseViewMut};
 use crate::refusal::Refusal;
 
@@ -41,6 +42,7 @@ impl<S: Scalar> PinnedDense<S> {
             return Ok(PinnedDense { numbers: Numbers::Pinned(gpu.pinned(elements)?), rows, cols });
         }
         let _ = device; // the emulator's memory is the host's
+        check_room("a matrix in pinned memory", (elements as u64).checked_mul(size_of::<S>() as u64))?;
         Ok(PinnedDense { numbers: Numbers::Plain(vec![S::ZERO; elements]), rows, cols })
     }
 

@@ -29,7 +29,7 @@ mod statistics;
 mod symmetry;
 
 pub(crate) use array::Elsewhere;
-#[cfg(test)]
+#[cfg(all(test, feature = "emulator"))]
 pub(crate) use array::tests::Failing;
 pub(crate) use columns::PACKED_TOGETHER;
 pub use columns::{BlockView, BlockViewMut, ColumnsView, ColumnsViewMut};

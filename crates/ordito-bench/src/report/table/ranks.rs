@@ -38,10 +38,13 @@ pub(crate) fn of_one(record: &Record) -> Option<String> {
     ];
     let times = times.iter().filter_map(|(name, ns)| ns.map(|ns| format!("{name} {}", units::duration(ns))));
     parts.push(times.collect::<Vec<_>>().join(", "));
-    if let (Some(exchange), Some(wait)) = (record.exchange_ns, record.wait_ns) {
-        let hidden = (100.0 * (1.0 - wait / exchange)).clamp(0.0, 100.0);
-        parts.push(format!("an exchange alone {}, {hidden:.0} % of it hidden", units::duration(exchange)));
-    }
+    parts.extend(record.exchange_ns.map(|exchange| {
+        // On a device packing and bringing rows are the longer part of an exchange, and no waiting.
+        let hidden = record.wait_ns.filter(|_| record.place == "cpu").map(|wait| 1.0 - wait / exchange);
+        let hidden =
+            shown(hidden, |part| format!(", {:.0} % of it hidden", (100.0 * part).clamp(0.0, 100.0)));
+        format!("an exchange alone {}{hidden}", units::duration(exchange))
+    }));
     parts.extend(record.fastest_rank_ns.map(|ns| format!("the fastest rank {}", units::duration(ns))));
     parts.extend(record.imbalance.map(|ratio| format!("largest part {ratio:.2} of the mean")));
     parts.retain(|part| !part.is_empty());
@@ -60,11 +63,13 @@ mod tests {
         (record.ranks, record.team, record.halo_bytes, record.neighbours) =
             (Some(4), Some(2), Some(1_200_000), Some(3));
         (record.pack_ns, record.own_ns, record.wait_ns) = (Some(3000.0), Some(5e5), Some(1e4));
-        record.exchange_ns = Some(1e5);
+        (record.exchange_ns, record.place) = (Some(1e5), "cpu".into());
         assert_eq!(
             ranks(&[record.clone()]),
             "  4 ranks in teams of 2; 1.20 MB travel from 3 neighbours at most; pack 3.00 µs, own 500 µs, wait 10.0 µs; an exchange alone 100 µs, 90 % of it hidden"
         );
+        record.place = "cuda".into();
+        assert!(ranks(&[record.clone()]).ends_with("an exchange alone 100 µs"));
         // On one computer only parts of sums travel.
         record.neighbours = Some(0);
         assert!(ranks(&[record]).starts_with("  4 ranks in teams of 2; 1.20 MB travel; pack"));

@@ -110,6 +110,7 @@ impl<const GROUP: u32, const SHUFFLED: bool> Rows<GROUP, SHUFFLED> {
     fn groups<S: Scalar>(tiling: Tiling, k: usize) -> Groups {
         let lanes = GROUP.max(tiling.lanes);
         let split = lanes / tiling.lanes;
+        // Shuffled ones have fewer on their way at few columns; when teams pay was fitted to this number.
         let in_flight = in_flight(tiling.registers::<S>(), split, SHUFFLED);
         Groups { lanes, split, in_flight, tiles: tiling.tiles(k) }
     }
