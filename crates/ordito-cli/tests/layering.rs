@@ -48,7 +48,7 @@ const FOLDERS: &[(&str, &str)] = &[
     (
         "ordito/src/solve",
         "error history control vectors shared operator together small directions blocks host_blocks device_blocks workspace preconditioned \
-         orthonormal bounds eigenpairs singular transposed lobpcg krylov lanczos svds randomized_svd chebyshev cg pagerank",
+         orthonormal bounds eigenpairs singular transposed scaled lobpcg krylov lanczos svds randomized_svd chebyshev cg pagerank",
     ),
     ("ordito-bench/src", "check sample convert transfer catalogue report workbench"),
     ("ordito-mpi/src/ranks", "buffer wait one threads collective machines mpi"),
