@@ -2,7 +2,8 @@
 
 use crate::Scalar;
 use crate::matrix::coo_to_csr::sort_columns;
-use crate::matrix::csr::{Csr, CsrSlices, threads_for};
+use crate::matrix::csr::{Csr, threads_for};
+use crate::matrix::csr_slices::CsrSlices;
 use crate::matrix::csr_view::CsrView;
 use crate::matrix::room::check_room;
 use crate::matrix::{FormatError, Index};

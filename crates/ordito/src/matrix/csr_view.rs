@@ -1,7 +1,8 @@
 //! Compressed sparse rows in somebody else's memory, with whatever index types they have there.
 
 use crate::Scalar;
-use crate::matrix::csr::{Csr, CsrSlices, check};
+use crate::matrix::csr::Csr;
+use crate::matrix::csr_slices::{CsrSlices, check};
 use crate::matrix::{FormatError, Index};
 use std::borrow::Cow;
 

@@ -27,8 +27,8 @@ pub(crate) const THREADS: u32 = 256;
 const WARP: u32 = 32;
 /// What teams take, as turns of loads that a group waits for: that there are any, and as many groups more as a device holds at once. Fitted to
 /// 2140 products on an H200 with and without teams, of 284 generated matrices whose rows have at most 64 nonzeros: so the fastest kernel takes
-/// 0.977 of its time without teams, at most 1.14. It would be 0.973 with the better of both every time, and 0.987, at most 1.33, with a third
-/// of `TURNS_OF_ALL_GROUPS` or less and nothing for `TURNS_OF_ANY`.
+/// 0.977 of its time without teams, at most 1.14. It would be 0.973 with the better of both every time, and 0.987, at most 1.33, with a sixth
+/// of `TURNS_OF_ALL_GROUPS` and nothing for `TURNS_OF_ANY`.
 const TURNS_OF_ANY: f64 = 0.5;
 const TURNS_OF_ALL_GROUPS: f64 = 12.0;
 /// Nonzeros, and steps, of a row that has a group in any case; steps of a block that is one of several for a row, at least.
