@@ -6,11 +6,11 @@ use std::fmt;
 /// The header that every kernel includes: types, and what differs between a GPU and the emulator.
 pub const HEADER_NAME: &str = "ordito.cuh";
 /// Its text.
-pub const HEADER: &str = include_str!("ordito.cuh");
+pub static HEADER: &str = include_str!("ordito.cuh");
 /// Name and text of the header of asynchronous copies and tensor cores, for [`KernelSource::include`].
-pub const PTX: (&str, &str) = ("ptx.cuh", include_str!("ptx.cuh"));
+pub static PTX: (&str, &str) = ("ptx.cuh", include_str!("ptx.cuh"));
 /// Name and text of the header of what only [`SM_90A`] has.
-pub const WGMMA: (&str, &str) = ("wgmma.cuh", include_str!("wgmma.cuh"));
+pub static WGMMA: (&str, &str) = ("wgmma.cuh", include_str!("wgmma.cuh"));
 
 /// What the emulator puts beside a kernel: the header before it, the one that it includes, and the file that includes all.
 pub(crate) const EMULATOR_HEADER_NAME: &str = "cuda_emulator.h";

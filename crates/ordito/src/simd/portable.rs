@@ -7,9 +7,10 @@ use crate::simd::{Gather, Lanes, Number, OnRegisters, Vectors};
 pub struct Portable;
 
 impl<S: Number> Vectors<S> for Portable {
+    // Two widths, not three: masked loads are written out lane by lane, and each width is a copy of every kernel.
     type Wide = Array<S, 8>;
-    type Half = Array<S, 4>;
-    type Narrow = Array<S, 2>;
+    type Half = Array<S, 8>;
+    type Narrow = Array<S, 4>;
     const REGISTERS: usize = 4; // 16 of two f64: four times eight
 
     #[inline(never)]

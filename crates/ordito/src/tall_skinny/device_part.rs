@@ -30,7 +30,7 @@ impl<S: Scalar> DevicePart<S> {
 /// Columns of a group at most: a side of what a tensor core multiplies.
 pub(crate) const GROUP_COLS: usize = 8;
 /// The header that declares groups.
-pub(crate) const GROUPS_HEADER: (&str, &str) = ("groups.cuh", include_str!("groups.cuh"));
+pub(crate) static GROUPS_HEADER: (&str, &str) = ("groups.cuh", include_str!("groups.cuh"));
 
 /// As `groups.cuh` declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

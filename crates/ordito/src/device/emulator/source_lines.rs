@@ -66,7 +66,7 @@ fn chains(text: &str) -> Vec<&str> {
 /// Of the chain of inlined functions, innermost first: the first line that is not in a header for all kernels, else the
 /// first.
 fn choose(lines: &str) -> Option<SourceLine> {
-    const FOR_ALL: [&str; 4] = [EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, HEADER_NAME, PTX.0];
+    let for_all = [EMULATOR_HEADER_NAME, FUNCTIONS_HEADER_NAME, HEADER_NAME, PTX.0];
     let place = |line: &str| {
         let line = line.split_whitespace().next()?; // "… (discriminator 2)"
         let (path, number) = line.rsplit_once(':')?;
@@ -75,7 +75,7 @@ fn choose(lines: &str) -> Option<SourceLine> {
         Some(SourceLine { file: name.to_string(), line: number })
     };
     let found: Vec<SourceLine> = lines.lines().filter_map(place).collect();
-    found.iter().find(|place| !FOR_ALL.contains(&place.file.as_str())).or(found.first()).cloned()
+    found.iter().find(|place| !for_all.contains(&place.file.as_str())).or(found.first()).cloned()
 }
 
 #[cfg(test)]

@@ -143,7 +143,7 @@ unsafe fn sums<S: Scalar>(operands: &Sums<S>) {
             SimdLevel::Neon => {
                 S::Neon::run(OnSums::<S, <S::Neon as Vectors<S>>::Wide>(operands, PhantomData))
             }
-            _ => <Portable as Vectors<S>>::run(OnSums::<S, <Portable as Vectors<S>>::Half>(
+            _ => <Portable as Vectors<S>>::run(OnSums::<S, <Portable as Vectors<S>>::Narrow>(
                 operands,
                 PhantomData,
             )),

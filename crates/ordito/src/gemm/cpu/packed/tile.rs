@@ -79,7 +79,7 @@ impl<S: Scalar> Tiles<S> {
             SimdLevel::Avx2 => Self::new::<S::Avx2, <S::Avx2 as Vectors<S>>::Wide, 4, 3>(),
             #[cfg(target_arch = "aarch64")]
             SimdLevel::Neon => Self::new::<S::Neon, <S::Neon as Vectors<S>>::Wide, 8, 3>(),
-            _ => Self::new::<Portable, <Portable as Vectors<S>>::Half, 4, 1>(),
+            _ => Self::new::<Portable, <Portable as Vectors<S>>::Narrow, 4, 1>(),
         }
     }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 const LONGEST_SIDE: usize = i32::MAX as usize;
 
 /// The header that says which tile a block works on.
-pub(crate) const TILE_ORDER: (&str, &str) = ("tile_order.cuh", include_str!("tile_order.cuh"));
+pub(crate) static TILE_ORDER: (&str, &str) = ("tile_order.cuh", include_str!("tile_order.cuh"));
 
 /// A kernel with one size of tile.
 pub(crate) struct Tiled {

@@ -22,7 +22,7 @@ use crate::spmm::product::Subject;
 /// With groups of so many lanes, more where a row of X needs more; nonzeros handed round by shuffles, or read by all.
 pub(crate) struct Rows<const GROUP: u32, const SHUFFLED: bool>;
 
-const FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_rows.cu");
+static FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_rows.cu");
 
 /// Groups of 8 lanes: A stays as it is, beside a list of its rows.
 pub(crate) const ROWS_8: Listed<Rows<8, false>> = Listed {

@@ -27,7 +27,7 @@ pub(crate) const SHARES: Listed<Shares> = Listed {
     )
     .converted(),
 };
-const FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_shares.cu");
+static FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_shares.cu");
 
 /// Threads of a block, at least: small blocks wait least for each other.
 const THREADS: u32 = 128;

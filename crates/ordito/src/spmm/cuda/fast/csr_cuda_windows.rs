@@ -27,7 +27,7 @@ pub(crate) const WINDOWS: Listed<Windows> = Listed {
     )
     .converted(),
 };
-const FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_windows.cu");
+static FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_windows.cu");
 
 const THREADS: u32 = 64;
 const WARP: u32 = 32;

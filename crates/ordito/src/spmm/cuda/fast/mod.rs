@@ -72,8 +72,8 @@ pub(crate) fn kernel(
     headers.iter().fold(few, |source, (name, text)| source.include(name, text))
 }
 
-pub(crate) const PIECES: (&str, &str) = ("pieces.cuh", include_str!("pieces.cuh"));
-pub(crate) const FLAGS: (&str, &str) = ("flags.cuh", include_str!("flags.cuh"));
+pub(crate) static PIECES: (&str, &str) = ("pieces.cuh", include_str!("pieces.cuh"));
+pub(crate) static FLAGS: (&str, &str) = ("flags.cuh", include_str!("flags.cuh"));
 
 /// As the list takes it: how it works, and what it is.
 pub(crate) struct Listed<F> {

@@ -27,7 +27,7 @@ pub(crate) struct Slices<const ORDER: u8>;
 const AS_THEY_ARE: u8 = 0;
 const BY_LENGTH: u8 = 1;
 
-const FILE: SourceFile = source_file!("spmm/cuda/fast/sell_cuda_slices.cu");
+static FILE: SourceFile = source_file!("spmm/cuda/fast/sell_cuda_slices.cu");
 
 /// Rows as they are.
 pub(crate) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed {
