@@ -7,6 +7,8 @@ const BATCH: Duration = Duration::from_micros(20);
 /// Batches of a block, at least: of slow calls just these.
 const LEAST_BATCHES: usize = 2;
 const MOST_BATCHES: usize = 50;
+/// Untimed calls before, after a pause: cores that have rested are slow for about half a millisecond.
+const WARM: Duration = Duration::from_micros(1500);
 /// Of slow calls, too.
 const LEAST_ROUNDS: usize = 3;
 
@@ -32,7 +34,7 @@ pub(crate) struct Timed {
 }
 
 /// Times `ways` ways, each of which `call` can do by its number. A round has a block of each, beginning with another one
-/// every time; a block has an untimed call and then batches.
+/// every time; a block has untimed calls and then batches.
 pub(crate) fn take_turns(
     ways: usize,
     pace: Pace,
@@ -53,7 +55,11 @@ pub(crate) fn take_turns(
         for turn in 0..ways {
             let way = (turn + round) % ways;
             std::thread::sleep(pace.pause);
+            let start = Instant::now();
             call(way)?;
+            while !pace.pause.is_zero() && start.elapsed() < WARM {
+                call(way)?;
+            }
             let calls = (BATCH.as_nanos() as f64 / once_ns[way]).ceil().max(1.0);
             let batches = (block_ns / (calls * once_ns[way])) as usize;
             let mut times = Vec::new();

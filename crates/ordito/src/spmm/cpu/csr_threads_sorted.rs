@@ -1,4 +1,4 @@
-//! Threaded CSR whose rows are sorted by length inside windows of 512, eight of one length at a time, their entries side by
+//! Threaded CSR whose rows are sorted by length inside windows of at most 512, eight of one length at a time, their entries side by
 //! side: one loop serves eight rows, and ends where the processor foresees it. Reads A and X once, writes Y nearly in order.
 //! Loses where rows are long, where Y is large and K wide, and where one row is most of the matrix.
 
@@ -8,12 +8,12 @@ use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cpu::formats::{SortedCsr, WINDOW};
+use crate::spmm::cpu::formats::SortedCsr;
 use crate::spmm::cpu::host::{HostKernel, OnHost, refill};
 use crate::spmm::cpu::kernels::row_kernel::Operands;
 use crate::spmm::cpu::kernels::stretch_kernel::Stretches;
 use crate::spmm::cpu::panels::InParts;
-use crate::spmm::cpu::partition::{chunk_count, even_borders, work};
+use crate::spmm::cpu::partition::{chunk_count, even_borders, snap, work};
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,10 +33,11 @@ impl<S: Scalar> Kernel<S> {
     fn new(machine: &Arc<Machine>, a: Arc<SortedCsr<S>>, k: usize) -> Self {
         let chunks = chunk_count(machine.threads(), work(a.columns().len(), a.order().len(), k));
         let work_before = |i: usize| a.stretches()[i].entry as usize + a.stretches()[i].place as usize;
-        let borders = even_borders(a.stretches().len() - 1, chunks, work_before);
-        let windows = a.order().len().div_ceil(WINDOW);
-        let tasks = chunks.min(windows.max(1));
-        let windows = even_borders(windows, tasks, |window| window);
+        let mut borders = even_borders(a.stretches().len() - 1, chunks, work_before);
+        let count = a.windows().len() - 1;
+        let begin: Vec<usize> = (0..=count).map(|window| a.first_stretch(window)).collect();
+        snap(&mut borders, &begin, work_before);
+        let windows = even_borders(count, chunks.min(count.max(1)), |window| work_before(begin[window]));
         Kernel { a, machine: machine.clone(), borders, windows }
     }
 
@@ -103,13 +104,10 @@ impl<S: Scalar> InParts<S> for Kernel<S> {
         &self.windows
     }
     fn first_row(&self, window: usize) -> usize {
-        (window * WINDOW).min(self.a.order().len())
+        self.a.windows()[window]
     }
     unsafe fn multiply_units(&self, windows: Range<usize>, operands: Operands<S>) {
-        let [first, end] = [windows.start, windows.end].map(|window| {
-            let row = self.first_row(window);
-            self.a.stretches().partition_point(|stretch| (stretch.place as usize) < row)
-        });
+        let [first, end] = [windows.start, windows.end].map(|window| self.a.first_stretch(window));
         // SAFETY: stretches never reach over windows; the rest is the caller's promise.
         unsafe { self.multiply_stretches(first, end, operands) };
     }
@@ -117,7 +115,7 @@ impl<S: Scalar> InParts<S> for Kernel<S> {
 
 pub(crate) const DESCRIPTION: Description = Description::new(
     "csr-threads-sorted",
-    "CSR with rows sorted by length in windows of 512, eight of one length side by side, vectors across the columns of X",
+    "CSR with rows sorted by length in windows, eight of one length side by side, vectors across the columns of X",
     Place::Threads,
     source_file!("spmm/cpu/csr_threads_sorted.rs"),
 ).converted();

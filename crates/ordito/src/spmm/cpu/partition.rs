@@ -27,9 +27,17 @@ pub(crate) fn work(nonzeros: usize, rows: usize, k: usize) -> usize {
     nonzeros.saturating_add(rows).saturating_mul(k.saturating_add(OF_A_NONZERO))
 }
 
+/// How many threads are worth their cost, where there are enough: a power of two, so that borders of chunks for fewer threads are
+/// borders for more, too, and formats can keep apart what different threads write.
+pub(crate) fn threads_worth(work: usize) -> usize {
+    let best = work.div_ceil(OF_A_THREAD).isqrt().max(1);
+    let power = 1 << best.ilog2();
+    if best as u128 * best as u128 > 2 * (power as u128 * power as u128) { 2 * power } else { power }
+}
+
 /// With how many threads so many steps are done soonest.
 pub(crate) fn threads_for(threads: usize, work: usize) -> usize {
-    let most = threads.min(work.div_ceil(OF_A_THREAD).isqrt()).max(1);
+    let most = threads.min(threads_worth(work)).max(1);
     let shared = (work / most).saturating_add(SHARING + most * OF_A_THREAD);
     if shared < work { most } else { 1 }
 }
@@ -59,6 +67,25 @@ pub(crate) fn even_borders(count: usize, chunks: usize, work_before: impl Fn(usi
     }
     borders[chunks] = count;
     borders
+}
+
+/// An eighth of a chunk: so much more or less work one may have so that it begins with a window.
+const UNEVEN: usize = 8;
+
+/// Moves borders to the nearest of `places`, which ascend, where a chunk has not much more work or less for it.
+pub(crate) fn snap(borders: &mut [usize], places: &[usize], work_before: impl Fn(usize) -> usize) {
+    let [_, inner @ .., end] = borders else { return };
+    let most = work_before(*end) / (inner.len() + 1) / UNEVEN;
+    for border in inner {
+        let at = places.partition_point(|&place| place < *border);
+        let around = &places[at.saturating_sub(1)..places.len().min(at + 1)];
+        let moved = |place: usize| work_before(place).abs_diff(work_before(*border));
+        if let Some(&nearest) =
+            around.iter().min_by_key(|&&place| moved(place)).filter(|&&place| moved(place) <= most)
+        {
+            *border = nearest;
+        }
+    }
 }
 
 /// Where a chunk begins: before a row, or before a piece of a long one.
@@ -243,13 +270,25 @@ mod tests {
     fn small_products_take_few_threads() {
         // 1000 rows of 3 nonzeros: 28 to 88 thousand steps.
         let threads = |k: usize| threads_for(16, work(3000, 1000, k));
-        assert_eq!([1, 4, 16].map(threads), [1, 6, 9]);
+        assert_eq!([1, 4, 16].map(threads), [1, 8, 8]);
         assert_eq!([3000, 6000, 9000].map(|nonzeros| threads_for(2, work(nonzeros, 1000, 1))), [1, 2, 2]);
         assert_eq!(threads_for(16, work(100_000, 20_000, 8)), 16);
         assert_eq!((threads_for(1, usize::MAX), threads_for(usize::MAX, 0)), (1, 1));
         // Never more than there are, and more where there is more to do.
         let all: Vec<usize> = (0..40).map(|power| threads_for(64, 1 << power)).collect();
         assert!(all.is_sorted() && all.last() == Some(&64), "{all:?}");
+    }
+
+    #[test]
+    fn borders_move_to_a_place_that_is_near() {
+        let mut borders = vec![0, 99, 205, 350, 400];
+        snap(&mut borders, &[0, 100, 200, 300, 400], |row| row);
+        assert_eq!(borders, [0, 100, 200, 350, 400]);
+        // By work, not by number: all of it is before 100.
+        let mut borders = vec![0, 150, 400];
+        snap(&mut borders, &[0, 100, 400], |row| row.min(100));
+        assert_eq!(borders, [0, 100, 400]);
+        snap(&mut [], &[1], |row| row);
     }
 
     #[test]

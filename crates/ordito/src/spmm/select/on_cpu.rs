@@ -10,9 +10,8 @@
 //! 1.037 with the thresholds before, 1.028 with these, and 1.028 with those fitted without the matrix that is looked at: none hangs
 //! on one matrix.
 //!
-//! What is said of very short rows was fitted to 34 of `drawn:1` to `drawn:48` (476 cases) on one thread of a newer Xeon with 16 cores:
-//! the chosen variant had 0.962 of the speed of the fastest before and has 0.975 with it; of 44 real matrices (616 cases) 0.972 and
-//! 0.976. No time of those was fitted to, but they were in view.
+//! What is said of rows of X of 128 bytes was fitted to 69 to 90 of `drawn:1` to `drawn:90`, on one and eight threads of a newer Xeon with 16
+//! cores and on one of a Xeon with two (`measurements/2026-11-19-h200/spmm-beside-mkl`). No real one was looked at.
 //!
 //! What is said of diagonals was fitted to 61 generated matrices, 48 of them `drawn:…`, on one thread of that Xeon; no real one was looked at.
 //! What is said of small matrices, short rows and neighbours on them was fitted to `drawn:1` to `drawn:170` and 57 others with chosen
@@ -62,24 +61,25 @@ const LEAST_ON_DIAGONALS_WIDE: f64 = 11.0;
 /// the other 0.91 to 1.62, in threes 0.95 to 1.32, in pairs 0.74 to 1.05, apart 0.68 to 1.03.
 const BESIDE_ANOTHER: f64 = 0.6;
 const WIDE_X_ON_DIAGONALS: std::ops::RangeInclusive<usize> = 32..=256;
-/// Rows shorter than this in the mean are sorted, however wide X is, up to so many bytes of a row: up to 1.6 times as fast.
-const VERY_SHORT_ROW: f64 = 2.5;
-const SHORT_X_OF_VERY_SHORT_ROWS: usize = 256;
 /// Bytes of a row of X that are few for groups.
 const FEW_X: usize = 32;
 /// Bytes of a row of X up to which eight rows in one loop beat one after the other, whatever their lengths; and up to which they do
-/// where rows are short or their lengths change (rows as long as the row above are foreseen by the processor).
+/// where their lengths change (rows as long as the row above are foreseen by the processor). Of 256 bytes they take 1.02 to 1.2 times as
+/// long, however short rows are.
 const NARROW_X: usize = 64;
 const SHORT_X: usize = 128;
-/// The same in f64 where A, X and Y exceed the caches: there memory is waited for, whichever way rows are taken, and sorting makes a
+/// In f64 where A, X and Y exceed the caches: there memory is waited for, whichever way rows are taken, and sorting makes a
 /// second copy of A. Sorted over plain rows, two cores, six generated matrices of 36 to 80 million nonzeros: K = 4 0.98 to 1.07, K = 8
-/// 0.92 to 1.04 and with rows of 6 1.17, K = 16 with rows of 5 and 6 1.01 to 1.03. (Nine of 1.2 to 9.6 million on 1 and 16 cores: K = 8
-/// 0.91 to 1.17, K = 16 0.70 to 1.16; in f32 they gain.)
+/// 0.92 to 1.04 and with rows of 6 1.17. (Nine of 1.2 to 9.6 million on 1 and 16 cores: K = 8 0.91 to 1.17; in f32 they gain.)
 const NARROW_X_FROM_MEMORY: usize = 32;
-const SHORT_X_FROM_MEMORY: usize = 64;
+/// Wider rows of Y are written in another order only where a thread's part of Y is not larger than so many second-level caches: the processor
+/// fetches what is written in order by itself. Sorted over plain rows of changing lengths, 128 bytes of X: up to 1 MiB of cache of 1 MiB
+/// 1.04 to 1.29, 1 to 2 MB 1.04 and 1.18, more 0.87 to 1.02; of 2 MiB up to 4 MB 0.99 to 1.32, more 1.01 to 1.16.
+const CACHES_OF_Y: u64 = 2;
 /// Rows that are not as long as the row above: 0.2 gains nothing, 0.4 gains; where between matters little.
 const LENGTHS_CHANGE: f64 = 0.3;
-/// Nonzeros of a row, in the mean: 9 gain up to a tenth, 13 lose a little, so that any threshold from 6 to 20 does about as well.
+/// Nonzeros of a row, in the mean, where memory is waited for: 9 gain up to a tenth, 13 lose a little, so that any threshold from 6 to 20
+/// does about as well.
 const SHORT_ROW: f64 = 10.0;
 /// Windows of rows that are looked at, at most, and multiply-adds for every nonzero in them: looking takes less time than the
 /// product.
@@ -142,6 +142,7 @@ fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, St
         k: subject.k,
         scalar_bytes: size_of::<S>(),
         from_memory: exceeds_caches(machine, subject),
+        y_is_near: y_is_near(machine, subject),
         is_small: DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz()),
     };
     by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, x)
@@ -156,12 +157,21 @@ fn exceeds_caches<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
     cache.is_some_and(|bytes| of_a.saturating_add(of_x_and_y) as u64 > bytes)
 }
 
-/// What X is to a choice.
+/// Does every thread's part of Y lie about in the cache of its core?
+fn y_is_near<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
+    let (rows, k) = (subject.a.rows(), subject.k);
+    let threads = threads_for(machine.threads(), work(subject.a.nnz(), rows, k));
+    let part = rows.saturating_mul(k).saturating_mul(size_of::<S>()) / threads;
+    machine.cpu().l2_bytes.is_none_or(|cache| part as u64 <= cache.saturating_mul(CACHES_OF_Y))
+}
+
+/// What X and Y are to a choice.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     k: usize,
     scalar_bytes: usize,
     from_memory: bool,
+    y_is_near: bool,
     /// A lies in two MiB of cache on diagonals with holes, too.
     is_small: bool,
 }
@@ -187,7 +197,7 @@ fn by_neighbours(
     rows: Neighbours,
     mean_length: f64,
     simd: SimdLevel,
-    Columns { k, scalar_bytes, from_memory, is_small }: Columns,
+    Columns { k, scalar_bytes, from_memory, y_is_near, is_small }: Columns,
 ) -> (Rows, String) {
     let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
     let percent = |share: f64| (100.0 * share).round();
@@ -230,27 +240,16 @@ fn by_neighbours(
     if k == 1 && simd == SimdLevel::Avx512 {
         return (Rows::InLanes, "one column: rows side by side in the lanes of vectors".into());
     }
-    let waits = from_memory && is_f64;
+    let waits = from_memory && is_f64 && mean_length >= SHORT_ROW;
     if k > 1 && x_bytes <= if waits { NARROW_X_FROM_MEMORY } else { NARROW_X } {
         let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
         return (Rows::SortedByLength, why.into());
     }
-    let ends_matter = !waits || mean_length < SHORT_ROW;
-    if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X && ends_matter {
+    if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X && y_is_near && !waits {
         let why = format!(
             "{} % of the rows are not as long as the row above: sorted by length, their ends are foreseen",
             percent(rows.length_changes)
         );
-        return (Rows::SortedByLength, why);
-    }
-    if k > 1 && mean_length < SHORT_ROW && x_bytes <= if waits { SHORT_X_FROM_MEMORY } else { SHORT_X } {
-        let why = format!(
-            "rows of {mean_length:.1} nonzeros in the mean: eight of one length in a loop, which ends once for all of them"
-        );
-        return (Rows::SortedByLength, why);
-    }
-    if k > 1 && mean_length < VERY_SHORT_ROW && x_bytes <= SHORT_X_OF_VERY_SHORT_ROWS {
-        let why = format!("rows of {mean_length:.1} nonzeros in the mean: eight of one length in a loop");
         return (Rows::SortedByLength, why);
     }
     (Rows::AsTheyStand, "vector instructions across K, no conversion".into())
@@ -274,7 +273,8 @@ mod tests {
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
         let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
         let is_small = DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz());
-        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory, is_small };
+        let y_is_near = !from_memory;
+        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory, y_is_near, is_small };
         by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, x).0.description().name
     }
 
@@ -287,7 +287,7 @@ mod tests {
         );
         assert_eq!(
             [1, 3, 16, 32].map(|k| chosen::<f64>("stencil5:60", k)),
-            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-sorted", "csr-threads-nnz"]
+            ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-nnz", "csr-threads-nnz"]
         );
         assert_eq!(
             [8, 16, 64].map(|k| chosen::<f32>("stencil5:60", k)),
@@ -320,8 +320,8 @@ mod tests {
         );
         assert_eq!(
             from_memory("powerlaw:3000x6", 16),
-            "csr-threads-sorted",
-            "short rows whose lengths change"
+            "csr-threads-nnz",
+            "rows whose lengths change, of a large Y"
         );
         assert_eq!(chosen_from::<f32>("uniform:3000x16", 16, true), "csr-threads-sorted");
     }

@@ -6,11 +6,9 @@ use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::{CsrSlices, FormatError};
+use crate::spmm::cpu::formats::row_windows::row_windows;
 use crate::spmm::cpu::formats::side_by_side::{alternate, fill_parts};
 
-/// Rows in a window. Wide enough that neighbours have the same length, narrow enough that Y is still written nearly in
-/// order. Other widths were not measured.
-pub(crate) const WINDOW: usize = 512;
 /// Rows whose entries alternate: enough sums to hide the latency of an addition. Over MKL at K = 4 and 8 in f32 and f64:
 /// four rows had 0.84 to 0.91 on mdual, eight 1.05 to 1.17.
 pub(crate) const SIDE_BY_SIDE: usize = 8;
@@ -34,14 +32,16 @@ pub(crate) struct Stretch {
     pub length: u32,
 }
 
-/// A sparse matrix by rows, sorted by length inside windows of [`WINDOW`] rows.
+/// A sparse matrix by rows, sorted by length inside windows of rows.
 ///
 /// Invariant: a stretch ends where the next begins, and the last one, which has no rows, begins at the number of rows and of
-/// entries; `order` holds every row once, and rows `w · 512 .. (w + 1) · 512` of the matrix in those places; every column is
+/// entries; `order` holds every row once, and those of a window in its places; no stretch reaches over windows; every column is
 /// below `cols`. Entries are counted in 32 bits: a matrix with 2³² or more has no such form.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SortedCsr<S> {
     cols: usize,
+    /// Rows at which windows begin, and how many there are.
+    windows: Vec<usize>,
     stretches: Vec<Stretch>,
     order: Vec<u32>,
     columns: Vec<u32>,
@@ -58,13 +58,17 @@ impl<S: Scalar> SortedCsr<S> {
         }
         let mut order = vec![0; a.rows()];
         // A window keeps the places of its rows and of their entries, so windows can be sorted side by side.
-        let windows: Vec<_> = order.chunks_mut(WINDOW).enumerate().collect();
-        let found: Vec<Vec<Stretch>> =
-            parallel::map(windows, |(window, order)| sort_window(a, window * WINDOW, order));
+        let windows = row_windows(a.offsets());
+        let mut rest = &mut order[..];
+        let to_sort: Vec<_> = windows
+            .windows(2)
+            .map(|pair| (pair[0], rest.split_off_mut(..pair[1] - pair[0]).expect("windows cover the rows")))
+            .collect();
+        let found: Vec<Vec<Stretch>> = parallel::map(to_sort, |(first, order)| sort_window(a, first, order));
         let end = Stretch { place: a.rows() as u32, entry: a.nnz() as u32, length: 0 }; // both checked
         let stretches = found.into_iter().flatten().chain([end]).collect();
         let (columns, values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
-        let mut sorted = SortedCsr { cols: a.cols(), stretches, order, columns, values };
+        let mut sorted = SortedCsr { cols: a.cols(), windows, stretches, order, columns, values };
         place(&sorted.stretches, &sorted.order, (a.offsets(), a.columns()), &mut sorted.columns);
         sorted.set_values(a);
         Ok(sorted)
@@ -92,6 +96,15 @@ impl<S: Scalar> SortedCsr<S> {
     /// Rows of one length, and one stretch more that says where they end.
     pub(crate) fn stretches(&self) -> &[Stretch] {
         &self.stretches
+    }
+    /// Rows at which windows begin, and the number of rows at last. A window's rows stand in its places.
+    pub(crate) fn windows(&self) -> &[usize] {
+        &self.windows
+    }
+    /// The stretch with which a window begins; how many there are, after the last.
+    pub(crate) fn first_stretch(&self, window: usize) -> usize {
+        let row = self.windows[window];
+        self.stretches.partition_point(|stretch| (stretch.place as usize) < row)
     }
     /// Which row of the matrix each stored row is.
     pub(crate) fn order(&self) -> &[u32] {
@@ -192,11 +205,16 @@ mod tests {
         let a = Csr::from_coo(&Coo::new(1200, 11, rows, cols, values).unwrap(), Duplicates::Keep);
         let sorted = SortedCsr::from_csr(a.view()).unwrap();
         assert_eq!(Csr::from_coo(&sorted.to_coo(), Duplicates::Keep), a);
-        for (window, order) in sorted.order().chunks(WINDOW).enumerate() {
+        assert!(sorted.windows().len() > 2);
+        for (window, pair) in sorted.windows().windows(2).enumerate() {
+            let order = &sorted.order()[pair[0]..pair[1]];
             assert!(order.is_sorted_by_key(|&row| a.view().range(row as usize).len()));
             let mut held = order.to_vec();
             held.sort_unstable();
-            assert!(held.iter().zip(window * WINDOW..).all(|(&row, expected)| row as usize == expected));
+            assert!(held.iter().zip(pair[0]..).all(|(&row, expected)| row as usize == expected));
+            let (first, next) = (sorted.first_stretch(window), sorted.first_stretch(window + 1));
+            assert_eq!(sorted.stretches()[first].place as usize, pair[0]);
+            assert_eq!(sorted.stretches()[next].place as usize, pair[1]);
         }
         for pair in sorted.stretches().windows(2) {
             let rows = (pair[1].place - pair[0].place) as usize;

@@ -21,7 +21,7 @@ use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::epilogue::update;
 use crate::spmm::cpu::kernels::target::Target;
 use crate::spmm::cpu::panels::InParts;
-use crate::spmm::cpu::partition::{chunk_count, even_borders};
+use crate::spmm::cpu::partition::{chunk_count, even_borders, snap};
 use crate::spmm::cpu::prefetch::is_far;
 use crate::spmm::product::{Product, Spmm, Subject};
 use std::sync::Arc;
@@ -140,7 +140,7 @@ fn gathers<S: Scalar>(simd: SimdLevel, a: &Sell<S>) -> bool {
 
 pub(crate) const DESCRIPTION: Description = Description::new(
     "sell-threads-slices",
-    "SELL-C-512: rows of about the same length in the lanes of a vector, gathers from X; for K = 1 (else as csr-threads-nnz)",
+    "SELL-C-σ: rows of about the same length in the lanes of a vector, gathers from X; for K = 1 (else as csr-threads-nnz)",
     Place::Threads,
     source_file!("spmm/cpu/sell/mod.rs"),
 ).converted();
@@ -168,7 +168,8 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
         // A gather fetches for many: half of what a nonzero takes elsewhere. (`uniform:2000x5`, f32, two cores: 2.4
         // µs on one thread, 3.0 on two.)
         let chunks = chunk_count(machine.threads(), work[a.slices()].saturating_mul(3));
-        let borders = even_borders(a.slices(), chunks, |slice| work[slice]);
+        let mut borders = even_borders(a.slices(), chunks, |slice| work[slice]);
+        snap(&mut borders, &a.windows().collect::<Vec<_>>(), |slice| work[slice]);
         let borders = borders.into_iter().map(|slice| a.border(slice)).collect();
         let shape = (rows, a.cols());
         let far = is_far(machine, Csr::<S>::bytes_for(rows, nonzeros).unwrap_or(u64::MAX));

@@ -8,11 +8,12 @@ use crate::cpu::parallel;
 use crate::matrix::FormatError;
 use crate::matrix::concat::concat_into;
 use crate::matrix::{Csr, CsrSlices, lanes};
+use crate::spmm::cpu::formats::row_windows::row_windows;
 use crate::spmm::cpu::formats::sell::make::{Made, place};
 use crate::spmm::cpu::formats::side_by_side::fill_parts;
 use std::ops::Range;
 
-/// A sparse matrix in windows of 512 rows and, inside them, slices of as many rows as a vector of 64 bytes has lanes
+/// A sparse matrix in windows of rows and, inside them, slices of as many rows as a vector of 64 bytes has lanes
 /// (8 of f64, 16 of f32): the first entries of a slice's rows stand side by side, then the second ones, and so on. The longest
 /// row of a slice is in its first lane, so that the rows which have an entry left are always its first lanes: nothing is
 /// padded. Rows are sorted by length inside a window where that saves steps; where not, a slice holds consecutive rows.
@@ -39,8 +40,6 @@ pub(crate) struct Sell<S> {
     piece_values: Vec<S>,
 }
 
-/// Rows among which those of a slice are chosen. A multiple of every number of lanes.
-const WINDOW: usize = 512;
 /// Entries of a piece of a long row. A fixed number, so that sums do not depend on the number of threads.
 const PIECE: usize = 16 * 1024;
 /// A row is long with more entries than this, and than [`LONGER_THAN_MEAN`] times the mean: its slice would be one lane.
@@ -56,6 +55,13 @@ struct WindowStart {
     value: usize,
     base: u32,
     wide: bool,
+}
+
+impl WindowStart {
+    /// Windows begin with a slice, and every slice before it has a row in each lane.
+    fn first_row<S>(self) -> usize {
+        self.slice * lanes::<S>()
+    }
 }
 
 /// Rows side by side.
@@ -124,12 +130,12 @@ impl<S: Scalar> Sell<S> {
         let mean = a.nnz() / a.rows().max(1);
         // Lengths in slices take 16 bits, and steps one more.
         let longest = (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize - 1);
-        let count = a.rows().div_ceil(WINDOW);
-        let made: Vec<Made> = parallel::map_index(count, |window| {
-            Made::new(a, window * WINDOW..((window + 1) * WINDOW).min(a.rows()), longest)
+        let rows = row_windows(a.offsets());
+        let made: Vec<Made> = parallel::map_index(rows.len() - 1, |window| {
+            Made::new(a, rows[window]..rows[window + 1], longest)
         });
 
-        let mut windows = Vec::with_capacity(count + 1);
+        let mut windows = Vec::with_capacity(rows.len());
         let mut end = WindowStart::default();
         for window in &made {
             windows.push(WindowStart { base: window.base, wide: window.wide, ..end });
@@ -177,7 +183,7 @@ impl<S: Scalar> Sell<S> {
             let of_window = windows[window].slice..windows[window + 1].slice;
             let of_lanes = of_window.start * lanes::<S>()..of_window.end * lanes::<S>();
             let lanes = (&places[of_lanes.clone()], &lengths[of_lanes]);
-            place(a, window * WINDOW, &slices[of_window], lanes, to);
+            place(a, windows[window].first_row::<S>(), &slices[of_window], lanes, to);
         });
         // The pieces of a row follow each other.
         let long_rows: Vec<&[Piece]> = self.pieces.chunk_by(|piece, next| piece.row == next.row).collect();
@@ -210,19 +216,28 @@ impl<S: Scalar> Sell<S> {
     }
     /// The place before a slice.
     pub(crate) fn border(&self, slice: usize) -> Border {
-        let window = &self.windows[slice * lanes::<S>() / WINDOW];
+        let window = &self.windows[self.window_of(slice)];
         let lanes = window.slice * lanes::<S>()..slice * lanes::<S>();
         let inside: usize = self.lengths[lanes].iter().map(|&length| length as usize).sum();
         Border { slice, entry: window.value + inside }
     }
     /// The slices from one border to another, window by window.
     pub(crate) fn between(&self, from: Border, to: Border) -> impl Iterator<Item = Window<'_, S>> {
-        let per_window = WINDOW / lanes::<S>();
-        (from.slice / per_window..to.slice.div_ceil(per_window)).map(move |window| {
-            let first = if window * per_window < from.slice { from } else { self.start(window) };
-            let last = if (window + 1) * per_window > to.slice { to } else { self.start(window + 1) };
+        let end = self.windows.partition_point(|window| window.slice < to.slice);
+        (self.window_of(from.slice)..end).map(move |window| {
+            let (start, next) = (self.start(window), self.start(window + 1));
+            let first = if start.slice < from.slice { from } else { start };
+            let last = if next.slice > to.slice { to } else { next };
             self.part(window, first, last)
         })
+    }
+    /// The window that a slice is of; behind the last slice the end.
+    fn window_of(&self, slice: usize) -> usize {
+        self.windows.partition_point(|window| window.slice <= slice) - 1
+    }
+    /// Slices with which windows begin, and how many there are.
+    pub(crate) fn windows(&self) -> impl Iterator<Item = usize> {
+        self.windows.iter().map(|window| window.slice)
     }
     fn start(&self, window: usize) -> Border {
         let WindowStart { slice, value, .. } = self.windows[window];
@@ -234,7 +249,7 @@ impl<S: Scalar> Sell<S> {
         let halves = if from.wide { 2 } else { 1 };
         let column = |border: Border| from.column + halves * (border.entry - from.value);
         Window {
-            first_row: window * WINDOW,
+            first_row: from.first_row::<S>(),
             rows: lanes.end.min(self.rows) - lanes.start.min(self.rows),
             base: from.base as usize,
             slices: &self.slices[first.slice..last.slice],
@@ -370,7 +385,7 @@ mod tests {
         let sell = Sell::from_csr(&a);
         let window = first_window(&sell);
         assert!(window.slices.iter().all(|s| s.consecutive && (s.shortest, s.longest) == (4, 4)));
-        assert!(!window.wide && sell.pieces().is_empty() && sell.windows.len() == 3);
+        assert!(!window.wide && sell.pieces().is_empty() && sell.windows.len() > 2);
         assert_eq!(sell.to_csr().unwrap(), a);
     }
 
