@@ -3,6 +3,7 @@
 mod checksums;
 mod leading_dimensions;
 mod not_finite;
+mod thread_counts;
 
 use crate::Scalar;
 use crate::cpu::{CpuInfo, SimdLevel};
