@@ -19,10 +19,10 @@ fn machine(threads: usize) -> Arc<Machine> {
 
 fn check<S: Scalar>() {
     // Rows of every length, a mesh in disorder, rows of several pieces; enough work for every thread.
-    let powerlaw = named::<S>("powerlaw:20000x12");
+    let powerlaw = named::<S>("powerlaw:6000x12");
     let mesh = Arc::new(shuffled_mesh::<S>());
     let long = Arc::new(some_long_rows::<S>());
-    let machines = [1, 2, 3, 16].map(machine);
+    let machines = [1, 3, 16].map(machine);
     for a in [&powerlaw, &mesh, &long] {
         for variant in cpu_variants::<S>() {
             for k in [1, 2, 8] {
