@@ -4,6 +4,7 @@ use crate::Scalar;
 use crate::machine::{Interrupt, Interrupted, Machine};
 use crate::matrix::Dense;
 use crate::op::{Choice, Cost, Extent, ORACLE_BYTES_PER_ELEMENT, Op, Reference, Variant, of_precision};
+use crate::spmm::cpu::csr_threads_by_length;
 use crate::spmm::cpu::csr_threads_clustered;
 use crate::spmm::cpu::csr_threads_nnz;
 use crate::spmm::cpu::csr_threads_sorted;
@@ -45,6 +46,7 @@ fn on_cpu<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &ell_ragged_threads::DEALT,
         &csr_threads_nnz::CsrThreadsNnz,
         &csr_threads_sorted::CsrThreadsSorted,
+        &csr_threads_by_length::CsrThreadsByLength,
         &csr_threads_clustered::CsrThreadsClustered,
         &groups_threads_rows::GroupsThreadsRows,
         &diagonals::DiagonalsThreadsChunks,

@@ -8,7 +8,7 @@
 //! **Columns.** `kernels/span.rs` cuts K into spans of columns whose sums stay in registers: whole registers, and for the rest the
 //! narrowest one that holds it, masked where it must be. Nothing beyond a row of X or Y is touched.
 //!
-//! **Rows.** `row_kernel` walks rows of plain CSR and of rows in clusters; they differ by a `RowList`. `group_kernel` walks groups of rows
+//! **Rows.** `row_kernel` walks rows of plain CSR and of rows in clusters or by their lengths; they differ by a `RowList`. `group_kernel` walks groups of rows
 //! that share their columns. Both have a form of their own for K = 1, where registers hold entries of a row and X is gathered.
 //! `stretch_kernel` walks CSR sorted by length, eight rows in one loop; where the columns of two or four rows fit a vector of 64 bytes,
 //! they stand side by side in it.
@@ -25,6 +25,7 @@
 
 pub(crate) mod csr_ordered;
 pub(crate) mod csr_product;
+pub(crate) mod csr_threads_by_length;
 pub(crate) mod csr_threads_clustered;
 pub(crate) mod csr_threads_nnz;
 pub(crate) mod csr_threads_sorted;

@@ -10,8 +10,8 @@
 //! 1.037 with the thresholds before, 1.028 with these, and 1.028 with those fitted without the matrix that is looked at: none hangs
 //! on one matrix.
 //!
-//! What is said of rows of X of 128 bytes was fitted to 69 to 90 of `drawn:1` to `drawn:90`, on one and eight threads of a newer Xeon with 16
-//! cores and on one of a Xeon with two (`measurements/2026-11-19-h200/spmm-beside-mkl`). No real one was looked at.
+//! What is said of rows sorted by length was fitted to `small:1` to `small:48` and `sketched:1` to `sketched:36`, K = 2 to 64, on one thread
+//! of a Xeon with two cores, with AVX-512 and with AVX2 (`measurements/2026-11-19-xeon-2-cores/by-length`). No real one was looked at.
 //!
 //! What is said of diagonals was fitted to 61 generated matrices, 48 of them `drawn:…`, on one thread of that Xeon; no real one was looked at.
 //! What is said of small matrices, short rows and neighbours on them was fitted to `drawn:1` to `drawn:170` and 57 others with chosen
@@ -24,10 +24,10 @@ use crate::matrix::Csr;
 use crate::op::{Choice, Description};
 use crate::spmm::analysis::neighbours::Neighbours;
 use crate::spmm::analysis::x_fetches::Cache;
-use crate::spmm::cpu::formats::DiagonalRuns;
-use crate::spmm::cpu::partition::{threads_for, work};
+use crate::spmm::cpu::formats::{DiagonalRuns, Steps};
+use crate::spmm::cpu::partition::{PIECE, threads_for, work};
 use crate::spmm::cpu::{
-    csr_threads_clustered, csr_threads_nnz, csr_threads_sorted, diagonals, groups_threads_rows, sell,
+    csr_threads_by_length, csr_threads_clustered, csr_threads_nnz, csr_threads_sorted, diagonals, groups_threads_rows, sell,
 };
 use crate::spmm::product::Subject;
 
@@ -61,23 +61,26 @@ const LEAST_ON_DIAGONALS_WIDE: f64 = 11.0;
 /// the other 0.91 to 1.62, in threes 0.95 to 1.32, in pairs 0.74 to 1.05, apart 0.68 to 1.03.
 const BESIDE_ANOTHER: f64 = 0.6;
 const WIDE_X_ON_DIAGONALS: std::ops::RangeInclusive<usize> = 32..=256;
-/// Bytes of a row of X that are few for groups.
+/// Bytes of a row of X that are few for groups, and from which on 16 registers do not hold their sums.
 const FEW_X: usize = 32;
-/// Bytes of a row of X up to which eight rows in one loop beat one after the other, whatever their lengths; and up to which they do
-/// where their lengths change (rows as long as the row above are foreseen by the processor). Of 256 bytes they take 1.02 to 1.2 times as
-/// long, however short rows are.
+const GROUPS_IN_16_REGISTERS: usize = 128;
+/// Of so few columns that those of two rows fit a vector, eight rows are taken in one loop: up to 2.3 times as fast as one after the other in
+/// the same order, of rows of 13 to 20 nonzeros as fast, of longer ones 0.75 to 1.
+const LONG_ROW: f64 = 20.0;
+/// Bytes of a row of X up to which sorting rows by their lengths pays whatever these are: 1.04 to 1.4 times as fast.
 const NARROW_X: usize = 64;
-const SHORT_X: usize = 128;
+/// And where lengths change (rows as long as the row above are foreseen by the processor) or rows are very short, up to so many bytes, as
+/// long as a thread's part of Y is not larger than so many second-level caches: the processor fetches what is written in order by itself.
+/// 128 bytes: 1.05 to 1.17 times as fast, up to twice; of Y beyond 0.97. 256: 1.02 to 1.12, where Y is larger 0.93 to 0.98. 512: 0.97.
+const UNEVEN_X: [(usize, f64); 2] = [(128, 2.0), (256, 1.0)];
+/// Rows that are not as long as the row above: 0.15 gain little, 0.3 gain.
+const LENGTHS_CHANGE: f64 = 0.3;
+/// Rows of fewer nonzeros in the mean end so often that sorting pays although lengths hardly change: 1.05 to 1.15 times as fast.
+const VERY_SHORT: f64 = 3.0;
 /// In f64 where A, X and Y exceed the caches: there memory is waited for, whichever way rows are taken, and sorting makes a
 /// second copy of A. Sorted over plain rows, two cores, six generated matrices of 36 to 80 million nonzeros: K = 4 0.98 to 1.07, K = 8
 /// 0.92 to 1.04 and with rows of 6 1.17. (Nine of 1.2 to 9.6 million on 1 and 16 cores: K = 8 0.91 to 1.17; in f32 they gain.)
 const NARROW_X_FROM_MEMORY: usize = 32;
-/// Wider rows of Y are written in another order only where a thread's part of Y is not larger than so many second-level caches: the processor
-/// fetches what is written in order by itself. Sorted over plain rows of changing lengths, 128 bytes of X: up to 1 MiB of cache of 1 MiB
-/// 1.04 to 1.29, 1 to 2 MB 1.04 and 1.18, more 0.87 to 1.02; of 2 MiB up to 4 MB 0.99 to 1.32, more 1.01 to 1.16.
-const CACHES_OF_Y: u64 = 2;
-/// Rows that are not as long as the row above: 0.2 gains nothing, 0.4 gains; where between matters little.
-const LENGTHS_CHANGE: f64 = 0.3;
 /// Nonzeros of a row, in the mean, where memory is waited for: 9 gain up to a tenth, 13 lose a little, so that any threshold from 6 to 20
 /// does about as well.
 const SHORT_ROW: f64 = 10.0;
@@ -95,7 +98,8 @@ enum Rows {
     InGroups,
     OnDiagonals,
     InLanes,
-    SortedByLength,
+    EightOfOneLength,
+    ByLength,
     AsTheyStand,
 }
 
@@ -106,7 +110,8 @@ impl Rows {
             Rows::InGroups => &groups_threads_rows::DESCRIPTION,
             Rows::OnDiagonals => &diagonals::DESCRIPTION,
             Rows::InLanes => &sell::DESCRIPTION,
-            Rows::SortedByLength => &csr_threads_sorted::DESCRIPTION,
+            Rows::EightOfOneLength => &csr_threads_sorted::DESCRIPTION,
+            Rows::ByLength => &csr_threads_by_length::DESCRIPTION,
             Rows::AsTheyStand => &csr_threads_nnz::DESCRIPTION,
         }
     }
@@ -114,7 +119,7 @@ impl Rows {
 
 pub(crate) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
     let (rows, why) = by_structure(machine, subject);
-    let waits_for_x = matches!(rows, Rows::AsTheyStand | Rows::SortedByLength) && subject.k > 1;
+    let waits_for_x = matches!(rows, Rows::AsTheyStand | Rows::EightOfOneLength | Rows::ByLength) && subject.k > 1;
     let cache = Cache::of(machine, subject.k, size_of::<S>()).filter(|_| waits_for_x);
     let (variant, why) = match cache.and_then(|cache| cache.wasted(subject.a.view())) {
         Some(fetched) => {
@@ -142,8 +147,10 @@ fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, St
         k: subject.k,
         scalar_bytes: size_of::<S>(),
         from_memory: exceeds_caches(machine, subject),
-        y_is_near: y_is_near(machine, subject),
+        caches_of_y: caches_of_y(machine, subject),
+        one_row_is_most: one_row_is_most(machine, subject),
         is_small: DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz()),
+        gathers: if subject.k == 1 { Steps::of_sample(subject.a.view()) } else { Steps::default() },
     };
     by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, x)
 }
@@ -157,12 +164,18 @@ fn exceeds_caches<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
     cache.is_some_and(|bytes| of_a.saturating_add(of_x_and_y) as u64 > bytes)
 }
 
-/// Does every thread's part of Y lie about in the cache of its core?
-fn y_is_near<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
+/// How many second-level caches every thread's part of Y takes; none where nothing is known of them.
+fn caches_of_y<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> f64 {
     let (rows, k) = (subject.a.rows(), subject.k);
     let threads = threads_for(machine.threads(), work(subject.a.nnz(), rows, k));
     let part = rows.saturating_mul(k).saturating_mul(size_of::<S>()) / threads;
-    machine.cpu().l2_bytes.is_none_or(|cache| part as u64 <= cache.saturating_mul(CACHES_OF_Y))
+    machine.cpu().l2_bytes.map_or(0.0, |cache| part as f64 / cache.max(1) as f64)
+}
+
+/// Would one row keep its thread busy longer than all others? Only plain CSR shares such a row between threads.
+fn one_row_is_most<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
+    let longest = subject.a.view().offsets().windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0);
+    longest > PIECE && longest > subject.a.nnz() / machine.threads()
 }
 
 /// What X and Y are to a choice.
@@ -171,9 +184,12 @@ struct Columns {
     k: usize,
     scalar_bytes: usize,
     from_memory: bool,
-    y_is_near: bool,
+    caches_of_y: f64,
+    one_row_is_most: bool,
     /// A lies in two MiB of cache on diagonals with holes, too.
     is_small: bool,
+    /// Of one column; for more nobody counts them.
+    gathers: Steps,
 }
 
 fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Description, why: &str) -> Choice {
@@ -197,7 +213,7 @@ fn by_neighbours(
     rows: Neighbours,
     mean_length: f64,
     simd: SimdLevel,
-    Columns { k, scalar_bytes, from_memory, y_is_near, is_small }: Columns,
+    Columns { k, scalar_bytes, from_memory, caches_of_y, one_row_is_most, is_small, gathers }: Columns,
 ) -> (Rows, String) {
     let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
     let percent = |share: f64| (100.0 * share).round();
@@ -207,8 +223,8 @@ fn by_neighbours(
         ..=FEW_X => SHARED + SHARED_PART_FOR_FEW * mean_length,
         _ => SHARED,
     };
-    // With 16 registers groups of rows would have to read A again for every few columns.
-    let groups_pay = simd == SimdLevel::Avx512 || x_bytes < SHORT_X;
+    // Groups would have to read A again for every few columns.
+    let groups_pay = simd == SimdLevel::Avx512 || x_bytes < GROUPS_IN_16_REGISTERS;
     if rows.same_columns * mean_length >= shared_enough && groups_pay {
         let why = format!(
             "{} % of the nonzeros are in rows with the columns of the row above: such rows share what they read of X",
@@ -238,21 +254,48 @@ fn by_neighbours(
         return (Rows::OnDiagonals, why);
     }
     if k == 1 && simd == SimdLevel::Avx512 {
-        return (Rows::InLanes, "one column: rows side by side in the lanes of vectors".into());
+        let saved = percent(1.0 - gathers.in_slices / gathers.by_rows.max(1.0));
+        if gathers.in_slices <= gathers.by_rows {
+            let why = format!("one column: rows side by side in the lanes of vectors save {saved} % of the gathers");
+            return (Rows::InLanes, why);
+        }
+        let why = format!(
+            "one column: rows side by side would take {} % more gathers, their lengths are too different",
+            -saved
+        );
+        return (Rows::AsTheyStand, why);
     }
     let waits = from_memory && is_f64 && mean_length >= SHORT_ROW;
-    if k > 1 && x_bytes <= if waits { NARROW_X_FROM_MEMORY } else { NARROW_X } {
-        let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
-        return (Rows::SortedByLength, why.into());
+    if one_row_is_most {
+        return (Rows::AsTheyStand, "vector instructions across K; the threads share the longest row".into());
     }
-    if k > 1 && rows.length_changes >= LENGTHS_CHANGE && x_bytes <= SHORT_X && y_is_near && !waits {
+    if k > 1 && x_bytes <= if waits { NARROW_X_FROM_MEMORY } else { NARROW_X } {
+        if 2 * x_bytes <= vector_bytes(simd) && mean_length < LONG_ROW {
+            let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
+            return (Rows::EightOfOneLength, why.into());
+        }
+        let why = "few columns: rows sorted by length, so that their ends are foreseen";
+        return (Rows::ByLength, why.into());
+    }
+    let uneven = rows.length_changes >= LENGTHS_CHANGE || mean_length < VERY_SHORT;
+    let y_is_near = UNEVEN_X.iter().any(|&(bytes, caches)| x_bytes <= bytes && caches_of_y <= caches);
+    if k > 1 && uneven && y_is_near && !waits {
         let why = format!(
-            "{} % of the rows are not as long as the row above: sorted by length, their ends are foreseen",
+            "{} % of the rows are not as long as the row above, {mean_length:.1} nonzeros in the mean: sorted by length, their ends are foreseen",
             percent(rows.length_changes)
         );
-        return (Rows::SortedByLength, why);
+        return (Rows::ByLength, why);
     }
     (Rows::AsTheyStand, "vector instructions across K, no conversion".into())
+}
+
+/// Of a register of the widest kind.
+fn vector_bytes(simd: SimdLevel) -> usize {
+    match simd {
+        SimdLevel::Avx512 => 64,
+        SimdLevel::Avx2 => 32,
+        _ => 16,
+    }
 }
 
 #[cfg(test)]
@@ -273,8 +316,9 @@ mod tests {
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
         let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
         let is_small = DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz());
-        let y_is_near = !from_memory;
-        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory, y_is_near, is_small };
+        let caches_of_y = if from_memory { 100.0 } else { 0.0 };
+        let gathers = Steps::of_sample(subject.a.view());
+        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory, caches_of_y, one_row_is_most: false, is_small, gathers };
         by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, x).0.description().name
     }
 
@@ -291,17 +335,26 @@ mod tests {
         );
         assert_eq!(
             [8, 16, 64].map(|k| chosen::<f32>("stencil5:60", k)),
-            ["diagonals-threads-chunks", "csr-threads-sorted", "csr-threads-nnz"]
+            ["diagonals-threads-chunks", "csr-threads-by-length", "csr-threads-nnz"]
         );
         assert_eq!(
             [8, 32, 64].map(|k| chosen::<f64>("band:3000x20", k)),
             ["diagonals-threads-chunks", "diagonals-threads-chunks", "csr-threads-nnz"]
         );
         assert_eq!(
-            [1, 4, 16, 64].map(|k| chosen::<f64>("powerlaw:3000x16", k)),
-            ["sell-threads-slices", "csr-threads-sorted", "csr-threads-sorted", "csr-threads-nnz"]
+            [1, 4, 16, 32, 64].map(|k| chosen::<f64>("powerlaw:3000x16", k)),
+            [
+                "sell-threads-slices",
+                "csr-threads-sorted",
+                "csr-threads-by-length",
+                "csr-threads-by-length",
+                "csr-threads-nnz"
+            ]
         );
-        assert_eq!(chosen::<f32>("uniform:3000x16", 16), "csr-threads-sorted");
+        // Long rows, and very short ones of one length.
+        assert_eq!(chosen::<f64>("powerlaw:3000x40", 4), "csr-threads-by-length");
+        assert_eq!(chosen::<f64>("uniform:3000x2", 32), "csr-threads-by-length");
+        assert_eq!(chosen::<f32>("uniform:3000x16", 16), "csr-threads-by-length");
         assert_eq!(chosen::<f32>("uniform:3000x16", 32), "csr-threads-nnz");
     }
 
@@ -315,7 +368,7 @@ mod tests {
         );
         assert_eq!(
             [8, 16].map(|k| from_memory("stencil5:60", k)),
-            ["csr-threads-sorted", "csr-threads-nnz"],
+            ["csr-threads-by-length", "csr-threads-nnz"],
             "short rows of one length"
         );
         assert_eq!(
@@ -323,7 +376,7 @@ mod tests {
             "csr-threads-nnz",
             "rows whose lengths change, of a large Y"
         );
-        assert_eq!(chosen_from::<f32>("uniform:3000x16", 16, true), "csr-threads-sorted");
+        assert_eq!(chosen_from::<f32>("uniform:3000x16", 16, true), "csr-threads-by-length");
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! CSR whose rows stand in another order: in clusters, so that rows of X are found in the cache.
+//! CSR whose rows stand in another order: in clusters, so that rows of X are found in the cache, or by their lengths.
 
 use crate::Scalar;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::{CsrSlices, FormatError, huge_pages};
 use crate::spmm::cpu::formats::row_clusters::RowClusters;
+use crate::spmm::cpu::formats::row_windows::{self, row_windows};
 use crate::spmm::cpu::formats::side_by_side::fill_parts;
 
 /// Rows that are copied by one thread at a time.
@@ -13,11 +14,13 @@ const ROWS_PER_TASK: usize = 1 << 12;
 /// A sparse matrix by rows that do not stand in order.
 ///
 /// Invariant: `starts` has one element more than there are rows, starts at 0, never falls and ends at the number of entries;
-/// `order` holds every row once; every column is below `cols`.
+/// `order` holds every row once, and those of a window in its places; every column is below `cols`.
 /// Starts take 32 bits: a matrix with 2³² entries or more has no such form.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OrderedCsr<S> {
     cols: usize,
+    /// Rows at which windows begin, and how many there are. Where rows go anywhere it is one window.
+    windows: Vec<usize>,
     starts: Vec<u32>,
     order: Vec<u32>,
     columns: Vec<u32>,
@@ -31,11 +34,18 @@ impl<S: Scalar> OrderedCsr<S> {
         if found != expected {
             return Err(FormatError::Length { what: "the order of rows", found, expected });
         }
-        OrderedCsr::gather(a, clusters.into_order())
+        OrderedCsr::gather(a, vec![0, a.rows()], clusters.into_order())
     }
 
-    /// Copies the rows, on the threads of the current rayon pool. `order` holds every row once.
-    fn gather(a: CsrSlices<'_, S>, order: Vec<u32>) -> Result<Self, FormatError> {
+    /// Rows in order of length inside windows.
+    pub(crate) fn by_length(a: CsrSlices<'_, S>) -> Result<Self, FormatError> {
+        let windows = row_windows(a.offsets());
+        let order = row_windows::by_length(a.offsets(), &windows);
+        OrderedCsr::gather(a, windows, order)
+    }
+
+    /// Copies the rows, on the threads of the current rayon pool. `order` holds every row once, those of a window in its places.
+    fn gather(a: CsrSlices<'_, S>, windows: Vec<usize>, order: Vec<u32>) -> Result<Self, FormatError> {
         if u32::try_from(a.nnz()).is_err() {
             return Err(FormatError::TooManyElements {
                 what: "CSR in another order, with 32-bit row starts,",
@@ -51,7 +61,7 @@ impl<S: Scalar> OrderedCsr<S> {
         let (mut columns, mut values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
         huge_pages::advise(&mut columns);
         huge_pages::advise(&mut values);
-        let mut ordered = OrderedCsr { cols: a.cols(), starts, order, columns, values };
+        let mut ordered = OrderedCsr { cols: a.cols(), windows, starts, order, columns, values };
         place(&ordered.starts, &ordered.order, (a.offsets(), a.columns()), &mut ordered.columns);
         ordered.set_values(a);
         Ok(ordered)
@@ -80,6 +90,10 @@ impl<S: Scalar> OrderedCsr<S> {
     /// Number of columns.
     pub(crate) fn cols(&self) -> usize {
         self.cols
+    }
+    /// Rows at which windows begin, and the number of rows at last. A window's rows stand in its places.
+    pub(crate) fn windows(&self) -> &[usize] {
+        &self.windows
     }
     /// Where each stored row starts; one more than there are rows.
     pub(crate) fn starts(&self) -> &[u32] {
@@ -164,8 +178,24 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn rows_stand_by_their_lengths_inside_windows() {
+        let a = uneven();
+        let ordered = OrderedCsr::by_length(a.view()).unwrap();
+        let length = |&row: &u32| a.view().range(row as usize).len();
+        assert!(ordered.windows().len() > 2);
+        for window in ordered.windows().windows(2) {
+            let rows = &ordered.order()[window[0]..window[1]];
+            assert!(rows.is_sorted_by_key(length));
+            assert!(rows.iter().all(|&row| (window[0]..window[1]).contains(&(row as usize))));
+        }
+        assert_eq!(Csr::from_coo(&ordered.to_coo(), Duplicates::Keep), a);
+    }
+
+    #[test]
     fn nothing_is_fine() {
         let a = CsrSlices::<f32>::from_parts(0, 3, &[0], &[], &[]).unwrap();
+        assert_eq!(OrderedCsr::by_length(a).unwrap().starts(), [0]);
         let clusters = RowClusters::grow(a, 1).unwrap();
         assert_eq!(OrderedCsr::in_clusters(a, clusters).unwrap().starts(), [0]);
     }

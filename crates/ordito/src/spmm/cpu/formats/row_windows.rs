@@ -2,11 +2,12 @@
 //! each other; so there are windows for as many threads as share a small product, each of about the same work, and every window
 //! begins on cache lines of its own. They depend on the pattern alone: bits do not depend on the number of threads.
 
+use crate::cpu::parallel;
 use crate::spmm::cpu::partition::{even_borders, threads_for, work};
 
 /// Rows of a window at most. Wide enough that neighbours in the order have the same length, narrow enough that Y is still written nearly
 /// in order.
-const MOST_ROWS: usize = 512;
+pub(crate) const MOST_ROWS: usize = 512;
 /// A window begins at a multiple of so many rows: one cache line of Y in f32 with one column, two in f64, and whole vectors.
 const STEP: usize = 16;
 /// Windows are cut for products with so many columns. More columns take more threads, but then a row of Y is a cache line or more.
@@ -29,6 +30,19 @@ pub(crate) fn row_windows(offsets: &[usize]) -> Vec<usize> {
         }
     }
     borders
+}
+
+/// Every row once, in order of length inside its window, equally long ones as they stand. On the threads of the current rayon pool.
+pub(crate) fn by_length(offsets: &[usize], windows: &[usize]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..offsets.len() as u32 - 1).collect(); // rows fit 32 bits, as `check_dimensions` sees to
+    let mut rest = &mut order[..];
+    let to_sort = windows
+        .windows(2)
+        .map(|pair| rest.split_off_mut(..pair[1] - pair[0]).expect("windows cover the rows"))
+        .collect();
+    let length = |&row: &u32| offsets[row as usize + 1] - offsets[row as usize];
+    parallel::for_each(to_sort, |rows: &mut [u32]| rows.sort_by_key(length));
+    order
 }
 
 #[cfg(test)]
@@ -71,6 +85,13 @@ mod tests {
                 assert!(nearest * threads * 16 <= work(4000), "{threads}: {border} in {windows:?}");
             }
         }
+    }
+
+    #[test]
+    fn rows_stay_in_their_windows() {
+        let offsets = offsets_of([3, 1, 2, 1, 0, 5, 4, 4].into_iter());
+        assert_eq!(by_length(&offsets, &[0, 4, 8]), [1, 3, 2, 0, 4, 6, 7, 5]);
+        assert!(by_length(&[0], &[0]).is_empty());
     }
 
     #[test]

@@ -97,6 +97,7 @@ fn what_kernels_of_the_cpu_read_keeps_every_entry() {
         let csr = Csr::from_coo(&coo, Duplicates::Keep);
         let back = |coo: Coo<f64>| Csr::from_coo(&coo, Duplicates::Keep);
         assert_eq!(&back(SortedCsr::from_csr(csr.view()).unwrap().to_coo()), &csr);
+        assert_eq!(&back(OrderedCsr::by_length(csr.view()).unwrap().to_coo()), &csr);
         for columns in [1, 4, 1000] {
             let clusters = RowClusters::grow(csr.view(), columns).unwrap();
             let ordered = OrderedCsr::in_clusters(csr.view(), clusters).unwrap();

@@ -1,6 +1,9 @@
 //! SELL-C-σ: slices of rows of about the same length, side by side, for products with one column of X.
 
 mod make;
+mod steps;
+
+pub(crate) use steps::Steps;
 
 use crate::Scalar;
 use crate::cpu::parallel;
@@ -127,9 +130,7 @@ impl<S: Scalar> Sell<S> {
     /// Rearranges a CSR matrix, on the threads of the current rayon pool; the result does not depend on their number.
     pub(crate) fn from_csr(a: &Csr<S>) -> Self {
         let a = a.view();
-        let mean = a.nnz() / a.rows().max(1);
-        // Lengths in slices take 16 bits, and steps one more.
-        let longest = (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize - 1);
+        let longest = longest_in_slices(a);
         let rows = row_windows(a.offsets());
         let made: Vec<Made> = parallel::map_index(rows.len() - 1, |window| {
             Made::new(a, rows[window]..rows[window + 1], longest)
@@ -288,6 +289,13 @@ impl<S: Scalar> Sell<S> {
         let (columns, values) = rows.into_iter().flatten().unzip();
         Csr::from_parts(self.rows, self.cols, offsets, columns, values)
     }
+}
+
+/// Rows with more entries stand in pieces.
+fn longest_in_slices<S: Scalar>(a: CsrSlices<'_, S>) -> usize {
+    let mean = a.nnz() / a.rows().max(1);
+    // Lengths in slices take 16 bits, and steps one more.
+    (mean.saturating_mul(LONGER_THAN_MEAN)).clamp(LONG_ROW, u16::MAX as usize - 1)
 }
 
 impl<S: Scalar> Window<'_, S> {
