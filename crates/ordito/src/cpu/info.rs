@@ -1,6 +1,6 @@
 //! The processor: its name, cores, vector instructions, caches and memory, as far as the system tells.
 
-use crate::simd::SimdLevel;
+use crate::simd::{SimdLevel, gathers_are_slow};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -26,6 +26,9 @@ pub struct CpuInfo {
     /// Why `ORDITO_SIMD` was not obeyed, for `ordito doctor` to show.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub simd_note: Option<String>,
+    /// Gather instructions take longer than loading numbers one by one, as measured once.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
+    pub gathers_are_slow: bool,
     /// First-level data cache of one core.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub l1d_bytes: Option<u64>,
@@ -60,6 +63,7 @@ impl CpuInfo {
             simd,
             simd_supported: SimdLevel::supported(),
             simd_note: simd_note.map(str::to_owned),
+            gathers_are_slow: gathers_are_slow(simd),
             l1d_bytes: data_cache_bytes(&caches, 1),
             l2_bytes: data_cache_bytes(&caches, 2),
             l3_bytes: data_cache_bytes(&caches, 3),

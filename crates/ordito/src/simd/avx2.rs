@@ -102,6 +102,7 @@ macro_rules! lanes {
 #[rustfmt::skip]
 mod registers {
     use super::*;
+    use crate::simd::each::{eight, four};
     lanes!(F64x4, f64, __m256d, __m256i, 4, _mm256_loadu_si256, _mm256_setzero_pd, _mm256_set1_pd, _mm256_loadu_pd, _mm256_maskload_pd,
         _mm256_storeu_pd, _mm256_maskstore_pd, _mm256_stream_pd, _mm256_fmadd_pd, _mm256_add_pd, _mm256_mul_pd);
     lanes!(F64x2, f64, __m128d, __m128i, 2, _mm_loadu_si128, _mm_setzero_pd, _mm_set1_pd, _mm_loadu_pd, _mm_maskload_pd,
@@ -126,6 +127,21 @@ mod registers {
             }
         }
         #[inline(always)]
+        unsafe fn each(from: *const f64, indices: *const u32) -> Self {
+            F64x4(unsafe { four(from, indices) })
+        }
+        #[inline(always)]
+        unsafe fn each_first(from: *const f64, indices: *const u32, n: usize) -> Self {
+            unsafe {
+                if n == 0 {
+                    return Self::zero();
+                }
+                let mut all = [0u32; 4];
+                _mm_storeu_si128(all.as_mut_ptr().cast(), _mm_maskload_epi32(indices.cast(), F32x4::first(n)));
+                F64x4(_mm256_and_pd(_mm256_castsi256_pd(Self::first(n)), four(from, all.as_ptr())))
+            }
+        }
+        #[inline(always)]
         unsafe fn sum(self) -> f64 {
             unsafe {
                 let halves = _mm_add_pd(_mm256_castpd256_pd128(self.0), _mm256_extractf128_pd::<1>(self.0));
@@ -146,6 +162,21 @@ mod registers {
                 let mask = Self::first(n);
                 let indices = _mm256_maskload_epi32(indices.cast(), mask);
                 F32x8(_mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), from, indices, _mm256_castsi256_ps(mask)))
+            }
+        }
+        #[inline(always)]
+        unsafe fn each(from: *const f32, indices: *const u32) -> Self {
+            F32x8(unsafe { eight(from, indices) })
+        }
+        #[inline(always)]
+        unsafe fn each_first(from: *const f32, indices: *const u32, n: usize) -> Self {
+            unsafe {
+                if n == 0 {
+                    return Self::zero();
+                }
+                let (mut all, mask) = ([0u32; 8], Self::first(n));
+                _mm256_storeu_si256(all.as_mut_ptr().cast(), _mm256_maskload_epi32(indices.cast(), mask));
+                F32x8(_mm256_and_ps(_mm256_castsi256_ps(mask), eight(from, all.as_ptr())))
             }
         }
         #[inline(always)]

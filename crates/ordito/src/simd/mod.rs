@@ -8,6 +8,9 @@
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod each;
+mod gathers;
 mod level;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
@@ -18,6 +21,7 @@ pub mod portable;
 pub use crate::simd::avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use crate::simd::avx512::Avx512;
+pub(crate) use crate::simd::gathers::are_slow as gathers_are_slow;
 pub use crate::simd::level::SimdLevel;
 #[cfg(target_arch = "aarch64")]
 pub use crate::simd::neon::Neon;
@@ -100,6 +104,18 @@ pub trait Gather<S>: Lanes<S> {
     unsafe fn gather(from: *const S, indices: *const u32) -> Self;
     /// `from[indices[lane]]` in the first `n` lanes, 0 in the others; no more than `n` indices are read.
     unsafe fn gather_first(from: *const S, indices: *const u32, n: usize) -> Self;
+    /// As [`gather`](Self::gather), but loaded one by one, where an instruction set has both.
+    #[inline(always)]
+    unsafe fn each(from: *const S, indices: *const u32) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::gather(from, indices) }
+    }
+    /// As [`gather_first`](Self::gather_first), but loaded one by one; where `n` is not 0 the number at `from` is read, too.
+    #[inline(always)]
+    unsafe fn each_first(from: *const S, indices: *const u32, n: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::gather_first(from, indices, n) }
+    }
     /// All lanes added up, always in the same order.
     unsafe fn sum(self) -> S;
 }
@@ -249,9 +265,11 @@ mod tests {
             let indices: Vec<u32> = (0..V::Wide::COUNT as u32).map(|i| 99 - 5 * i).collect();
             let total = |n: usize| indices[..n].iter().map(|&i| S::from_f64(f64::from(i))).sum::<S>();
             assert_eq!(V::Wide::gather(numbers.as_ptr(), indices.as_ptr()).sum(), total(V::Wide::COUNT));
+            assert_eq!(V::Wide::each(numbers.as_ptr(), indices.as_ptr()).sum(), total(V::Wide::COUNT));
             for n in 0..=V::Wide::COUNT {
                 let exact: Vec<u32> = indices[..n].to_vec();
                 assert_eq!(V::Wide::gather_first(numbers.as_ptr(), exact.as_ptr(), n).sum(), total(n));
+                assert_eq!(V::Wide::each_first(numbers.as_ptr(), exact.as_ptr(), n).sum(), total(n));
                 let halved: Vec<u32> = exact.iter().map(|i| i / 2).collect();
                 let doubled: S = halved.iter().map(|&i| S::from_f64(f64::from(2 * i))).sum();
                 let found = gather_apart::<S, V::Wide>(numbers.as_ptr(), halved.as_ptr(), 2, n);

@@ -2,6 +2,7 @@
 //! kernels that put rows, not columns of X, side by side; those of other instruction sets are plain loops.
 
 use crate::simd::avx512::{F32x4, F32x8, F32x16, F64x2, F64x4, F64x8};
+use crate::simd::each::{eight, eight_near, four, four_near};
 use crate::simd::{Gather, Lanes};
 use std::arch::x86_64::*;
 
@@ -47,6 +48,10 @@ pub trait AnyLanes<S>: Gather<S> {
     unsafe fn gather_lanes(from: *const S, columns: *const u32, lanes: u16) -> Self;
     /// `from[columns[lane]]` likewise, by 16-bit columns.
     unsafe fn gather_near(from: *const S, columns: *const u16, lanes: u16) -> Self;
+    /// As [`gather_lanes`](Self::gather_lanes), but loaded one by one; where the mask has a lane, the number at `from` is read, too.
+    unsafe fn each_lanes(from: *const S, columns: *const u32, lanes: u16) -> Self;
+    /// Likewise, by 16-bit columns.
+    unsafe fn each_near(from: *const S, columns: *const u16, lanes: u16) -> Self;
     /// To `to[places[lane]]` every lane that the mask has; there is a place for every lane.
     unsafe fn scatter_near(self, to: *mut S, places: *const u16, lanes: u16);
     /// The lanes whose length is above `step`; there is a length for every lane.
@@ -102,6 +107,26 @@ impl AnyLanes<f64> for F64x8 {
         unsafe {
             let columns = _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(lanes as u8, columns.cast()));
             F64x8(_mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), lanes as u8, columns, from))
+        }
+    }
+    #[inline(always)]
+    unsafe fn each_lanes(from: *const f64, columns: *const u32, lanes: u16) -> Self {
+        unsafe {
+            if lanes == Self::ALL {
+                return Self::of_halves(F64x4(four(from, columns)), F64x4(four(from, columns.add(4))));
+            }
+            Self::each_of(from, _mm256_maskz_loadu_epi32(lanes as u8, columns.cast()), lanes)
+        }
+    }
+    #[inline(always)]
+    unsafe fn each_near(from: *const f64, columns: *const u16, lanes: u16) -> Self {
+        unsafe {
+            if lanes == Self::ALL {
+                let high = F64x4(four_near(from, columns.add(4)));
+                return Self::of_halves(F64x4(four_near(from, columns)), high);
+            }
+            let columns = _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(lanes as u8, columns.cast()));
+            Self::each_of(from, columns, lanes)
         }
     }
     #[inline(always)]
@@ -186,6 +211,26 @@ impl AnyLanes<f32> for F32x16 {
         }
     }
     #[inline(always)]
+    unsafe fn each_lanes(from: *const f32, columns: *const u32, lanes: u16) -> Self {
+        unsafe {
+            if lanes == Self::ALL {
+                return Self::of_halves(F32x8(eight(from, columns)), F32x8(eight(from, columns.add(8))));
+            }
+            Self::each_of(from, _mm512_maskz_loadu_epi32(lanes, columns.cast()), lanes)
+        }
+    }
+    #[inline(always)]
+    unsafe fn each_near(from: *const f32, columns: *const u16, lanes: u16) -> Self {
+        unsafe {
+            if lanes == Self::ALL {
+                let high = F32x8(eight_near(from, columns.add(8)));
+                return Self::of_halves(F32x8(eight_near(from, columns)), high);
+            }
+            let columns = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, columns.cast()));
+            Self::each_of(from, columns, lanes)
+        }
+    }
+    #[inline(always)]
     unsafe fn scatter_near(self, to: *mut f32, places: *const u16, lanes: u16) {
         unsafe {
             let places = _mm512_cvtepu16_epi32(_mm256_loadu_si256(places.cast()));
@@ -229,5 +274,53 @@ impl AnyLanes<f32> for F32x16 {
     #[inline(always)]
     unsafe fn quarters(half: F32x8) -> (F32x4, F32x4) {
         unsafe { (F32x4(_mm256_castps256_ps128(half.0)), F32x4(_mm256_extractf128_ps::<1>(half.0))) }
+    }
+}
+
+impl F64x8 {
+    /// `from[columns[lane]]` in the lanes that the mask has, 0 in the others, whose columns are 0: `from[0]` is read for them.
+    ///
+    /// # Safety
+    /// As for [`AnyLanes`].
+    #[inline(always)]
+    unsafe fn each_of(from: *const f64, columns: __m256i, lanes: u16) -> Self {
+        // SAFETY: the caller's promise; with no lane nothing is read.
+        unsafe {
+            if lanes == 0 {
+                return Self::zero();
+            }
+            let mut all = [0u32; 8];
+            _mm256_storeu_si256(all.as_mut_ptr().cast(), columns);
+            let low = _mm512_castpd256_pd512(four(from, all.as_ptr()));
+            let numbers = match lanes & 0xf0 {
+                0 => low,
+                _ => _mm512_insertf64x4::<1>(low, four(from, all.as_ptr().add(4))),
+            };
+            F64x8(_mm512_maskz_mov_pd(lanes as u8, numbers))
+        }
+    }
+}
+
+impl F32x16 {
+    /// `from[columns[lane]]` in the lanes that the mask has, 0 in the others, whose columns are 0: `from[0]` is read for them.
+    ///
+    /// # Safety
+    /// As for [`AnyLanes`].
+    #[inline(always)]
+    unsafe fn each_of(from: *const f32, columns: __m512i, lanes: u16) -> Self {
+        // SAFETY: the caller's promise; with no lane nothing is read.
+        unsafe {
+            if lanes == 0 {
+                return Self::zero();
+            }
+            let mut all = [0u32; 16];
+            _mm512_storeu_si512(all.as_mut_ptr().cast(), columns);
+            let low = _mm512_castps256_ps512(eight(from, all.as_ptr()));
+            let numbers = match lanes & 0xff00 {
+                0 => low,
+                _ => _mm512_insertf32x8::<1>(low, eight(from, all.as_ptr().add(8))),
+            };
+            F32x16(_mm512_maskz_mov_ps(lanes, numbers))
+        }
     }
 }

@@ -94,6 +94,14 @@ impl Gather<f64> for F64x8 {
         unsafe { Self::gather_lanes(from, indices, ((1u32 << n) - 1) as u16) }
     }
     #[inline(always)]
+    unsafe fn each(from: *const f64, indices: *const u32) -> Self {
+        unsafe { Self::each_lanes(from, indices, Self::ALL) }
+    }
+    #[inline(always)]
+    unsafe fn each_first(from: *const f64, indices: *const u32, n: usize) -> Self {
+        unsafe { Self::each_lanes(from, indices, ((1u32 << n) - 1) as u16) }
+    }
+    #[inline(always)]
     unsafe fn sum(self) -> f64 {
         unsafe { _mm512_reduce_add_pd(self.0) }
     }
@@ -108,6 +116,14 @@ impl Gather<f32> for F32x16 {
     #[inline(always)]
     unsafe fn gather_first(from: *const f32, indices: *const u32, n: usize) -> Self {
         unsafe { Self::gather_lanes(from, indices, ((1u32 << n) - 1) as u16) }
+    }
+    #[inline(always)]
+    unsafe fn each(from: *const f32, indices: *const u32) -> Self {
+        unsafe { Self::each_lanes(from, indices, Self::ALL) }
+    }
+    #[inline(always)]
+    unsafe fn each_first(from: *const f32, indices: *const u32, n: usize) -> Self {
+        unsafe { Self::each_lanes(from, indices, ((1u32 << n) - 1) as u16) }
     }
     #[inline(always)]
     unsafe fn sum(self) -> f32 {

@@ -4,9 +4,9 @@
 use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{Csr, DenseView, DenseViewMut};
-use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::{MOST_ROWS, OrderedCsr};
 use crate::spmm::cpu::host::{HostKernel, refill};
+use crate::spmm::cpu::kernels::fetch::gathers;
 use crate::spmm::cpu::kernels::row_kernel::{Operands, RowList, Rows};
 use crate::spmm::cpu::panels::InParts;
 use crate::spmm::cpu::partition::{chunk_count, even_borders, snap, work};
@@ -61,8 +61,8 @@ impl<S: Scalar> Kernel<S> {
         // The format keeps what the kernel relies on: starts rise to the number of entries, columns are rows of X.
         let list = Reordered { starts: a.starts().as_ptr(), order: a.order().as_ptr() };
         let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
-        let narrow_columns = a.cols() <= NARROW_COLUMNS;
-        self.machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+        let gathers = gathers(&self.machine, a.cols());
+        self.machine.vectorized(Rows { list, first, end, columns, values, operands, gathers, ahead });
     }
 }
 

@@ -5,12 +5,10 @@ use crate::Scalar;
 use crate::machine::Machine;
 use crate::matrix::{CsrSlices, DenseView, DenseViewMut};
 use crate::spmm::cpu::kernels::epilogue::update;
+use crate::spmm::cpu::kernels::fetch::gathers;
 use crate::spmm::cpu::kernels::row_kernel::{FEW, InOrder, Operands, Rows};
 use crate::spmm::cpu::partition::{Part, RowChunks};
 use std::ops::Range;
-
-/// Columns up to here can be gathered: the instruction reads indices as signed.
-pub(crate) const NARROW_COLUMNS: usize = i32::MAX as usize;
 
 /// With the rows shared out as given, X asked for `ahead` entries before it is needed; shapes have been checked. The same bits on any number of threads.
 #[expect(clippy::too_many_arguments, reason = "the operands of BLAS, and how to go about them")]
@@ -28,7 +26,7 @@ pub(crate) fn multiply_chunks<S: Scalar>(
     let mut sums = vec![S::ZERO; chunks.slots() * k];
     let operands = Operands::new(alpha, x, beta, y.reborrow());
     let pieces = operands.unscaled_into(sums.as_mut_ptr());
-    let narrow_columns = a.cols() <= NARROW_COLUMNS;
+    let gathers = gathers(machine, a.cols());
     let few_in_rows = k == 1 && have_few(a.offsets());
     let (columns, values) = (a.columns(), a.values());
     // The view keeps what the kernel relies on: offsets rise to the number of entries, columns are rows of X. A chunk has its
@@ -36,7 +34,7 @@ pub(crate) fn multiply_chunks<S: Scalar>(
     let multiply = move |offsets: &[usize], first: usize, end: usize, operands: Operands<S>| {
         let list = InOrder { starts: offsets.as_ptr(), few_in_rows };
         let (columns, values) = (columns.as_ptr(), values.as_ptr());
-        machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+        machine.vectorized(Rows { list, first, end, columns, values, operands, gathers, ahead });
     };
     machine.run_chunks(chunks.count(), move |chunk| {
         for part in chunks.parts(chunk, a.offsets()) {
@@ -70,9 +68,9 @@ pub(crate) unsafe fn multiply_rows<S: Scalar>(
     let few_in_rows = operands.k == 1 && have_few(a.offsets());
     let list = InOrder { starts: a.offsets().as_ptr(), few_in_rows };
     let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
-    let narrow_columns = a.cols() <= NARROW_COLUMNS;
+    let gathers = gathers(machine, a.cols());
     let (first, end) = (rows.start, rows.end);
-    machine.vectorized(Rows { list, first, end, columns, values, operands, narrow_columns, ahead });
+    machine.vectorized(Rows { list, first, end, columns, values, operands, gathers, ahead });
 }
 
 /// Rows that are looked at, so few that small matrices do not wait for it, and how many of them have to be short.

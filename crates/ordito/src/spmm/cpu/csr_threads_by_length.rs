@@ -20,7 +20,8 @@ pub(crate) const DESCRIPTION: Description = Description::new(
     "CSR with rows sorted by length in windows, split at equal nonzeros, vectors across the columns of X",
     Place::Threads,
     source_file!("spmm/cpu/csr_threads_by_length.rs"),
-).converted();
+)
+.converted();
 
 impl<S: Scalar> Variant<Spmm<S>> for CsrThreadsByLength {
     fn describe(&self) -> &Description {

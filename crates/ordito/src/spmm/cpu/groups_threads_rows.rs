@@ -8,9 +8,9 @@ use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::{Order, RowGroups};
 use crate::spmm::cpu::host::{HostKernel, OnHost, refill};
+use crate::spmm::cpu::kernels::fetch::gathers;
 use crate::spmm::cpu::kernels::group_kernel::Groups;
 use crate::spmm::cpu::kernels::row_kernel::Operands;
 use crate::spmm::cpu::panels::InParts;
@@ -29,9 +29,8 @@ struct Kernel<S> {
 }
 
 /// How entries of a group stand for so many columns of X.
-fn order_for(k: usize, cols: usize) -> Order {
-    let gathers = k == 1 && cols <= NARROW_COLUMNS;
-    if gathers { Order::ByRow } else { Order::ByColumn }
+fn order_for(k: usize) -> Order {
+    if k == 1 { Order::ByRow } else { Order::ByColumn }
 }
 
 impl<S: Scalar> Kernel<S> {
@@ -52,7 +51,18 @@ impl<S: Scalar> Kernel<S> {
         // The format keeps what the kernel relies on: positions rise to the lengths of the arrays, columns are rows of X.
         let (columns, values) = (a.columns().as_ptr(), a.values().as_ptr());
         let (groups, by_row, widest) = (a.groups().as_ptr(), a.order() == Order::ByRow, self.widest);
-        self.machine.vectorized(Groups { groups, first, end, columns, values, operands, by_row, widest });
+        let gathers = gathers(&self.machine, a.cols());
+        self.machine.vectorized(Groups {
+            groups,
+            first,
+            end,
+            columns,
+            values,
+            operands,
+            by_row,
+            gathers,
+            widest,
+        });
     }
 }
 
@@ -66,7 +76,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 
     fn for_columns(&self, subject: &Subject<S>) -> Option<Box<dyn HostKernel<S>>> {
-        let lies_so = order_for(subject.k, subject.a.cols()) == self.a.order();
+        let lies_so = order_for(subject.k) == self.a.order();
         lies_so.then(|| Box::new(Kernel::new(&self.machine, self.a.clone(), subject.k)) as _)
     }
 
@@ -111,7 +121,7 @@ impl<S: Scalar> Variant<Spmm<S>> for GroupsThreadsRows {
     fn prepare(&self, machine: &Arc<Machine>, subject: &Subject<S>) -> Result<Box<dyn Product<S>>, Refusal> {
         let (rows, nonzeros) = (subject.a.rows(), subject.a.nnz());
         machine.check_memory("row groups", RowGroups::<S>::bytes_for(rows, nonzeros))?;
-        let order = order_for(subject.k, subject.a.cols());
+        let order = order_for(subject.k);
         let a = machine.pool().install(|| RowGroups::from_csr(subject.a.view(), order))?;
         let kernel = Kernel::new(machine, Arc::new(a), subject.k);
         Ok(OnHost::boxed(machine, kernel, (rows, subject.a.cols()), subject.k))

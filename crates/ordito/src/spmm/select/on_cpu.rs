@@ -27,7 +27,8 @@ use crate::spmm::analysis::x_fetches::Cache;
 use crate::spmm::cpu::formats::{DiagonalRuns, Steps};
 use crate::spmm::cpu::partition::{PIECE, threads_for, work};
 use crate::spmm::cpu::{
-    csr_threads_by_length, csr_threads_clustered, csr_threads_nnz, csr_threads_sorted, diagonals, groups_threads_rows, sell,
+    csr_threads_by_length, csr_threads_clustered, csr_threads_nnz, csr_threads_sorted, diagonals,
+    groups_threads_rows, sell,
 };
 use crate::spmm::product::Subject;
 
@@ -65,8 +66,11 @@ const WIDE_X_ON_DIAGONALS: std::ops::RangeInclusive<usize> = 32..=256;
 const FEW_X: usize = 32;
 const GROUPS_IN_16_REGISTERS: usize = 128;
 /// Of so few columns that those of two rows fit a vector, eight rows are taken in one loop: up to 2.3 times as fast as one after the other in
-/// the same order, of rows of 13 to 20 nonzeros as fast, of longer ones 0.75 to 1.
+/// the same order, of rows of 13 to 20 nonzeros as fast, of longer ones 0.75 to 1. One column with AVX2, over plain rows: of 2 to 4
+/// nonzeros 2.3 and 2.8 times as fast, of 13 to 20 1.25 and 1.35, of more than 40 0.84.
 const LONG_ROW: f64 = 20.0;
+/// Plain loops do so with one column only: of 2 to 4 nonzeros 1.25 and 1.4 times as fast, of 4 to 9 0.92.
+const LONG_ROW_WITHOUT_VECTORS: f64 = 4.0;
 /// Bytes of a row of X up to which sorting rows by their lengths pays whatever these are: 1.04 to 1.4 times as fast.
 const NARROW_X: usize = 64;
 /// And where lengths change (rows as long as the row above are foreseen by the processor) or rows are very short, up to so many bytes, as
@@ -119,7 +123,8 @@ impl Rows {
 
 pub(crate) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
     let (rows, why) = by_structure(machine, subject);
-    let waits_for_x = matches!(rows, Rows::AsTheyStand | Rows::EightOfOneLength | Rows::ByLength) && subject.k > 1;
+    let waits_for_x =
+        matches!(rows, Rows::AsTheyStand | Rows::EightOfOneLength | Rows::ByLength) && subject.k > 1;
     let cache = Cache::of(machine, subject.k, size_of::<S>()).filter(|_| waits_for_x);
     let (variant, why) = match cache.and_then(|cache| cache.wasted(subject.a.view())) {
         Some(fetched) => {
@@ -256,7 +261,9 @@ fn by_neighbours(
     if k == 1 && simd == SimdLevel::Avx512 {
         let saved = percent(1.0 - gathers.in_slices / gathers.by_rows.max(1.0));
         if gathers.in_slices <= gathers.by_rows {
-            let why = format!("one column: rows side by side in the lanes of vectors save {saved} % of the gathers");
+            let why = format!(
+                "one column: rows side by side in the lanes of vectors save {saved} % of the gathers"
+            );
             return (Rows::InLanes, why);
         }
         let why = format!(
@@ -265,12 +272,16 @@ fn by_neighbours(
         );
         return (Rows::AsTheyStand, why);
     }
+    let eight = mean_length < long_row(simd, k, x_bytes);
+    if k == 1 && eight {
+        return (Rows::EightOfOneLength, "one column: eight rows of one length in a loop".into());
+    }
     let waits = from_memory && is_f64 && mean_length >= SHORT_ROW;
     if one_row_is_most {
         return (Rows::AsTheyStand, "vector instructions across K; the threads share the longest row".into());
     }
     if k > 1 && x_bytes <= if waits { NARROW_X_FROM_MEMORY } else { NARROW_X } {
-        if 2 * x_bytes <= vector_bytes(simd) && mean_length < LONG_ROW {
+        if eight {
             let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
             return (Rows::EightOfOneLength, why.into());
         }
@@ -289,12 +300,13 @@ fn by_neighbours(
     (Rows::AsTheyStand, "vector instructions across K, no conversion".into())
 }
 
-/// Of a register of the widest kind.
-fn vector_bytes(simd: SimdLevel) -> usize {
+/// From so many nonzeros on rows are not taken eight at a time.
+fn long_row(simd: SimdLevel, k: usize, x_bytes: usize) -> f64 {
     match simd {
-        SimdLevel::Avx512 => 64,
-        SimdLevel::Avx2 => 32,
-        _ => 16,
+        SimdLevel::Avx512 if 2 * x_bytes <= 64 => LONG_ROW,
+        SimdLevel::Avx2 if 2 * x_bytes <= 32 => LONG_ROW,
+        SimdLevel::Portable | SimdLevel::Neon if k == 1 => LONG_ROW_WITHOUT_VECTORS,
+        _ => 0.0,
     }
 }
 
@@ -318,7 +330,15 @@ mod tests {
         let is_small = DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz());
         let caches_of_y = if from_memory { 100.0 } else { 0.0 };
         let gathers = Steps::of_sample(subject.a.view());
-        let x = Columns { k, scalar_bytes: size_of::<S>(), from_memory, caches_of_y, one_row_is_most: false, is_small, gathers };
+        let x = Columns {
+            k,
+            scalar_bytes: size_of::<S>(),
+            from_memory,
+            caches_of_y,
+            one_row_is_most: false,
+            is_small,
+            gathers,
+        };
         by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, x).0.description().name
     }
 

@@ -7,7 +7,7 @@ use crate::Scalar;
 use crate::simd::avx512::{AnyLanes, Vector};
 use crate::simd::{Lanes, prefetch};
 use crate::spmm::cpu::diagonals::Part;
-use crate::spmm::cpu::diagonals::rows_avx512::{add_rows, gather_row, has_nan};
+use crate::spmm::cpu::diagonals::rows_avx512::{add_rows, fetch_row, has_nan};
 use crate::spmm::cpu::formats::Run;
 use crate::spmm::cpu::kernels::target::Target;
 
@@ -92,7 +92,11 @@ unsafe fn runs<S: Scalar, const K: usize, const FAR: bool, const PLAIN: bool>(
                     for (lane, &length) in lengths.iter().enumerate() {
                         let length = length as usize;
                         if K == 1 {
-                            y.write_element(row + lane, 0, gather_row(columns, values, length, x));
+                            y.write_element(
+                                row + lane,
+                                0,
+                                fetch_row(columns, values, length, x, part.gathers),
+                            );
                         } else {
                             y.write(row + lane, 0, add_rows(columns, values, length, x, K, mask), mask);
                         }

@@ -17,10 +17,10 @@ use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::formats::{DiagonalRuns, Runs};
 use crate::spmm::cpu::host::{HostKernel, OnHost, refill};
 use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
+use crate::spmm::cpu::kernels::fetch::{NARROW_COLUMNS, gathers};
 use crate::spmm::cpu::kernels::target::Target;
 use crate::spmm::cpu::partition::{chunk_count, even_borders};
 use crate::spmm::cpu::prefetch::is_far;
@@ -70,6 +70,8 @@ struct Part<'a, S> {
     end_row: usize,
     /// Columns of the matrix.
     cols: usize,
+    /// One column of X is gathered by the instruction.
+    gathers: bool,
 }
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
@@ -87,7 +89,8 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         self.machine.run_chunks(self.borders.len() - 1, move |share| {
             let stretches = self.borders[share]..self.borders[share + 1];
             let (first_row, end_row) = (a.first_row(stretches.start), a.first_row(stretches.end));
-            let part = Part { runs: a.runs(stretches), first_row, end_row, cols: a.cols() };
+            let gathers = gathers(&self.machine, a.cols());
+            let part = Part { runs: a.runs(stretches), first_row, end_row, cols: a.cols(), gathers };
             // Shares are disjoint ranges of rows: nobody else writes to those of this one.
             multiply_part(simd, part, self.far, x, y);
         });

@@ -60,16 +60,18 @@ unsafe fn add<S: Scalar, const NV: usize>(
     }
 }
 
-/// The row's sum for one column of X without gaps: as many entries at a time as a vector has lanes.
+/// The row's sum for one column of X without gaps: as many entries at a time as a vector has lanes, gathered by the instruction or
+/// loaded one by one.
 ///
 /// # Safety
 /// The processor has AVX-512; there are `length` columns, below 2³¹ and in X, and values.
 #[inline(always)]
-pub(crate) unsafe fn gather_row<S: Scalar>(
+pub(crate) unsafe fn fetch_row<S: Scalar>(
     columns: *const u32,
     values: *const S,
     length: usize,
     x: *const S,
+    gathers: bool,
 ) -> S {
     let lanes = Vector::<S>::COUNT;
     // SAFETY: the caller's promise.
@@ -77,7 +79,11 @@ pub(crate) unsafe fn gather_row<S: Scalar>(
         let mut sums = Vector::<S>::zero();
         for entry in (0..length).step_by(lanes) {
             let mask = Vector::<S>::first_lanes(length - entry);
-            let x = Vector::<S>::gather_lanes(x, columns.wrapping_add(entry), mask);
+            let columns = columns.wrapping_add(entry);
+            let x = match gathers {
+                true => Vector::<S>::gather_lanes(x, columns, mask),
+                false => Vector::<S>::each_lanes(x, columns, mask),
+            };
             sums = Vector::<S>::load_lanes(values.wrapping_add(entry), mask).mul_add(x, sums);
         }
         sums.sum()

@@ -14,7 +14,7 @@ mod tests;
 pub(crate) use diagonal_runs::{DiagonalRuns, Run, Runs};
 pub(crate) use ordered_csr::OrderedCsr;
 pub(crate) use row_clusters::RowClusters;
-pub(crate) use row_windows::MOST_ROWS;
 pub(crate) use row_groups::{Group, Order, RowGroups};
+pub(crate) use row_windows::MOST_ROWS;
 pub(crate) use sell::{Border, Sell, Steps, Window};
 pub(crate) use sorted_csr::{SIDE_BY_SIDE, SortedCsr, Stretch};

@@ -136,6 +136,10 @@ impl<S: Scalar> RowGroups<S> {
     pub(crate) fn rows(&self) -> usize {
         self.groups.last().map_or(0, |end| end.row as usize)
     }
+    /// Number of columns.
+    pub(crate) fn cols(&self) -> usize {
+        self.cols
+    }
     /// How the values stand.
     pub(crate) fn order(&self) -> Order {
         self.order

@@ -5,9 +5,10 @@
 
 use crate::Scalar;
 use crate::machine::Vectorized;
-use crate::simd::{Gather, Lanes, Vectors, fence, gather_apart};
+use crate::simd::{Gather, Lanes, Vectors, fence};
 use crate::spmm::cpu::formats::Group;
 use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
+use crate::spmm::cpu::kernels::fetch::{Fetch, Gathered, OneByOne, WithGaps};
 use crate::spmm::cpu::kernels::row_kernel::Operands;
 use crate::spmm::cpu::kernels::span::{ForSpan, Span, at_a_time, in_spans};
 
@@ -23,8 +24,10 @@ pub(crate) struct Groups<S> {
     pub(crate) columns: *const u32,
     pub(crate) values: *const S,
     pub(crate) operands: Operands<S>,
-    /// Values stand row by row; there is one column of X, and columns fit 31 bits.
+    /// Values stand row by row; there is one column of X.
     pub(crate) by_row: bool,
+    /// That is gathered by the instruction: every column fits a signed 32-bit index.
+    pub(crate) gathers: bool,
     /// Registers of a span: 4, which four rows have room for, or 8 where groups are smaller; those of four rows are then
     /// done in two halves.
     pub(crate) widest: usize,
@@ -36,10 +39,11 @@ impl<S: Scalar> Vectorized<S> for Groups<S> {
         let Operands { k, x_distance, epilogue, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            match (self.by_row, x_distance) {
-                (true, 1) => self.dot_products::<V, true>(),
-                (true, _) => self.dot_products::<V, false>(),
-                (false, _) => {
+            match (self.by_row, x_distance, self.gathers) {
+                (true, 1, true) => self.dot_products::<V, Gathered>(),
+                (true, 1, false) => self.dot_products::<V, OneByOne>(),
+                (true, ..) => self.dot_products::<V, WithGaps>(),
+                (false, ..) => {
                     let mut first = self.first;
                     while first < self.end {
                         let end = self.end.min(first.saturating_add(at_a_time::<S, V>(k)));
@@ -166,26 +170,25 @@ impl<S: Scalar> Groups<S> {
         }
     }
 
-    /// K = 1: a register holds neighbouring columns of a group; X is gathered once for its rows, or collected one by one if
-    /// it has gaps: lanes hold the same either way, so that sums have the same bits.
+    /// K = 1: a register holds neighbouring columns of a group; X is fetched once for its rows.
     #[inline(always)]
-    unsafe fn dot_products<V: Vectors<S>, const GATHERS: bool>(self) {
+    unsafe fn dot_products<V: Vectors<S>, F: Fetch<S>>(self) {
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
             for g in self.first..self.end {
                 let (group, next) = (*self.groups.add(g), *self.groups.add(g + 1));
                 match next.row - group.row {
-                    1 => self.dots::<V, 1, GATHERS>(group, next),
-                    2 => self.dots::<V, 2, GATHERS>(group, next),
-                    3 => self.dots::<V, 3, GATHERS>(group, next),
-                    _ => self.dots::<V, 4, GATHERS>(group, next),
+                    1 => self.dots::<V, F, 1>(group, next),
+                    2 => self.dots::<V, F, 2>(group, next),
+                    3 => self.dots::<V, F, 3>(group, next),
+                    _ => self.dots::<V, F, 4>(group, next),
                 }
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn dots<V: Vectors<S>, const ROWS: usize, const GATHERS: bool>(self, group: Group, next: Group) {
+    unsafe fn dots<V: Vectors<S>, F: Fetch<S>, const ROWS: usize>(self, group: Group, next: Group) {
         let Operands { x, x_distance, y, y_distance, epilogue: Epilogue { alpha, beta, .. }, .. } =
             self.operands;
         let count = V::Wide::COUNT;
@@ -197,10 +200,7 @@ impl<S: Scalar> Groups<S> {
             let mut sums = [V::Wide::zero(); ROWS];
             let mut at = 0;
             while at + count <= n {
-                let x = match GATHERS {
-                    true => V::Wide::gather(x, columns.add(at)),
-                    false => gather_apart::<S, V::Wide>(x, columns.add(at), x_distance, count),
-                };
+                let x = F::all(x, columns.add(at), x_distance);
                 for row in 0..ROWS {
                     sums[row] = V::Wide::load(values.add(row * n + at)).mul_add(x, sums[row]);
                 }
@@ -208,10 +208,7 @@ impl<S: Scalar> Groups<S> {
             }
             if at < n {
                 let mask = V::Wide::first(n - at);
-                let x = match GATHERS {
-                    true => V::Wide::gather_first(x, columns.add(at), n - at),
-                    false => gather_apart::<S, V::Wide>(x, columns.add(at), x_distance, n - at),
-                };
+                let x = F::first(x, columns.add(at), x_distance, n - at);
                 for row in 0..ROWS {
                     sums[row] = V::Wide::load_masked(values.add(row * n + at), mask).mul_add(x, sums[row]);
                 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod compact_x;
 pub(crate) mod epilogue;
+pub(crate) mod fetch;
 pub(crate) mod group_kernel;
 pub(crate) mod row_kernel;
 pub(crate) mod span;

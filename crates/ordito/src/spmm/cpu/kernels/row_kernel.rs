@@ -6,8 +6,9 @@
 use crate::Scalar;
 use crate::machine::Vectorized;
 use crate::matrix::{DenseView, DenseViewMut};
-use crate::simd::{Gather, Lanes, Vectors, fence, gather_apart, prefetch};
+use crate::simd::{Gather, Lanes, Vectors, fence, prefetch};
 use crate::spmm::cpu::kernels::epilogue::{Epilogue, update};
+use crate::spmm::cpu::kernels::fetch::{Fetch, Gathered, OneByOne, WithGaps};
 use crate::spmm::cpu::kernels::span::{ForSpan, Span, SpanOfY, at_a_time, in_spans};
 use crate::spmm::cpu::partition::PIECE;
 
@@ -136,8 +137,8 @@ pub(crate) struct Rows<S, R> {
     pub(crate) columns: *const u32,
     pub(crate) values: *const S,
     pub(crate) operands: Operands<S>,
-    /// Every column fits a signed 32-bit index, so that gathers can be used.
-    pub(crate) narrow_columns: bool,
+    /// One column of X is gathered by the instruction: every column fits a signed 32-bit index.
+    pub(crate) gathers: bool,
     /// How many entries ahead X is asked for; 0: not at all.
     pub(crate) ahead: usize,
 }
@@ -157,11 +158,13 @@ impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
                 }
             } else {
                 // Asked once, not in every row.
-                match (x_distance == 1 && self.narrow_columns, self.list.has_few_in_rows()) {
-                    (true, false) => self.dot_products::<V, true, false>(),
-                    (true, true) => self.dot_products::<V, true, true>(),
-                    (false, false) => self.dot_products::<V, false, false>(),
-                    (false, true) => self.dot_products::<V, false, true>(),
+                match (x_distance == 1, self.gathers, self.list.has_few_in_rows()) {
+                    (true, true, false) => self.dot_products::<V, Gathered, false>(),
+                    (true, true, true) => self.dot_products::<V, Gathered, true>(),
+                    (true, false, false) => self.dot_products::<V, OneByOne, false>(),
+                    (true, false, true) => self.dot_products::<V, OneByOne, true>(),
+                    (false, _, false) => self.dot_products::<V, WithGaps, false>(),
+                    (false, _, true) => self.dot_products::<V, WithGaps, true>(),
                 }
             }
         }
@@ -278,10 +281,9 @@ pub(crate) unsafe fn sum<S: Scalar, P: Span<S>, const CHAINS: usize>(
 }
 
 impl<S: Scalar, R: RowList> Rows<S, R> {
-    /// K = 1: a register holds neighbouring entries of a row instead of columns of X. X is gathered, if it has no gaps and
-    /// columns are narrow, or collected one by one: lanes hold the same either way, so that sums have the same bits.
+    /// K = 1: a register holds neighbouring entries of a row instead of columns of X.
     #[inline(always)]
-    unsafe fn dot_products<V: Vectors<S>, const GATHERS: bool, const FEW_IN_ROWS: bool>(self) {
+    unsafe fn dot_products<V: Vectors<S>, F: Fetch<S>, const FEW_IN_ROWS: bool>(self) {
         let Rows { list, first, end, operands, .. } = self;
         let Operands { y, y_distance, epilogue: Epilogue { alpha, beta, .. }, .. } = operands;
         // SAFETY: the promises of whoever made it, and of the caller.
@@ -289,10 +291,10 @@ impl<S: Scalar, R: RowList> Rows<S, R> {
             let mut start = list.start(first);
             for i in first..end {
                 let end = list.start(i + 1);
-                let mut sum = self.dot::<V, GATHERS, FEW_IN_ROWS>(start, (end - start).min(PIECE));
+                let mut sum = self.dot::<V, F, FEW_IN_ROWS>(start, (end - start).min(PIECE));
                 while end - start > PIECE {
                     start += PIECE;
-                    sum += self.dot::<V, GATHERS, FEW_IN_ROWS>(start, (end - start).min(PIECE));
+                    sum += self.dot::<V, F, FEW_IN_ROWS>(start, (end - start).min(PIECE));
                 }
                 update(&mut *y.add(list.row(i) * y_distance), alpha, sum, beta);
                 start = end;
@@ -302,16 +304,12 @@ impl<S: Scalar, R: RowList> Rows<S, R> {
 
     /// Of a row, or of a piece of one, whoever has the other pieces.
     #[inline(always)]
-    unsafe fn dot<V: Vectors<S>, const GATHERS: bool, const FEW_IN_ROWS: bool>(
-        self,
-        start: usize,
-        n: usize,
-    ) -> S {
+    unsafe fn dot<V: Vectors<S>, F: Fetch<S>, const FEW_IN_ROWS: bool>(self, start: usize, n: usize) -> S {
         // SAFETY: the caller's promise.
         unsafe {
             match FEW_IN_ROWS && n < FEW {
                 true => self.dot_of_few(start, n),
-                false => self.dot_in_lanes::<V, GATHERS>(start, n),
+                false => self.dot_in_lanes::<V, F>(start, n),
             }
         }
     }
@@ -338,41 +336,27 @@ impl<S: Scalar, R: RowList> Rows<S, R> {
     }
 
     #[inline(always)]
-    unsafe fn dot_in_lanes<V: Vectors<S>, const GATHERS: bool>(self, start: usize, n: usize) -> S {
+    unsafe fn dot_in_lanes<V: Vectors<S>, F: Fetch<S>>(self, start: usize, n: usize) -> S {
         let Operands { x, x_distance, .. } = self.operands;
         let count = V::Wide::COUNT;
-        macro_rules! gather {
-            ($columns:expr) => {
-                match GATHERS {
-                    true => V::Wide::gather(x, $columns),
-                    false => gather_apart::<S, V::Wide>(x, $columns, x_distance, count),
-                }
-            };
-            ($columns:expr, $n:expr) => {
-                match GATHERS {
-                    true => V::Wide::gather_first(x, $columns, $n),
-                    false => gather_apart::<S, V::Wide>(x, $columns, x_distance, $n),
-                }
-            };
-        }
         // SAFETY: the promises of whoever made it, and of the caller; entries below `n`.
         unsafe {
             let (mut columns, mut values, mut left) = (self.columns.add(start), self.values.add(start), n);
             let mut sums = [V::Wide::zero(); 2];
             while left >= 2 * count {
                 for chain in 0..2 {
-                    let x = gather!(columns.add(chain * count));
+                    let x = F::all::<V::Wide>(x, columns.add(chain * count), x_distance);
                     sums[chain] = V::Wide::load(values.add(chain * count)).mul_add(x, sums[chain]);
                 }
                 (columns, values, left) = (columns.add(2 * count), values.add(2 * count), left - 2 * count);
             }
             if left >= count {
-                sums[0] = V::Wide::load(values).mul_add(gather!(columns), sums[0]);
+                sums[0] = V::Wide::load(values).mul_add(F::all(x, columns, x_distance), sums[0]);
                 (columns, values, left) = (columns.add(count), values.add(count), left - count);
             }
             if left > 0 {
                 let values = V::Wide::load_masked(values, V::Wide::first(left));
-                sums[1] = values.mul_add(gather!(columns, left), sums[1]);
+                sums[1] = values.mul_add(F::first(x, columns, x_distance, left), sums[1]);
             }
             sums[0].add(sums[1]).sum()
         }

@@ -1,4 +1,4 @@
-//! One column of X without gaps: a gather for every step of a slice, rows in the lanes.
+//! One column of X without gaps: a gather for every step of a slice, rows in the lanes; by the instruction, or its numbers one by one.
 
 use crate::Scalar;
 use crate::simd::avx512::{AnyLanes, Vector};
@@ -19,22 +19,27 @@ const AHEAD: usize = 4096;
 /// The processor has AVX-512; X has a number for every column of the matrix, of which there are at most 2³¹; no other thread
 /// writes these rows of Y.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
-pub(crate) unsafe fn multiply<S: Scalar>(window: Window<'_, S>, far: bool, x: *const S, y: Target<'_, S>) {
+pub(crate) unsafe fn multiply<S: Scalar, const GATHERS: bool>(
+    window: Window<'_, S>,
+    far: bool,
+    x: *const S,
+    y: Target<'_, S>,
+) {
     // SAFETY: the caller's promise; the window says how wide its columns are.
     unsafe {
         match (window.wide, far, y.is_plain(1)) {
-            (false, false, true) => slices::<S, false, false, true>(window, x, y),
-            (false, true, true) => slices::<S, false, true, true>(window, x, y),
-            (true, false, true) => slices::<S, true, false, true>(window, x, y),
-            (true, true, true) => slices::<S, true, true, true>(window, x, y),
-            (false, _, false) => slices::<S, false, true, false>(window, x, y),
-            (true, _, false) => slices::<S, true, true, false>(window, x, y),
+            (false, false, true) => slices::<S, GATHERS, false, false, true>(window, x, y),
+            (false, true, true) => slices::<S, GATHERS, false, true, true>(window, x, y),
+            (true, false, true) => slices::<S, GATHERS, true, false, true>(window, x, y),
+            (true, true, true) => slices::<S, GATHERS, true, true, true>(window, x, y),
+            (false, _, false) => slices::<S, GATHERS, false, true, false>(window, x, y),
+            (true, _, false) => slices::<S, GATHERS, true, true, false>(window, x, y),
         }
     }
 }
 
 #[inline(always)]
-unsafe fn slices<S: Scalar, const WIDE: bool, const FAR: bool, const PLAIN: bool>(
+unsafe fn slices<S: Scalar, const GATHERS: bool, const WIDE: bool, const FAR: bool, const PLAIN: bool>(
     window: Window<'_, S>,
     x: *const S,
     y: Target<'_, S>,
@@ -58,20 +63,23 @@ unsafe fn slices<S: Scalar, const WIDE: bool, const FAR: bool, const PLAIN: bool
                     prefetch(value.wrapping_byte_add(AHEAD + 64));
                     prefetch(column.wrapping_byte_add(AHEAD));
                 }
-                sums = Vector::<S>::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
+                sums = Vector::<S>::load(value)
+                    .mul_add(fetch::<S, GATHERS, WIDE>(x, column, Vector::<S>::ALL), sums);
                 let next = column.add(halves * lanes);
                 more = Vector::<S>::load(value.add(lanes))
-                    .mul_add(gather::<S, WIDE>(x, next, Vector::<S>::ALL), more);
+                    .mul_add(fetch::<S, GATHERS, WIDE>(x, next, Vector::<S>::ALL), more);
                 (column, value, step) = (column.add(2 * halves * lanes), value.add(2 * lanes), step + 2);
             }
             if step < slice.shortest {
-                sums = Vector::<S>::load(value).mul_add(gather::<S, WIDE>(x, column, Vector::<S>::ALL), sums);
+                sums = Vector::<S>::load(value)
+                    .mul_add(fetch::<S, GATHERS, WIDE>(x, column, Vector::<S>::ALL), sums);
                 (column, value, step) = (column.add(halves * lanes), value.add(lanes), step + 1);
             }
             while step < slice.longest {
                 let mask = Vector::<S>::lanes_above(lengths, step);
                 let count = mask.count_ones() as usize;
-                more = Vector::<S>::load_lanes(value, mask).mul_add(gather::<S, WIDE>(x, column, mask), more);
+                more = Vector::<S>::load_lanes(value, mask)
+                    .mul_add(fetch::<S, GATHERS, WIDE>(x, column, mask), more);
                 (column, value, step) = (column.add(halves * count), value.add(count), step + 1);
             }
             let sums = sums.add(more);
@@ -92,13 +100,18 @@ unsafe fn slices<S: Scalar, const WIDE: bool, const FAR: bool, const PLAIN: bool
 
 /// The elements of X that columns of 16 or 32 bits name.
 #[inline(always)]
-unsafe fn gather<S: Scalar, const WIDE: bool>(x: *const S, columns: *const u16, mask: u16) -> Vector<S> {
+unsafe fn fetch<S: Scalar, const GATHERS: bool, const WIDE: bool>(
+    x: *const S,
+    columns: *const u16,
+    mask: u16,
+) -> Vector<S> {
     // SAFETY: the caller's promise.
     unsafe {
-        if WIDE {
-            Vector::<S>::gather_lanes(x, columns.cast(), mask)
-        } else {
-            Vector::<S>::gather_near(x, columns, mask)
+        match (GATHERS, WIDE) {
+            (true, true) => Vector::<S>::gather_lanes(x, columns.cast(), mask),
+            (true, false) => Vector::<S>::gather_near(x, columns, mask),
+            (false, true) => Vector::<S>::each_lanes(x, columns.cast(), mask),
+            (false, false) => Vector::<S>::each_near(x, columns, mask),
         }
     }
 }
@@ -108,14 +121,14 @@ unsafe fn gather<S: Scalar, const WIDE: bool>(x: *const S, columns: *const u16, 
 /// # Safety
 /// As for [`multiply`]; as many columns as values.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
-pub(crate) unsafe fn piece<S: Scalar>(columns: &[u32], values: &[S], x: *const S) -> S {
+pub(crate) unsafe fn piece<S: Scalar, const GATHERS: bool>(columns: &[u32], values: &[S], x: *const S) -> S {
     let lanes = Vector::<S>::COUNT;
     // SAFETY: the mask ends with the entries.
     unsafe {
         let mut sums = [Vector::<S>::zero(); 4];
         let add = |sum: &mut Vector<S>, entry: usize| {
             let mask = Vector::<S>::first_lanes(values.len().saturating_sub(entry));
-            let x = Vector::<S>::gather_lanes(x, columns.as_ptr().wrapping_add(entry), mask);
+            let x = fetch::<S, GATHERS, true>(x, columns.as_ptr().wrapping_add(entry).cast(), mask);
             *sum = Vector::<S>::load_lanes(values.as_ptr().wrapping_add(entry), mask).mul_add(x, *sum);
         };
         for entry in (0..values.len()).step_by(4 * lanes) {

@@ -13,12 +13,12 @@ use crate::matrix::{Csr, DenseView, DenseViewMut, lanes};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cpu::csr_product::NARROW_COLUMNS;
 use crate::spmm::cpu::csr_threads_nnz;
 use crate::spmm::cpu::formats::{Border, Sell, Window};
 use crate::spmm::cpu::host::{HostKernel, OnHost};
 use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::epilogue::update;
+use crate::spmm::cpu::kernels::fetch::{NARROW_COLUMNS, gathers};
 use crate::spmm::cpu::kernels::target::Target;
 use crate::spmm::cpu::panels::InParts;
 use crate::spmm::cpu::partition::{chunk_count, even_borders, snap};
@@ -39,13 +39,14 @@ struct Kernel<S> {
 
 impl<S: Scalar> HostKernel<S> for Kernel<S> {
     fn repack(&self, x: DenseView<'_, S>, room: &mut Vec<S>) -> bool {
-        gathers(self.machine.cpu().simd, &self.a) && compact(&self.machine, x, room)
+        in_vectors(self.machine.cpu().simd, &self.a) && compact(&self.machine, x, room)
     }
 
     fn multiply(&self, alpha: S, x: DenseView<'_, S>, repacked: &[S], beta: S, mut y: DenseViewMut<'_, S>) {
         let (a, simd, pieces) = (&self.a, self.machine.cpu().simd, self.a.pieces().len());
-        let gathers = gathers(simd, a);
-        let x = if gathers { compacted(x, repacked) } else { x };
+        let in_vectors = in_vectors(simd, a);
+        let x = if in_vectors { compacted(x, repacked) } else { x };
+        let how = How { simd, in_vectors, gathers: gathers(&self.machine, a.cols()), far: self.far };
         let long_rows = || a.pieces().chunk_by(|one, next| one.row == next.row);
         // What stands in Y where long rows go, and the sum of every piece of one. Nearly always there are none.
         let long_rows_before: Vec<S> = long_rows().map(|row| y.row_mut(row[0].row)[0]).collect();
@@ -57,11 +58,11 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
             self.machine.run_chunks(pieces + borders.len() - 1, move |task| {
                 if task < pieces {
                     // SAFETY: each piece has a place of its own.
-                    unsafe { sums.write_element(task, 0, piece_sum(simd, a, task, x)) };
+                    unsafe { sums.write_element(task, 0, piece_sum(how, a, task, x)) };
                 } else {
                     let share = task - pieces;
                     let windows = a.between(borders[share], borders[share + 1]);
-                    windows.for_each(|window| multiply_window(simd, window, gathers, self.far, x, y));
+                    windows.for_each(|window| multiply_window(how, window, x, y));
                 }
             });
         }
@@ -99,13 +100,23 @@ impl<S: Scalar> HostKernel<S> for ManyColumns<S> {
     }
 }
 
+/// Which kernel.
+#[derive(Clone, Copy)]
+struct How {
+    simd: SimdLevel,
+    /// The one with rows in the lanes of vectors.
+    in_vectors: bool,
+    /// Which gathers X by the instruction, or loads its numbers one by one.
+    gathers: bool,
+    /// A does not lie in the caches of the cores.
+    far: bool,
+}
+
 /// The kernel for the processor.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 fn multiply_window<S: Scalar>(
-    simd: SimdLevel,
+    How { simd, in_vectors, gathers, far }: How,
     window: Window<'_, S>,
-    gathers: bool,
-    far: bool,
     x: DenseView<'_, S>,
     y: Target<'_, S>,
 ) {
@@ -113,7 +124,12 @@ fn multiply_window<S: Scalar>(
         // SAFETY: a machine's level never exceeds what the processor has; shapes have been checked: X has a row for every
         // column of the matrix. Slices are disjoint: nobody else writes their rows.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 if gathers => unsafe { avx512::multiply(window, far, x.data().as_ptr(), y) },
+        SimdLevel::Avx512 if in_vectors => unsafe {
+            match gathers {
+                true => avx512::multiply::<S, true>(window, far, x.data().as_ptr(), y),
+                false => avx512::multiply::<S, false>(window, far, x.data().as_ptr(), y),
+            }
+        },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         SimdLevel::Avx512 | SimdLevel::Avx2 => unsafe { portable::multiply_avx2(window, x, y) },
@@ -123,18 +139,29 @@ fn multiply_window<S: Scalar>(
     }
 }
 
-fn piece_sum<S: Scalar>(simd: SimdLevel, a: &Sell<S>, piece: usize, x: DenseView<'_, S>) -> S {
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+fn piece_sum<S: Scalar>(
+    How { simd, in_vectors, gathers, .. }: How,
+    a: &Sell<S>,
+    piece: usize,
+    x: DenseView<'_, S>,
+) -> S {
     let (columns, values) = a.piece(piece);
     match simd {
         // SAFETY: as for windows.
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 if gathers(simd, a) => unsafe { avx512::piece(columns, values, x.data().as_ptr()) },
+        SimdLevel::Avx512 if in_vectors => unsafe {
+            match gathers {
+                true => avx512::piece::<S, true>(columns, values, x.data().as_ptr()),
+                false => avx512::piece::<S, false>(columns, values, x.data().as_ptr()),
+            }
+        },
         _ => portable::piece(columns, values, x),
     }
 }
 
-/// Gathers read 32-bit columns as signed, and X without gaps.
-fn gathers<S: Scalar>(simd: SimdLevel, a: &Sell<S>) -> bool {
+/// For which X must have no gaps, and columns fit a signed 32-bit index.
+fn in_vectors<S: Scalar>(simd: SimdLevel, a: &Sell<S>) -> bool {
     simd == SimdLevel::Avx512 && a.cols() <= NARROW_COLUMNS
 }
 

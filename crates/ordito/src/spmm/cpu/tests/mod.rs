@@ -1,6 +1,7 @@
 //! What holds for all CPU variants bit by bit: sums as they have always been formed, wherever X and Y lie.
 
 mod checksums;
+mod gathers;
 mod leading_dimensions;
 mod not_finite;
 mod thread_counts;
