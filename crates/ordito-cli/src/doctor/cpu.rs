@@ -60,6 +60,10 @@ fn vectors(cpu: &CpuInfo) -> Finding {
         (None, SimdLevel::Portable) => {
             (State::Note, "neither AVX2 nor NEON: kernels run with plain loops, correct but slower".into())
         }
+        (None, level) if cpu.gathers_are_slow => (
+            State::Good,
+            format!("{level}; gather instructions are slow here: one column is loaded number by number"),
+        ),
         (None, level) => (State::Good, level.to_string()),
     };
     Finding { name: "vectors", state, text }

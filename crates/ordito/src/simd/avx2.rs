@@ -114,6 +114,8 @@ mod registers {
 
     #[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
     impl Gather<f64> for F64x4 {
+        const BY_INSTRUCTION: bool = true;
+
         #[inline(always)]
         unsafe fn gather(from: *const f64, indices: *const u32) -> Self {
             F64x4(unsafe { _mm256_i32gather_pd::<8>(from, _mm_loadu_si128(indices.cast())) })
@@ -152,6 +154,8 @@ mod registers {
 
     #[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
     impl Gather<f32> for F32x8 {
+        const BY_INSTRUCTION: bool = true;
+
         #[inline(always)]
         unsafe fn gather(from: *const f32, indices: *const u32) -> Self {
             F32x8(unsafe { _mm256_i32gather_ps::<4>(from, _mm256_loadu_si256(indices.cast())) })

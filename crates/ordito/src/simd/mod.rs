@@ -100,6 +100,9 @@ pub trait Lanes<S>: Copy {
 /// As for [`Lanes`]. Indices are read as signed: all must be below 2³¹.
 #[allow(clippy::missing_safety_doc)]
 pub trait Gather<S>: Lanes<S> {
+    /// Is there an instruction for it? Otherwise both ways are one.
+    const BY_INSTRUCTION: bool = false;
+
     /// `from[indices[lane]]` in every lane.
     unsafe fn gather(from: *const S, indices: *const u32) -> Self;
     /// `from[indices[lane]]` in the first `n` lanes, 0 in the others; no more than `n` indices are read.

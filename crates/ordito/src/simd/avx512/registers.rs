@@ -85,6 +85,8 @@ pub use every_width::*;
 
 #[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
 impl Gather<f64> for F64x8 {
+    const BY_INSTRUCTION: bool = true;
+
     #[inline(always)]
     unsafe fn gather(from: *const f64, indices: *const u32) -> Self {
         F64x8(unsafe { _mm512_i32gather_pd::<8>(_mm256_loadu_si256(indices.cast()), from) })
@@ -109,6 +111,8 @@ impl Gather<f64> for F64x8 {
 
 #[allow(clippy::undocumented_unsafe_blocks)] // as for `Lanes`
 impl Gather<f32> for F32x16 {
+    const BY_INSTRUCTION: bool = true;
+
     #[inline(always)]
     unsafe fn gather(from: *const f32, indices: *const u32) -> Self {
         F32x16(unsafe { _mm512_i32gather_ps::<4>(_mm512_loadu_si512(indices.cast()), from) })

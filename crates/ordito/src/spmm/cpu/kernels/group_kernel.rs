@@ -39,11 +39,13 @@ impl<S: Scalar> Vectorized<S> for Groups<S> {
         let Operands { k, x_distance, epilogue, .. } = self.operands;
         // SAFETY: the promises of whoever made it, and of the caller.
         unsafe {
-            match (self.by_row, x_distance, self.gathers) {
-                (true, 1, true) => self.dot_products::<V, Gathered>(),
-                (true, 1, false) => self.dot_products::<V, OneByOne>(),
-                (true, ..) => self.dot_products::<V, WithGaps>(),
-                (false, ..) => {
+            match self.by_row {
+                true if x_distance != 1 => self.dot_products::<V, WithGaps>(),
+                true if const { V::Wide::BY_INSTRUCTION } && !self.gathers => {
+                    self.dot_products::<V, OneByOne>()
+                }
+                true => self.dot_products::<V, Gathered>(),
+                false => {
                     let mut first = self.first;
                     while first < self.end {
                         let end = self.end.min(first.saturating_add(at_a_time::<S, V>(k)));

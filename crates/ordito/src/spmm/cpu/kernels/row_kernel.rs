@@ -158,13 +158,12 @@ impl<S: Scalar, R: RowList> Vectorized<S> for Rows<S, R> {
                 }
             } else {
                 // Asked once, not in every row.
-                match (x_distance == 1, self.gathers, self.list.has_few_in_rows()) {
-                    (true, true, false) => self.dot_products::<V, Gathered, false>(),
-                    (true, true, true) => self.dot_products::<V, Gathered, true>(),
-                    (true, false, false) => self.dot_products::<V, OneByOne, false>(),
-                    (true, false, true) => self.dot_products::<V, OneByOne, true>(),
-                    (false, _, false) => self.dot_products::<V, WithGaps, false>(),
-                    (false, _, true) => self.dot_products::<V, WithGaps, true>(),
+                match self.list.has_few_in_rows() {
+                    few if x_distance != 1 => self.dots_of::<V, WithGaps>(few),
+                    few if const { V::Wide::BY_INSTRUCTION } && !self.gathers => {
+                        self.dots_of::<V, OneByOne>(few)
+                    }
+                    few => self.dots_of::<V, Gathered>(few),
                 }
             }
         }
@@ -281,6 +280,17 @@ pub(crate) unsafe fn sum<S: Scalar, P: Span<S>, const CHAINS: usize>(
 }
 
 impl<S: Scalar, R: RowList> Rows<S, R> {
+    #[inline(always)]
+    unsafe fn dots_of<V: Vectors<S>, F: Fetch<S>>(self, few_in_rows: bool) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match few_in_rows {
+                true => self.dot_products::<V, F, true>(),
+                false => self.dot_products::<V, F, false>(),
+            }
+        }
+    }
+
     /// K = 1: a register holds neighbouring entries of a row instead of columns of X.
     #[inline(always)]
     unsafe fn dot_products<V: Vectors<S>, F: Fetch<S>, const FEW_IN_ROWS: bool>(self) {
