@@ -37,8 +37,8 @@ fn bench_writes_every_file_with_every_field() {
     assert_eq!((&matrix["kind"], &matrix["matrix"]), (&"matrix".into(), &"stencil5:20".into()));
     assert_eq!((&matrix["nnz"], &matrix["spy"]["rows"]), (&1920.into(), &96.into()));
     let records: Vec<_> = lines.collect();
-    // 3 serial variants once, 11 threaded ones and auto for each number of threads; two Ks.
-    assert_eq!(records.len(), 2 * (3 + 2 * 12));
+    // 3 serial variants once, 12 threaded ones and auto for each number of threads; two Ks.
+    assert_eq!(records.len(), 2 * (3 + 2 * 13));
     for record in &records {
         assert_eq!(record["outcome"], "passed", "{record}");
         for field in [
@@ -104,19 +104,19 @@ fn runs_are_compared_with_the_first() {
     let files = ["report", "before/samples.json", "after/samples.json"];
     let text = String::from_utf8(ordito(&folder, &files).stdout).unwrap();
     assert!(text.starts_with("after against before, spmm, on cpu, k = 2, f64, 1 thread\n"), "{text}");
-    assert!(text.contains("(geometric mean of 5)"), "{text}");
+    assert!(text.contains("(geometric mean of 6)"), "{text}");
 
     let output = ordito(&folder, &[&files[..], &["--json", "-o", "page.html"]].concat());
     let lines = json_lines(&output);
-    assert_eq!(lines.len(), 5 + 1);
-    for line in &lines[..5] {
+    assert_eq!(lines.len(), 6 + 1);
+    for line in &lines[..6] {
         assert_eq!((&line["schema"], &line["kind"]), (&1.into(), &"comparison".into()));
         let (before, after) = (&line["runs"][0], &line["runs"][1]);
         assert_eq!((&before["label"], &after["label"]), (&"before".into(), &"after".into()));
         assert!(before.get("ratio").is_none() && after["ratio"].as_f64() > Some(0.0), "{line}");
         assert!(after["ratio_interval"][0].as_f64() <= after["ratio"].as_f64(), "{line}");
     }
-    assert!(lines[5]["runs"][1]["geometric_mean"].as_f64() > Some(0.0), "{}", lines[5]);
+    assert!(lines[6]["runs"][1]["geometric_mean"].as_f64() > Some(0.0), "{}", lines[6]);
     assert!(folder.path().join("page.html").exists());
 }
 
