@@ -26,7 +26,8 @@ pub struct CpuInfo {
     /// Why `ORDITO_SIMD` was not obeyed, for `ordito doctor` to show.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub simd_note: Option<String>,
-    /// Gather instructions take longer than loading numbers one by one, as measured once.
+    /// Gather instructions take longer than loading numbers one by one: measured once, so that it may differ from run to run where both are
+    /// about as fast. Results do not depend on it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub gathers_are_slow: bool,
     /// First-level data cache of one core.

@@ -10,12 +10,12 @@ pub(crate) fn are_slow(level: SimdLevel) -> bool {
         use crate::simd::{Avx2, Avx512};
         use std::sync::OnceLock;
         static FOUND: [OnceLock<bool>; 2] = [const { OnceLock::new() }; 2];
-        return match level {
+        match level {
             level if level > SimdLevel::supported() => false,
             SimdLevel::Avx512 => *FOUND[0].get_or_init(measured::are_slow::<Avx512>),
             SimdLevel::Avx2 => *FOUND[1].get_or_init(measured::are_slow::<Avx2>),
             _ => false,
-        };
+        }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     {

@@ -97,7 +97,7 @@ pub trait Lanes<S>: Copy {
 /// What only the widest registers are asked for.
 ///
 /// # Safety
-/// As for [`Lanes`]. Indices are read as signed: all must be below 2³¹.
+/// As for [`Lanes`]. An instruction reads indices as signed: all must be below 2³¹ there; one by one any will do.
 #[allow(clippy::missing_safety_doc)]
 pub trait Gather<S>: Lanes<S> {
     /// Is there an instruction for it? Otherwise both ways are one.

@@ -9,7 +9,8 @@ use std::arch::x86_64::*;
 /// A register of 64 bytes. Masks are bits here, the lowest for the first lane, whatever the precision.
 ///
 /// # Safety
-/// As for [`Lanes`]: memory of lanes that a mask lacks is never touched. As for [`Gather`]: columns are below 2³¹.
+/// As for [`Lanes`]: memory of lanes that a mask lacks is never touched. As for [`Gather`]: columns are below 2³¹. They may stand at any
+/// address.
 #[allow(clippy::missing_safety_doc)] // said above, once for all
 pub trait AnyLanes<S>: Gather<S> {
     /// The mask of all lanes.

@@ -69,7 +69,7 @@ pub(crate) fn even_borders(count: usize, chunks: usize, work_before: impl Fn(usi
     borders
 }
 
-/// An eighth of a chunk: so much more or less work one may have so that it begins with a window.
+/// An eighth of a chunk: so much more or less work one may have so that it begins with a window. (Not measured apart.)
 const UNEVEN: usize = 8;
 
 /// Moves borders to the nearest of `places`, which ascend, where a chunk has not much more work or less for it.

@@ -105,6 +105,8 @@ enum Rows {
     EightOfOneLength,
     ByLength,
     AsTheyStand,
+    /// And the threads share the longest.
+    Shared,
 }
 
 impl Rows {
@@ -116,7 +118,7 @@ impl Rows {
             Rows::InLanes => &sell::DESCRIPTION,
             Rows::EightOfOneLength => &csr_threads_sorted::DESCRIPTION,
             Rows::ByLength => &csr_threads_by_length::DESCRIPTION,
-            Rows::AsTheyStand => &csr_threads_nnz::DESCRIPTION,
+            Rows::AsTheyStand | Rows::Shared => &csr_threads_nnz::DESCRIPTION,
         }
     }
 }
@@ -138,7 +140,7 @@ pub(crate) fn on_cpu<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choi
     choice(machine, subject, variant, &why)
 }
 
-/// The choice among variants that leave the rows in order: clusters were tried in vain.
+/// The choice without clusters of rows, which were tried in vain.
 pub(crate) fn with_rows_as_they_stand<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> Choice {
     let (rows, why) = by_structure(machine, subject);
     choice(machine, subject, rows.description(), &why)
@@ -153,9 +155,9 @@ fn by_structure<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> (Rows, St
         scalar_bytes: size_of::<S>(),
         from_memory: exceeds_caches(machine, subject),
         caches_of_y: caches_of_y(machine, subject),
-        one_row_is_most: one_row_is_most(machine, subject),
+        one_row_is_a_share: one_row_is_a_share(machine, subject),
         is_small: DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz()),
-        gathers: if subject.k == 1 { Steps::of_sample(subject.a.view()) } else { Steps::default() },
+        steps: if subject.k == 1 { Steps::of_sample(subject.a.view()) } else { Steps::default() },
     };
     by_neighbours(neighbours, mean_length(&subject.a), machine.cpu().simd, x)
 }
@@ -177,10 +179,11 @@ fn caches_of_y<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> f64 {
     machine.cpu().l2_bytes.map_or(0.0, |cache| part as f64 / cache.max(1) as f64)
 }
 
-/// Would one row keep its thread busy longer than all others? Only plain CSR shares such a row between threads.
-fn one_row_is_most<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
-    let longest = subject.a.view().offsets().windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0);
-    longest > PIECE && longest > subject.a.nnz() / machine.threads()
+/// Has one row more nonzeros than a thread's share? Only plain CSR and slices cut such a row into pieces.
+fn one_row_is_a_share<S: Scalar>(machine: &Machine, subject: &Subject<S>) -> bool {
+    let lengths = || subject.a.view().offsets().windows(2).map(|row| row[1] - row[0]);
+    let most = PIECE.max(subject.a.nnz() / machine.threads());
+    machine.threads() > 1 && lengths().any(|length| length > most)
 }
 
 /// What X and Y are to a choice.
@@ -190,11 +193,11 @@ struct Columns {
     scalar_bytes: usize,
     from_memory: bool,
     caches_of_y: f64,
-    one_row_is_most: bool,
+    one_row_is_a_share: bool,
     /// A lies in two MiB of cache on diagonals with holes, too.
     is_small: bool,
     /// Of one column; for more nobody counts them.
-    gathers: Steps,
+    steps: Steps,
 }
 
 fn choice<S: Scalar>(machine: &Machine, subject: &Subject<S>, variant: &Description, why: &str) -> Choice {
@@ -218,11 +221,16 @@ fn by_neighbours(
     rows: Neighbours,
     mean_length: f64,
     simd: SimdLevel,
-    Columns { k, scalar_bytes, from_memory, caches_of_y, one_row_is_most, is_small, gathers }: Columns,
+    Columns { k, scalar_bytes, from_memory, caches_of_y, one_row_is_a_share, is_small, steps }: Columns,
 ) -> (Rows, String) {
     let (is_f64, x_bytes) = (scalar_bytes == 8, k.saturating_mul(scalar_bytes));
     let percent = |share: f64| (100.0 * share).round();
     let on_diagonals = if is_f64 { rows.diagonals_of_8 } else { rows.diagonals_of_16 };
+    let in_lanes = k == 1 && simd == SimdLevel::Avx512;
+    if one_row_is_a_share {
+        let why = "one row is more than a thread's share, and cut into pieces";
+        return (if in_lanes { Rows::InLanes } else { Rows::Shared }, why.into());
+    }
     let shared_enough = match x_bytes {
         _ if k == 1 => SHARED_FOR_ONE + SHARED_PART_FOR_FEW * mean_length,
         ..=FEW_X => SHARED + SHARED_PART_FOR_FEW * mean_length,
@@ -258,17 +266,17 @@ fn by_neighbours(
         );
         return (Rows::OnDiagonals, why);
     }
-    if k == 1 && simd == SimdLevel::Avx512 {
-        let saved = percent(1.0 - gathers.in_slices / gathers.by_rows.max(1.0));
-        if gathers.in_slices <= gathers.by_rows {
+    if in_lanes {
+        let percent_less = percent(1.0 - steps.in_slices / steps.by_rows.max(1.0));
+        if steps.in_slices <= steps.by_rows {
             let why = format!(
-                "one column: rows side by side in the lanes of vectors save {saved} % of the gathers"
+                "one column: rows side by side in the lanes of vectors, {percent_less} % fewer steps than one after the other"
             );
             return (Rows::InLanes, why);
         }
         let why = format!(
-            "one column: rows side by side would take {} % more gathers, their lengths are too different",
-            -saved
+            "one column: rows side by side would take {} % more steps, their lengths are too different",
+            -percent_less
         );
         return (Rows::AsTheyStand, why);
     }
@@ -277,9 +285,6 @@ fn by_neighbours(
         return (Rows::EightOfOneLength, "one column: eight rows of one length in a loop".into());
     }
     let waits = from_memory && is_f64 && mean_length >= SHORT_ROW;
-    if one_row_is_most {
-        return (Rows::AsTheyStand, "vector instructions across K; the threads share the longest row".into());
-    }
     if k > 1 && x_bytes <= if waits { NARROW_X_FROM_MEMORY } else { NARROW_X } {
         if eight {
             let why = "few columns: eight rows of one length in a loop, which ends once for all of them";
@@ -297,10 +302,12 @@ fn by_neighbours(
         );
         return (Rows::ByLength, why);
     }
-    (Rows::AsTheyStand, "vector instructions across K, no conversion".into())
+    let why =
+        if k == 1 { "one column, no conversion" } else { "vector instructions across K, no conversion" };
+    (Rows::AsTheyStand, why.into())
 }
 
-/// From so many nonzeros on rows are not taken eight at a time.
+/// From so many nonzeros on rows are not taken eight at a time. (NEON was not measured, and does as plain loops.)
 fn long_row(simd: SimdLevel, k: usize, x_bytes: usize) -> f64 {
     match simd {
         SimdLevel::Avx512 if 2 * x_bytes <= 64 => LONG_ROW,
@@ -324,22 +331,32 @@ mod tests {
     }
 
     fn chosen_from<S: Scalar>(name: &str, k: usize, from_memory: bool) -> &'static str {
+        chosen_at::<S>(SimdLevel::Avx512, name, k, if from_memory { 100.0 } else { 0.0 }, false)
+    }
+
+    /// With so many caches of Y; where there are several, all comes from memory.
+    fn chosen_at<S: Scalar>(
+        simd: SimdLevel,
+        name: &str,
+        k: usize,
+        caches_of_y: f64,
+        one_row_is_a_share: bool,
+    ) -> &'static str {
         let coo = io::load::<S>(name, &Default::default()).unwrap().coo;
         let subject = Subject { a: Arc::new(Csr::from_coo(&coo, Duplicates::Sum)), triplets: None, k };
         let neighbours = Neighbours::of_sample(&subject.a, WINDOWS, usize::MAX);
         let is_small = DiagonalRuns::<S>::is_small(subject.a.rows(), subject.a.nnz());
-        let caches_of_y = if from_memory { 100.0 } else { 0.0 };
-        let gathers = Steps::of_sample(subject.a.view());
+        let steps = Steps::of_sample(subject.a.view());
         let x = Columns {
             k,
             scalar_bytes: size_of::<S>(),
-            from_memory,
+            from_memory: caches_of_y > 10.0,
             caches_of_y,
-            one_row_is_most: false,
+            one_row_is_a_share,
             is_small,
-            gathers,
+            steps,
         };
-        by_neighbours(neighbours, mean_length(&subject.a), SimdLevel::Avx512, x).0.description().name
+        by_neighbours(neighbours, mean_length(&subject.a), simd, x).0.description().name
     }
 
     #[test]
@@ -376,6 +393,57 @@ mod tests {
         assert_eq!(chosen::<f64>("uniform:3000x2", 32), "csr-threads-by-length");
         assert_eq!(chosen::<f32>("uniform:3000x16", 16), "csr-threads-by-length");
         assert_eq!(chosen::<f32>("uniform:3000x16", 32), "csr-threads-nnz");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn narrower_vectors_take_eight_rows_of_fewer_columns() {
+        let chosen = |simd, k| chosen_at::<f64>(simd, "powerlaw:3000x9", k, 0.0, false);
+        let (eight, one, plain) = ("csr-threads-sorted", "csr-threads-by-length", "csr-threads-nnz");
+        assert_eq!([1, 2, 4, 32].map(|k| chosen(SimdLevel::Avx2, k)), [eight, eight, one, one]);
+        assert_eq!([1, 2, 4, 32].map(|k| chosen(SimdLevel::Portable, k)), [plain, one, one, one]);
+        assert_eq!(chosen_at::<f64>(SimdLevel::Portable, "powerlaw:3000x3", 1, 0.0, false), eight);
+        assert_eq!(chosen_at::<f64>(SimdLevel::Avx2, "powerlaw:3000x40", 1, 0.0, false), plain);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn a_large_y_is_written_in_order() {
+        let chosen = |k, caches| chosen_at::<f64>(SimdLevel::Avx512, "powerlaw:3000x9", k, caches, false);
+        let (sorted, plain) = ("csr-threads-by-length", "csr-threads-nnz");
+        assert_eq!([0.9, 1.5, 2.5].map(|caches| chosen(16, caches)), [sorted, sorted, plain]);
+        assert_eq!([0.9, 1.5].map(|caches| chosen(32, caches)), [sorted, plain]);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn a_row_that_is_more_than_a_share_is_cut() {
+        let chosen = |simd, k| chosen_at::<f32>(simd, "powerlaw:3000x9", k, 0.0, true);
+        assert_eq!(chosen(SimdLevel::Avx512, 1), "sell-threads-slices");
+        assert_eq!([4, 32].map(|k| chosen(SimdLevel::Avx512, k)), ["csr-threads-nnz"; 2]);
+        assert_eq!([1, 4].map(|k| chosen(SimdLevel::Avx2, k)), ["csr-threads-nnz"; 2]);
+
+        // One row of 20 000, and 200 others of 100.
+        let mut offsets = vec![0, 20_000];
+        offsets.extend((1..=200).map(|row| 20_000 + 100 * row));
+        let columns = (0..20_000).chain((0..20_000).map(|entry| entry % 100)).collect();
+        let a = Arc::new(Csr::from_parts(201, 20_000, offsets, columns, vec![1.0f32; 40_000]).unwrap());
+        let subject = Subject { a, triplets: None, k: 8 };
+        let is_cut = |threads| one_row_is_a_share(&Machine::with_threads(threads).unwrap(), &subject);
+        assert_eq!([1, 2, 3].map(is_cut), [false, false, true]);
+    }
+
+    /// One row in a lane is as long as all others together.
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn rows_of_very_different_lengths_stay_apart() {
+        let mut offsets = vec![0];
+        (0..64).for_each(|row| offsets.push(offsets[row] + if row % 16 == 0 { 250 } else { 40 }));
+        let columns = offsets.windows(2).flat_map(|row| 0..(row[1] - row[0]) as u32).collect();
+        let values = vec![1.0f64; offsets[64]];
+        let a = Arc::new(Csr::from_parts(64, 250, offsets, columns, values).unwrap());
+        let steps = Steps::of_sample(a.view());
+        assert!(steps.in_slices > steps.by_rows, "{steps:?}");
     }
 
     #[test]

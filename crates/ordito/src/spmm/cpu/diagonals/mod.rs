@@ -71,6 +71,7 @@ struct Part<'a, S> {
     /// Columns of the matrix.
     cols: usize,
     /// One column of X is gathered by the instruction.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     gathers: bool,
 }
 

@@ -1,16 +1,16 @@
 //! Windows of rows that formats sort inside. Threads that share a window would write rows of Y in turns, to cache lines that they take from
 //! each other; so there are windows for as many threads as share a small product, each of about the same work, and every window
-//! begins on cache lines of its own. They depend on the pattern alone: bits do not depend on the number of threads.
+//! begins on cache lines of its own, as far as Y does. They depend on the pattern alone: bits do not depend on the number of threads.
 
 use crate::cpu::parallel;
 use crate::spmm::cpu::partition::{even_borders, threads_for, work};
 
-/// Rows of a window at most. Wide enough that neighbours in the order have the same length, narrow enough that Y is still written nearly
+/// Rows of a window at most; 128 and 2048 do as well (`measurements/2026-11-19-xeon-2-cores`). Wide enough that neighbours in the order have the same length, narrow enough that Y is still written nearly
 /// in order.
 pub(crate) const MOST_ROWS: usize = 512;
 /// A window begins at a multiple of so many rows: one cache line of Y in f32 with one column, two in f64, and whole vectors.
 const STEP: usize = 16;
-/// Windows are cut for products with so many columns. More columns take more threads, but then a row of Y is a cache line or more.
+/// Windows are cut for products with so many columns. More columns take more threads, but then fewer rows of Y share a cache line.
 const COLUMNS: usize = 2;
 
 /// The rows at which windows begin, and the number of rows at last.
@@ -34,7 +34,7 @@ pub(crate) fn row_windows(offsets: &[usize]) -> Vec<usize> {
 
 /// Every row once, in order of length inside its window, equally long ones as they stand. On the threads of the current rayon pool.
 pub(crate) fn by_length(offsets: &[usize], windows: &[usize]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..offsets.len() as u32 - 1).collect(); // rows fit 32 bits, as `check_dimensions` sees to
+    let mut order: Vec<u32> = (0..(offsets.len() - 1) as u32).collect(); // rows fit 32 bits, as `check_dimensions` sees to
     let mut rest = &mut order[..];
     let to_sort = windows
         .windows(2)

@@ -1,5 +1,5 @@
 //! SELL-C-σ for one column of X: threads take stretches of slices; the rows of a slice, of about the same length, are the lanes
-//! of a vector, and every step gathers a number of X for each: no row is too short to fill a vector, none ends with a misprediction.
+//! of a vector, and every step gathers a number of X for each, by an instruction or one by one: no row is too short to fill a vector, none ends with a misprediction.
 //! Loses where diagonals or rows of one pattern need no gathers at all. For more columns of X: CSR, as `csr-threads-nnz`.
 
 #[cfg(target_arch = "x86_64")]

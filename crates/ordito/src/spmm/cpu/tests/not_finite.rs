@@ -2,6 +2,8 @@
 
 use super::{Laid, Layout, cpu_variants, levels, machine, named, numbers, prepared};
 use crate::Scalar;
+use crate::cpu::CpuInfo;
+use crate::machine::{Limits, Machine};
 
 /// Grids and bands have rows on shared diagonals with holes; where columns are scattered, kernels pad or gather.
 const MATRICES: [&str; 4] = ["stencil5:23", "stencil27:9", "band:300x5", "uniform:200x4"];
@@ -17,8 +19,11 @@ fn stays_in_its_rows<S: Scalar>() {
         };
         let expected: Vec<bool> = (0..rows).map(is_hit).collect();
         for level in levels() {
-            let machine = machine(level);
-            for k in KS {
+            let as_usual = machine(level);
+            let cpu = CpuInfo { gathers_are_slow: true, ..as_usual.cpu().clone() };
+            let limits = Limits::of(&cpu);
+            let one_by_one = Machine::new(cpu, 2, limits).unwrap();
+            for (machine, k) in KS.map(|k| (&as_usual, k)).into_iter().chain([(&one_by_one, 1)]) {
                 let mut x = numbers::<S>(cols * k, 3);
                 for (at, &row) in bad.iter().enumerate() {
                     let number = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][at % 3];
@@ -29,9 +34,7 @@ fn stays_in_its_rows<S: Scalar>() {
                 // The padded rungs of the ladder multiply what X has in its first row, as the studies do.
                 for variant in cpu_variants::<S>().filter(|variant| variant.describe().can_be_chosen) {
                     let mut y = Laid::new(&vec![S::ZERO; rows * k], rows, k, plain);
-                    prepared(variant, &machine, &a, k)
-                        .apply(S::ONE, x.view(), S::ZERO, y.view_mut())
-                        .unwrap();
+                    prepared(variant, machine, &a, k).apply(S::ONE, x.view(), S::ZERO, y.view_mut()).unwrap();
                     let what = format!("{} {level} {} {name} K = {k}", variant.name(), S::NAME);
                     for (row, &is_hit) in expected.iter().enumerate() {
                         for number in y.view().row(row) {

@@ -1,4 +1,4 @@
-//! How many gathers one column of X takes: rows side by side in slices, or one row after the other. Of a sample, from the lengths of rows.
+//! How many steps one column of X takes, a gather each: rows side by side in slices, or one row after the other. Of a sample, from the lengths of rows.
 
 use crate::Scalar;
 use crate::matrix::{CsrSlices, lanes};
@@ -8,9 +8,10 @@ use std::cmp::Reverse;
 
 /// Windows that are looked at.
 const WINDOWS: usize = 32;
-/// A step in which not all lanes have an entry waits for the one before it: that says where its entries are.
+/// A step in which not all lanes have an entry waits for the one before it: that says where its entries are. And what the end of a row
+/// costs. Both are rough, and taken from times of four real matrices; of 84 generated ones four were said to take fewer steps row by row,
+/// and did so in 0.79 to 0.84 of the time, but for one (1.09).
 const PARTLY_FILLED: f64 = 1.5;
-/// What the end of a row costs beside its gathers.
 const END_OF_ROW: f64 = 1.0;
 
 /// Steps of a product with one column, in gathers.
