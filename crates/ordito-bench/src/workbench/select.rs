@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(cpu.len() + device.len(), Spmm::<f64>::variants().len() + 2);
         assert_eq!((cpu.last().unwrap().as_str(), device.last().unwrap().as_str()), ("auto", "auto"));
         assert_eq!(names(&["auto"], Side::Device).unwrap(), ["auto"]);
-        assert_eq!(names(&["csr-threads-nnz", "csr-threads-*", "csr-serial"], Side::Cpu).unwrap().len(), 5);
+        assert_eq!(names(&["csr-threads-nnz", "csr-threads-*", "csr-serial"], Side::Cpu).unwrap().len(), 6);
         assert!(names(&["csr-serial"], Side::Device).unwrap().is_empty());
     }
 
