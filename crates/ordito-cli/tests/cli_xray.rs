@@ -242,7 +242,7 @@ fn our_kernels_keep_their_budgets() {
             "spmm",
             "stencil27:10",
             "--variant",
-            "sell-cuda-*,csr-cuda-rows*,csr-cuda-shares,csr-cuda-windows",
+            "sell-cuda-*,csr-cuda-rows*,csr-cuda-shares,csr-cuda-windows,diagonals-cuda-slices",
             "--k",
             "8",
         ],

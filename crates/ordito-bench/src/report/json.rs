@@ -15,8 +15,10 @@ const MOST_LINE_BYTES: u64 = 64 << 20;
 
 /// One object and the end of the line: what `--json` prints.
 pub fn write_line<T: Serialize>(writer: &mut (impl Write + ?Sized), object: &T) -> io::Result<()> {
-    serde_json::to_writer(&mut *writer, object)?;
-    writer.write_all(b"\n")
+    // As text first: what writes an object is then compiled once, not for every kind of writer.
+    let mut line = serde_json::to_vec(object)?;
+    line.push(b'\n');
+    writer.write_all(&line)
 }
 
 /// Writes `samples.json`, whole or not at all.
@@ -59,14 +61,31 @@ pub fn parse_samples(text: impl BufRead, name: &Path) -> Result<Run, ReportError
             let matrix = serde_json::from_str(&text);
             matrices.push(matrix.map_err(|error| fault(number, format!("not a matrix: {error}")))?);
         } else {
-            let record = serde_json::from_str::<Record>(&text);
-            let record = record.map_err(|error| fault(number, format!("not a record: {error}")))?;
+            let record =
+                parse_record(&text).map_err(|error| fault(number, format!("not a record: {error}")))?;
             records.push(record.with_role()); // results of older versions do not say it
         }
     }
     let missing = || fault(1, "the file is empty: a fingerprint is expected first".to_owned());
     let fingerprint = found.ok_or_else(missing)?;
     Ok(Run { label: name.display().to_string(), fingerprint, matrices, records, baseline: None })
+}
+
+/// A record as bytes, for those who send it.
+pub fn record_to_bytes(record: &Record) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    write_line(&mut bytes, record)?;
+    Ok(bytes)
+}
+
+/// And back.
+pub fn record_from_bytes(bytes: &[u8]) -> io::Result<Record> {
+    let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
+    Ok(parse_record(text)?)
+}
+
+fn parse_record(text: &str) -> serde_json::Result<Record> {
+    serde_json::from_str(text)
 }
 
 fn is_matrix(text: &str) -> bool {
@@ -101,6 +120,8 @@ mod tests {
     fn files_come_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("samples.json");
+        assert_eq!(record_from_bytes(&record_to_bytes(&full()).unwrap()).unwrap(), full());
+        assert!(record_from_bytes(b"\xff").is_err() && record_from_bytes(b"{}").is_err());
         let fingerprint = Fingerprint::new(&CpuInfo::default(), ["ordito", "bench"]);
         let records = vec![full(), Record::new("gemm", "serial", Outcome::Refused)];
         let matrices =

@@ -6,7 +6,7 @@ use ordito::matrix::Dense;
 use ordito::spmm::{Inputs, Spmm, Subject};
 use ordito::{Csr, Scalar};
 use ordito_bench::check::{Precision, compare};
-use ordito_bench::report::{Outcome, Record};
+use ordito_bench::report::{Outcome, Record, json};
 use ordito_bench::workbench::{Case, OracleLimits, note_findings};
 use ordito_mpi::ranks::{Collective, Ranks, Tag};
 use ordito_mpi::{DistributedDense, Error, Partition};
@@ -59,10 +59,10 @@ impl<S: Scalar> Checked<S> {
             _ => format!("rank {}, whose first row is {}: {why}", ranks.rank(), self.first_row),
         });
         mine.rows = Some(rows);
-        let text = ranks.agree(serde_json::to_vec(&mine))?;
+        let text = ranks.agree(json::record_to_bytes(&mine))?;
         let all = ranks.all_gather(&text)?;
         let all: Vec<Record> =
-            ranks.agree(all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>())?;
+            ranks.agree(all.iter().map(|text| json::record_from_bytes(text)).collect::<Result<_, _>>())?;
         combine(&all, self.case.precision.epsilon, record);
         Ok(())
     }

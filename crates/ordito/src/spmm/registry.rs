@@ -23,7 +23,7 @@ use crate::spmm::cpu::sell;
 use crate::spmm::cuda::cusparse::{csr_cuda_cusparse, csr_cuda_cusparse_columns, csr_cuda_cusparse_spmv};
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use crate::spmm::cuda::{
-    fast::{csr_cuda_rows, csr_cuda_shares, csr_cuda_windows, sell_cuda_slices},
+    fast::{csr_cuda_rows, csr_cuda_shares, csr_cuda_windows, diagonals_cuda_slices, sell_cuda_slices},
     ladder::{
         csr_cuda_adaptive, csr_cuda_lanes, csr_cuda_thread, csr_cuda_warp, csr_cuda_warp_row, ell_cuda,
     },
@@ -84,6 +84,7 @@ fn by_cuda<S: Scalar>() -> &'static [&'static dyn Variant<Spmm<S>>] {
         &csr_cuda_rows::ROWS_32_SHUFFLED,
         &csr_cuda_shares::SHARES,
         &csr_cuda_windows::WINDOWS,
+        &diagonals_cuda_slices::SLICES,
     ]
 }
 

@@ -89,7 +89,7 @@ impl Ceilings {
     /// Ceilings that were kept, if the file is whole and of this machine.
     fn load(path: &Path, cpu: &CpuInfo, threads: usize) -> Option<Self> {
         let text = read_own(path).ok()??;
-        let kept: Ceilings = serde_json::from_slice(&text).ok()?;
+        let kept: Ceilings = serde_json::from_str(std::str::from_utf8(&text).ok()?).ok()?;
         let same = kept.version == env!("CARGO_PKG_VERSION")
             && kept.cpu_model == cpu.model
             && kept.threads == threads

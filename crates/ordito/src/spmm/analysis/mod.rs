@@ -1,6 +1,8 @@
 //! What is known of the rows of a matrix: what a choice of variants can be based on, cheaper than a product.
 
 #[cfg(any(feature = "cuda", feature = "emulator"))]
+pub(crate) mod diagonals;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub(crate) mod gathered;
 pub(crate) mod neighbours;
 pub(crate) mod reuse;

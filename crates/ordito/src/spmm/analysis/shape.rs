@@ -4,6 +4,7 @@
 use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::Csr;
+use crate::spmm::analysis::diagonals::OnDiagonals;
 use crate::spmm::analysis::gathered::{Foreseen, foreseen};
 use crate::spmm::analysis::reuse::{WINDOW, reuse, reuse_of_equals, reuse_within};
 use crate::spmm::analysis::row_work::RowWork;
@@ -30,6 +31,8 @@ pub(crate) struct Shape {
     pub(crate) across: PerLine,
     pub(crate) across_equals: PerLine,
     pub(crate) along: PerLine,
+    /// How well slices of a warp's rows lie on diagonals.
+    pub(crate) diagonals: OnDiagonals,
 }
 
 const NEAR: usize = 64;
@@ -52,6 +55,7 @@ impl Shape {
             &|| across(a, WARP, Rows::OfOneLength),
             &|| along(a, LANES),
         ]);
+        let diagonals = OnDiagonals::of(a);
         let gathered = foreseen(a, of_neighbours);
         let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
         let work = RowWork::of(a.pattern().offsets());
@@ -68,6 +72,7 @@ impl Shape {
             across,
             across_equals,
             along,
+            diagonals,
         }
     }
 

@@ -30,13 +30,15 @@ fn limits(machine: &Machine) -> DeviceLimits {
 /// A candidate with its predicted time in nanoseconds.
 type Prediction = (&'static Description, f64);
 
-/// All candidates, the fastest first.
+/// All candidates that are thought of, the fastest first.
 fn predictions<S: Scalar>(limits: &DeviceLimits, shape: &Shape, k: usize) -> Vec<Prediction> {
-    let priced = candidates::<S>().into_iter().zip(COSTS).zip(&TREES).map(|((candidate, cost), trees)| {
-        let terms = candidate.terms(limits, shape, k);
-        let price = terms.iter().zip(cost.ns).map(|(term, ns)| term * ns).sum::<f64>();
-        (candidate.description(), price * factor(trees, &aspects::<S>(&terms, shape, k)))
-    });
+    let priced = candidates::<S>().into_iter().zip(COSTS).zip(&TREES);
+    let priced =
+        priced.filter(|((candidate, _), _)| candidate.serves(shape)).map(|((candidate, cost), trees)| {
+            let terms = candidate.terms(limits, shape, k);
+            let price = terms.iter().zip(cost.ns).map(|(term, ns)| term * ns).sum::<f64>();
+            (candidate.description(), price * factor(trees, &aspects::<S>(&terms, shape, k)))
+        });
     let mut all: Vec<Prediction> = priced.collect();
     all.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     all
@@ -88,7 +90,12 @@ impl KnownOnDevice {
         let all = candidates::<S>().into_iter().map(|candidate| {
             let terms = candidate.terms(limits, &self.0, k);
             let aspects = aspects::<S>(&terms, &self.0, k).to_vec();
-            AskedByCandidate { variant: candidate.description().name, terms: terms.to_vec(), aspects }
+            AskedByCandidate {
+                variant: candidate.description().name,
+                serves: candidate.serves(&self.0),
+                terms: terms.to_vec(),
+                aspects,
+            }
         });
         all.collect()
     }
@@ -99,6 +106,8 @@ impl KnownOnDevice {
 pub struct AskedByCandidate {
     /// Whose.
     pub variant: &'static str,
+    /// Is it thought of for such a matrix?
+    pub serves: bool,
     /// How much of everything that is paid for.
     pub terms: Vec<f64>,
     /// What corrections ask about.
@@ -139,6 +148,12 @@ mod tests {
         // Eight neighbours share nearly all their columns, and there are many of X.
         assert_eq!(chosen::<f64>("band:20000x50", 64), "csr-cuda-windows");
         assert_ne!(chosen::<f64>("uniform:20000x16", 64), "csr-cuda-windows");
+        // Stencils and bands of many rows lie on diagonals, and nothing else does.
+        for k in [1, 8, 32] {
+            assert_eq!(chosen::<f32>("stencil27:40", k), "diagonals-cuda-slices");
+            assert_eq!(chosen::<f64>("band:200000x3", k), "diagonals-cuda-slices");
+            assert_ne!(chosen::<f64>("blocks:20000x4x3", k), "diagonals-cuda-slices");
+        }
         // A warp for each row of two nonzeros idles.
         for k in [1, 8, 32] {
             assert!(!chosen::<f32>("band:300000x2", k).contains("rows32"));

@@ -1,4 +1,4 @@
-//! Our own sparse products on CUDA: slices, rows, shares and windows. They differ in how they deal out A, and share the rest; this
+//! Our own sparse products on CUDA: slices, rows, shares, windows and diagonals. They differ in how they deal out A, and share the rest; this
 //! file has how they are listed and prepared.
 //!
 //! **Columns.** `tiling` says as data, from K and the precision, how many lanes have how many columns, and from the distances of rows
@@ -19,12 +19,13 @@
 //! [`candidates`].
 //!
 //! **Bits.** No sum is added to atomically: every run gives the same bits. What a row does not have is skipped, never multiplied by
-//! zero, so that NaN and infinities of X stay where they belong. Only windows multiplies by zeros; it looks first whether X is finite
-//! there, and goes one by one where it is not.
+//! zero, so that NaN and infinities of X stay where they belong. Only windows and diagonals multiply by zeros; the one looks first whether
+//! X is finite there, the other afterwards whether a sum is a number, and both go one by one where it is not.
 
 pub(crate) mod csr_cuda_rows;
 pub(crate) mod csr_cuda_shares;
 pub(crate) mod csr_cuda_windows;
+pub(crate) mod diagonals_cuda_slices;
 pub(crate) mod layout;
 pub(crate) mod sell_cuda_slices;
 pub(crate) mod tiled;
@@ -51,6 +52,10 @@ pub(crate) trait Fast<S: Scalar>: Sync {
     fn tilings(&self) -> Vec<Tiling>;
     /// A on the device. Runs in the machine's pool.
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal>;
+    /// Can it be the fastest for such a matrix?
+    fn serves(&self, _: &Shape) -> bool {
+        true
+    }
     /// What a product of such a matrix asks of a device.
     fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work;
     /// Kernels beside its own.
@@ -108,6 +113,8 @@ impl<S: Scalar, F: Fast<S>> Variant<Spmm<S>> for Listed<F> {
 pub(crate) trait Candidate<S: Scalar>: Sync {
     /// What it is.
     fn description(&self) -> &Description;
+    /// Is it thought of for such a matrix?
+    fn serves(&self, shape: &Shape) -> bool;
     /// What the price of a product depends on.
     fn terms(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Terms;
 }
@@ -116,13 +123,16 @@ impl<S: Scalar, F: Fast<S>> Candidate<S> for Listed<F> {
     fn description(&self) -> &Description {
         &self.description
     }
+    fn serves(&self, shape: &Shape) -> bool {
+        self.fast.serves(shape)
+    }
     fn terms(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Terms {
         self.fast.work(limits, shape, k).terms::<S>(limits, shape, k)
     }
 }
 
 /// All of them.
-pub(crate) fn candidates<S: Scalar>() -> [&'static dyn Candidate<S>; 8] {
+pub(crate) fn candidates<S: Scalar>() -> [&'static dyn Candidate<S>; 9] {
     [
         &csr_cuda_rows::ROWS_8,
         &csr_cuda_rows::ROWS_8_SHUFFLED,
@@ -132,5 +142,6 @@ pub(crate) fn candidates<S: Scalar>() -> [&'static dyn Candidate<S>; 8] {
         &sell_cuda_slices::SORTED,
         &csr_cuda_shares::SHARES,
         &csr_cuda_windows::WINDOWS,
+        &diagonals_cuda_slices::SLICES,
     ]
 }

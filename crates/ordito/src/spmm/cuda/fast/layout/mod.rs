@@ -3,6 +3,7 @@
 //! teams, blocks of shares, windows of a mesh.
 
 pub(crate) mod by_class;
+pub(crate) mod diagonals;
 pub(crate) mod entries;
 pub(crate) mod flagged;
 pub(crate) mod parts;
