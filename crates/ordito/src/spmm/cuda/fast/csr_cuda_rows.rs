@@ -20,13 +20,17 @@ use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
 use crate::spmm::product::Subject;
 
 /// With groups of so many lanes, more where a row of X needs more; nonzeros handed round by shuffles, or read by all.
-pub(crate) struct Rows<const GROUP: u32, const SHUFFLED: bool>;
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    group: u32,
+    shuffled: bool,
+}
 
 static FILE: SourceFile = source_file!("spmm/cuda/fast/csr_cuda_rows.cu");
 
 /// Groups of 8 lanes: A stays as it is, beside a list of its rows.
-pub(crate) const ROWS_8: Listed<Rows<8, false>> = Listed {
-    fast: Rows,
+pub(crate) const ROWS_8: Listed<Rows> = Listed {
+    fast: Rows { group: 8, shuffled: false },
     description: Description::new(
         "csr-cuda-rows8",
         "CSR, groups of 8 lanes per row, rows in the order of their lengths, long ones by a warp, a block or several",
@@ -36,8 +40,8 @@ pub(crate) const ROWS_8: Listed<Rows<8, false>> = Listed {
     .plain(),
 };
 /// With shuffles.
-pub(crate) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed {
-    fast: Rows,
+pub(crate) const ROWS_8_SHUFFLED: Listed<Rows> = Listed {
+    fast: Rows { group: 8, shuffled: true },
     description: Description::new(
         "csr-cuda-rows8-shuffled",
         "CSR, groups of 8 lanes per row that hand nonzeros round, rows in the order of their lengths, long ones by a warp, a block or several",
@@ -46,8 +50,8 @@ pub(crate) const ROWS_8_SHUFFLED: Listed<Rows<8, true>> = Listed {
     ),
 };
 /// With whole warps.
-pub(crate) const ROWS_32: Listed<Rows<32, false>> = Listed {
-    fast: Rows,
+pub(crate) const ROWS_32: Listed<Rows> = Listed {
+    fast: Rows { group: 32, shuffled: false },
     description: Description::new(
         "csr-cuda-rows32",
         "CSR, a warp per row, rows in the order of their lengths, long ones by a block or several",
@@ -56,8 +60,8 @@ pub(crate) const ROWS_32: Listed<Rows<32, false>> = Listed {
     ),
 };
 /// With whole warps and shuffles.
-pub(crate) const ROWS_32_SHUFFLED: Listed<Rows<32, true>> = Listed {
-    fast: Rows,
+pub(crate) const ROWS_32_SHUFFLED: Listed<Rows> = Listed {
+    fast: Rows { group: 32, shuffled: true },
     description: Description::new(
         "csr-cuda-rows32-shuffled",
         "CSR, a warp per row whose lanes hand nonzeros round, rows in the order of their lengths, long ones by a block or several",
@@ -106,21 +110,21 @@ fn in_flight(registers: u32, split: u32, shuffled: bool) -> u32 {
     if registers > 4 || (split >= 8 && !shuffled) { 2 } else { 4 }
 }
 
-impl<const GROUP: u32, const SHUFFLED: bool> Rows<GROUP, SHUFFLED> {
-    fn groups<S: Scalar>(tiling: Tiling, k: usize) -> Groups {
-        let lanes = GROUP.max(tiling.lanes);
+impl Rows {
+    fn groups<S: Scalar>(self, tiling: Tiling, k: usize) -> Groups {
+        let lanes = self.group.max(tiling.lanes);
         let split = lanes / tiling.lanes;
         // Shuffled ones have fewer on their way at few columns; when teams pay was fitted to this number.
-        let in_flight = in_flight(tiling.registers::<S>(), split, SHUFFLED);
+        let in_flight = in_flight(tiling.registers::<S>(), split, self.shuffled);
         Groups { lanes, split, in_flight, tiles: tiling.tiles(k) }
     }
     /// The kernel, with teams for long rows if there are any: without them prologues are shorter, which rows of a few nonzeros show.
-    fn kernel<S: Scalar>(tiling: Tiling, loads: Loads, teams: bool) -> KernelSource {
-        let split = (GROUP / tiling.lanes).max(1);
+    fn kernel<S: Scalar>(self, tiling: Tiling, loads: Loads, teams: bool) -> KernelSource {
+        let split = (self.group / tiling.lanes).max(1);
         let registers = tiling.registers::<S>();
         let words = (size_of::<S>() / 4) as u32;
-        let in_flight = in_flight(registers, split, SHUFFLED);
-        let needed = if SHUFFLED {
+        let in_flight = in_flight(registers, split, self.shuffled);
+        let needed = if self.shuffled {
             // Adding up several groups takes a few more where a lane has much to add.
             let more = if split > 1 && registers > 4 { 4 } else { 0 };
             34 + more + registers + in_flight * (registers + 1) + 2 * words
@@ -131,7 +135,7 @@ impl<const GROUP: u32, const SHUFFLED: bool> Rows<GROUP, SHUFFLED> {
         tiling
             .define::<S>(source, loads)
             .define("SPLIT", split)
-            .define("SHUFFLED", u32::from(SHUFFLED))
+            .define("SHUFFLED", u32::from(self.shuffled))
             .define("THREADS", THREADS)
             .define("IN_FLIGHT", in_flight)
             .define("TEAMS", u32::from(teams))
@@ -139,9 +143,9 @@ impl<const GROUP: u32, const SHUFFLED: bool> Rows<GROUP, SHUFFLED> {
     }
 }
 
-impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, SHUFFLED> {
+impl<S: Scalar> Fast<S> for Rows {
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
-        Self::kernel::<S>(tiling, loads, true)
+        self.kernel::<S>(tiling, loads, true)
     }
     fn tilings(&self) -> Vec<Tiling> {
         let mut all = Tiling::all::<S>(1, LANES);
@@ -149,8 +153,8 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         all
     }
     fn work(&self, limits: &DeviceLimits, shape: &Shape, k: usize) -> Work {
-        let tiling = tiling::<S>(limits, (shape.rows, shape.nonzeros), GROUP, k);
-        let groups = Self::groups::<S>(tiling, k);
+        let tiling = tiling::<S>(limits, (shape.rows, shape.nonzeros), self.group, k);
+        let groups = self.groups::<S>(tiling, k);
         let lanes_of_warp = f64::from(groups.lanes) / f64::from(LANES);
         let (of_rows, longest) = (shape.rows as f64, shape.work.longest);
         let lengths = Lengths { nonzeros: shape.nonzeros, longest, at_least: shape.work.at_least };
@@ -163,7 +167,7 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
             steps: shape.work.parts_of(f64::from(split)) * lanes_of_warp,
             chain: teams.chain,
             // Handed round are the nonzeros of one step at a time.
-            in_flight: if SHUFFLED { in_flight.min(tiling.lanes) } else { in_flight },
+            in_flight: if self.shuffled { in_flight.min(tiling.lanes) } else { in_flight },
             parts: if longest > teams.nonzeros_of_block {
                 longest as f64 / teams.nonzeros_of_block as f64
             } else {
@@ -176,16 +180,17 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
+        let rows = *self;
         let without_teams = Fast::<S>::tilings(self).into_iter().flat_map(|tiling| {
-            tiling.all_loads::<S>().into_iter().map(move |loads| Self::kernel::<S>(tiling, loads, false))
+            tiling.all_loads::<S>().into_iter().map(move |loads| rows.kernel::<S>(tiling, loads, false))
         });
         without_teams.chain(row_list::sources_by_length()).collect()
     }
 
     fn layout(&self, _: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
-        let tiling = tiling::<S>(device.limits(), (a.rows(), a.nnz()), GROUP, k);
-        let (offsets, groups) = (a.pattern().offsets(), Self::groups::<S>(tiling, k));
+        let tiling = tiling::<S>(device.limits(), (a.rows(), a.nnz()), self.group, k);
+        let (offsets, groups) = (a.pattern().offsets(), self.groups::<S>(tiling, k));
         let at_least = AtLeast::of(offsets);
         let lengths = Lengths { nonzeros: a.nnz(), longest: a.longest_row(), at_least };
         let teams = RowTeams::new(device.limits(), &lengths, groups);
@@ -197,9 +202,9 @@ impl<S: Scalar, const GROUP: u32, const SHUFFLED: bool> Fast<S> for Rows<GROUP, 
         let [cuts, arrived, parts] = in_place.arguments();
         let alone = (list.len() - long - teams.rows_with_warps) as u64;
         let warps = teams.rows_with_warps as u64 + alone.div_ceil(groups.in_warp().into());
-        let has_teams = teams.any();
+        let (rows, has_teams) = (*self, teams.any());
         Ok(Layout {
-            source: Box::new(move |loads| Self::kernel::<S>(tiling, loads, has_teams)),
+            source: Box::new(move |loads| rows.kernel::<S>(tiling, loads, has_teams)),
             tiling,
             k,
             units: list.len() as u64,
@@ -240,7 +245,7 @@ mod tests {
     #[test]
     fn every_tile_that_is_taken_is_listed() {
         fn check<S: Scalar>() {
-            let all = Fast::<S>::tilings(&Rows::<8, false>);
+            let all = Fast::<S>::tilings(&ROWS_8.fast);
             for (rows, group) in [(1, 8), (1, 32), (500, 32), (5000, 8), (1_000_000, 32)] {
                 for k in (1..300).chain([100_000]) {
                     let taken = tiling::<S>(&DeviceLimits::h200(), (rows, 3 * rows), group, k);

@@ -23,15 +23,21 @@ use crate::spmm::cuda::fast::{Fast, Listed, PIECES, kernel};
 use crate::spmm::product::Subject;
 
 /// Of rows in an order.
-pub(crate) struct Slices<const ORDER: u8>;
-const AS_THEY_ARE: u8 = 0;
-const BY_LENGTH: u8 = 1;
+#[derive(Clone, Copy)]
+pub(crate) struct Slices {
+    order: Order,
+}
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    AsTheyAre,
+    ByLength,
+}
 
 static FILE: SourceFile = source_file!("spmm/cuda/fast/sell_cuda_slices.cu");
 
 /// Rows as they are.
-pub(crate) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed {
-    fast: Slices,
+pub(crate) const SLICES: Listed<Slices> = Listed {
+    fast: Slices { order: Order::AsTheyAre },
     description: Description::new(
         "sell-cuda-slices",
         "SELL, lanes side by side for the columns of X, the rows of a warp in one slice",
@@ -41,8 +47,8 @@ pub(crate) const SLICES: Listed<Slices<AS_THEY_ARE>> = Listed {
     .converted(),
 };
 /// Rows in the order of their lengths.
-pub(crate) const SORTED: Listed<Slices<BY_LENGTH>> = Listed {
-    fast: Slices,
+pub(crate) const SORTED: Listed<Slices> = Listed {
+    fast: Slices { order: Order::ByLength },
     description: Description::new(
         "sell-cuda-sorted",
         "SELL, rows in the order of their lengths, long ones by teams of lanes or in parts, those of a warp in one slice",
@@ -115,25 +121,25 @@ const WIDE: usize = 256;
 /// Of a length as the kernel reads it: the place of the size of its team.
 const TEAM_BIT: u32 = 27;
 
-impl<const ORDER: u8> Slices<ORDER> {
-    fn slicing(tiling: Tiling) -> Slicing {
-        let length = if Self::teams(tiling) { (1 << TEAM_BIT) - 1 } else { u32::MAX };
+impl Slices {
+    fn slicing(self, tiling: Tiling) -> Slicing {
+        let length = if self.teams(tiling) { (1 << TEAM_BIT) - 1 } else { u32::MAX };
         Slicing { rows: WARP / tiling.lanes as usize, length }
     }
-    fn teams(tiling: Tiling) -> bool {
-        ORDER == BY_LENGTH && has_teams(tiling)
+    fn teams(self, tiling: Tiling) -> bool {
+        self.order == Order::ByLength && has_teams(tiling)
     }
-    fn threads<S: Scalar>(tiling: Tiling) -> u32 {
+    fn threads<S: Scalar>(self, tiling: Tiling) -> u32 {
         let few = tiling.registers::<S>() <= FEW_REGISTERS;
-        if Self::teams(tiling) && few { MANY_THREADS } else { THREADS }
+        if self.teams(tiling) && few { MANY_THREADS } else { THREADS }
     }
 }
 
-impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
+impl<S: Scalar> Fast<S> for Slices {
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let in_flight = in_flight::<S>(tiling);
         let registers = tiling.registers::<S>();
-        let (teams, threads) = (Self::teams(tiling), Self::threads::<S>(tiling));
+        let (teams, threads) = (self.teams(tiling), self.threads::<S>(tiling));
         let words = (size_of::<S>() / 4) as u32;
         // Single loads have more addresses to hold.
         let addresses = if loads.width == 1 && registers > 4 { 8 } else { 0 };
@@ -144,7 +150,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             .define("THREADS", threads)
             .define("IN_FLIGHT", in_flight)
             .define("ONCE", u32::from(tiling.lanes < KEEPS_A))
-            .define("ORDERED", u32::from(ORDER != AS_THEY_ARE))
+            .define("ORDERED", u32::from(self.order != Order::AsTheyAre))
             .define("TEAMS", u32::from(teams))
             .define("TEAM_BIT", TEAM_BIT)
             .define("BLOCKS_PER_MULTIPROCESSOR", blocks_per_multiprocessor(threads, needed))
@@ -169,7 +175,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             reuse: shape.near,
             per_line: shape.across,
         };
-        if ORDER == AS_THEY_ARE {
+        if self.order == Order::AsTheyAre {
             return in_their_order;
         }
         let (has_teams, of_lane) = (has_teams(tiling), per_lane(shape.nonzeros));
@@ -191,11 +197,12 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         }
     }
     fn more_kernels(&self) -> Vec<KernelSource> {
-        let mut slicings: Vec<Slicing> = Fast::<S>::tilings(self).into_iter().map(Self::slicing).collect();
+        let mut slicings: Vec<Slicing> =
+            Fast::<S>::tilings(self).into_iter().map(|tiling| self.slicing(tiling)).collect();
         slicings.dedup();
-        let parts = (ORDER == BY_LENGTH).then(Parts::<S>::source);
-        let of_list: Vec<KernelSource> = match ORDER {
-            AS_THEY_ARE => vec![row_list::source_in_order()],
+        let parts = (self.order == Order::ByLength).then(Parts::<S>::source);
+        let of_list: Vec<KernelSource> = match self.order {
+            Order::AsTheyAre => vec![row_list::source_in_order()],
             _ => row_list::sources_by_length().into(),
         };
         slicings.into_iter().flat_map(Slicing::sources::<S>).chain(of_list).chain(parts).collect()
@@ -204,9 +211,9 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
     fn layout(&self, machine: &Machine, device: &Device, subject: &Subject<S>) -> Result<Layout<S>, Refusal> {
         let (a, k) = (&subject.a, subject.k);
         let tiling = tiling::<S>(a.cols(), || reuse(a), k, device.limits().l2_bytes);
-        let (offsets, slicing) = (a.pattern().offsets(), Self::slicing(tiling));
-        let rows = match ORDER {
-            AS_THEY_ARE => RowList::in_order(device, offsets)?,
+        let (offsets, slicing) = (a.pattern().offsets(), self.slicing(tiling));
+        let rows = match self.order {
+            Order::AsTheyAre => RowList::in_order(device, offsets)?,
             _ if has_teams(tiling) => {
                 let of_lane = per_lane(a.nnz());
                 let Teams { mut pieces, sizes } = Teams::new(offsets, window(a), of_lane, slicing.rows)?;
@@ -218,9 +225,9 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
             _ => RowList::by_length(device, offsets, part_length(a.nnz(), k.saturating_mul(size_of::<S>())))?,
         };
         let Sliced { starts, lengths, targets, entries } = Sliced::new((machine, device), a, &rows, slicing)?;
-        let (RowList { list, cut, parts, .. }, threads) = (rows, Self::threads::<S>(tiling));
-        let pieces = list.len() as u64;
-        let (in_place, afterwards): (&[_], &[_]) = match Self::teams(tiling) {
+        let (RowList { list, cut, parts, .. }, threads) = (rows, self.threads::<S>(tiling));
+        let (slices, pieces) = (*self, list.len() as u64);
+        let (in_place, afterwards): (&[_], &[_]) = match self.teams(tiling) {
             true => (&cut, &[]),
             false => (&[], &cut),
         };
@@ -232,7 +239,7 @@ impl<S: Scalar, const ORDER: u8> Fast<S> for Slices<ORDER> {
         }
         let [columns, values] = entries.arguments();
         Ok(Layout {
-            source: Box::new(move |loads| Fast::<S>::source(&Slices::<ORDER>, tiling, loads)),
+            source: Box::new(move |loads| Fast::<S>::source(&slices, tiling, loads)),
             tiling,
             k,
             units: pieces,
