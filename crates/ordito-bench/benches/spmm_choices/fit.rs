@@ -33,16 +33,19 @@ struct Model {
 }
 
 impl Model {
+    /// Of kernels where they are thought of.
     fn of(samples: &[&Sample]) -> Self {
-        let prices = prices(samples);
-        let trees = trees(samples, &prices);
+        let samples: Vec<&Sample> = samples.iter().copied().filter(|sample| sample.asked.serves).collect();
+        let prices = prices(&samples);
+        let trees = trees(&samples, &prices);
         Model { prices, trees }
     }
 
-    /// What has no price is never chosen.
+    /// What has no price, or is not thought of, is never chosen.
     fn predicted_ns(&self, sample: &Sample) -> f64 {
         let asked = &sample.asked;
-        let Some(prices) = self.prices.get(asked.variant) else { return f64::INFINITY };
+        let prices = self.prices.get(asked.variant).filter(|_| asked.serves);
+        let Some(prices) = prices else { return f64::INFINITY };
         let of_tree = |tree: &Tree| tree.logarithm(&asked.aspects);
         let corrected: f64 = self.trees.get(asked.variant).into_iter().flatten().map(of_tree).sum();
         product(&asked.terms, prices) * corrected.exp()

@@ -123,7 +123,6 @@ impl Table {
             };
             let (case, ns) = ((matrix, line.dtype.clone(), line.k), [line.hot_ns, line.flushed_ns]);
             match of_k.iter().find(|asked| asked.variant == line.variant) {
-                Some(asked) if !asked.serves => {} // it would not be chosen, fast or not
                 Some(asked) => self.samples.push(Sample { case, asked: asked.clone(), ns }),
                 None => {
                     let least = self.peers.entry(case).or_insert([f64::INFINITY; 2]);

@@ -31,9 +31,12 @@ impl OnDiagonals {
         let (mut nonzeros, mut diagonals, mut runs, mut of_slice) = (0, 0, 0, Vec::new());
         for sample in 0..looked_at {
             let first = sample * slices / looked_at * SLICE;
-            nonzeros += list(a, first..a.rows().min(first + SLICE), &mut of_slice);
-            diagonals += of_slice.len();
-            runs += count_runs(&of_slice);
+            let alone = list(a, first..a.rows().min(first + SLICE), &mut of_slice);
+            nonzeros += of_slice.len() + alone;
+            of_slice.sort_unstable();
+            of_slice.dedup();
+            diagonals += of_slice.len() + alone;
+            runs += count_runs(&of_slice) + alone;
         }
         OnDiagonals {
             filled: nonzeros as f64 / (diagonals * SLICE).max(1) as f64,
@@ -42,19 +45,21 @@ impl OnDiagonals {
     }
 }
 
-/// The diagonals of these rows, in order, and how many nonzeros they have; not of all rows where they are long.
+/// The diagonal of every nonzero of these rows, of long ones the first. Nonzeros of rows that do not rise, or have a column twice, have one
+/// each to themselves, as they are stored: those are counted.
 fn list<S: Scalar>(a: &Csr<S>, rows: std::ops::Range<usize>, diagonals: &mut Vec<i64>) -> usize {
     diagonals.clear();
-    let pattern = a.pattern();
+    let (pattern, mut alone) = (a.pattern(), 0);
     for row in rows {
-        let left = NONZEROS_OF_SLICE.saturating_sub(diagonals.len());
         let columns = &pattern.columns()[pattern.range(row)];
-        diagonals.extend(columns.iter().take(left).map(|&column| i64::from(column) - row as i64));
+        let columns = &columns[..columns.len().min(NONZEROS_OF_SLICE / SLICE)];
+        if columns.is_sorted_by(|before, after| before < after) {
+            diagonals.extend(columns.iter().map(|&column| i64::from(column) - row as i64));
+        } else {
+            alone += columns.len();
+        }
     }
-    let nonzeros = diagonals.len();
-    diagonals.sort_unstable();
-    diagonals.dedup();
-    nonzeros
+    alone
 }
 
 /// Of diagonals that follow each other.
@@ -86,6 +91,24 @@ mod tests {
         assert!(uniform.filled < 0.1 && uniform.run < 1.5, "{uniform:?}");
         assert_eq!(on_diagonals("empty:0x0"), OnDiagonals::default());
         assert_eq!(on_diagonals("empty:5x5"), OnDiagonals::default());
+    }
+
+    #[test]
+    fn wide_bands_are_full() {
+        let band = on_diagonals("band:3000x700");
+        assert!(band.filled > 0.8, "{band:?}");
+    }
+
+    #[test]
+    fn columns_that_fall_or_stand_twice_fill_nothing() {
+        let offsets: Vec<usize> = (0..=64).map(|row| 2 * row).collect();
+        let of = |columns: [u32; 2]| {
+            let columns = (0..64).flat_map(|row| columns.map(|column| column + row)).collect();
+            OnDiagonals::of(&Csr::from_parts(64, 70, offsets.clone(), columns, vec![1.0f64; 128]).unwrap())
+        };
+        assert_eq!(of([0, 1]), OnDiagonals { filled: 1.0, run: 2.0 });
+        let apart = OnDiagonals { filled: 1.0 / 32.0, run: 1.0 };
+        assert_eq!((of([1, 0]), of([1, 1])), (apart, apart));
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl KnownOnDevice {
         KnownOnDevice(Shape::of(a))
     }
 
-    /// The machine's device, or an H200 where it has none; every candidate with its predicted time there in nanoseconds, the fastest
+    /// The machine's device, or an H200 where it has none; every candidate that is thought of with its predicted time there in nanoseconds, the fastest
     /// first.
     pub fn predictions<S: Scalar>(&self, machine: &Machine, k: usize) -> (String, Vec<(&'static str, f64)>) {
         let limits = limits(machine);
@@ -162,9 +162,15 @@ mod tests {
 
     #[test]
     fn every_choice_is_a_variant_with_a_reason() {
-        for name in
-            ["empty:0x0", "empty:1x1", "empty:1000x3", "diagonal:1", "band:1000x1000", "powerlaw:1000x16"]
-        {
+        for name in [
+            "empty:0x0",
+            "empty:1x1",
+            "empty:1000x3",
+            "diagonal:1",
+            "band:3000x3",
+            "band:1000x1000",
+            "powerlaw:1000x16",
+        ] {
             let a = Csr::<f32>::from_coo(&io::load(name, &Default::default()).unwrap().coo, Duplicates::Sum);
             for k in [0, 1, 3, 64, usize::MAX] {
                 let all = predictions::<f32>(&DeviceLimits::h200(), &Shape::of(&a), k);

@@ -3,10 +3,12 @@
 // that was read serves all of these rows.
 // Touches A's values once per tile of columns, and no column of any of them; X by 16-byte loads, ROWS + RUN - 1 rows of it for ROWS * RUN
 // nonzeros; Y once.
-// Loses where diagonals have holes, which are read and multiplied like all else.
+// Loses where diagonals have holes, which are read and multiplied like all else; where rows are few, since a slice goes through its runs one
+// after the other; and where X is no number beside the diagonals: then rows are multiplied a second time, without the holes.
 #include "few.cuh"
 
 constexpr u32 SLICE = 32;
+static_assert(RUN == 3, "runs of one, two and three diagonals have code below");
 
 // Values of a thread's rows on one diagonal, as one load or several.
 constexpr u32 LOAD = ROWS * sizeof(SCALAR) > 16 ? 16 / sizeof(SCALAR) : ROWS;

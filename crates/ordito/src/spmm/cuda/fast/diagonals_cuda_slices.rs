@@ -17,9 +17,9 @@ use crate::spmm::cuda::fast::work::Work;
 use crate::spmm::cuda::fast::{Fast, Listed, kernel};
 use crate::spmm::product::Subject;
 
-pub(crate) struct OnDiagonals;
-pub(crate) const SLICES: Listed<OnDiagonals> = Listed {
-    fast: OnDiagonals,
+pub(crate) struct ByDiagonals;
+pub(crate) const SLICES: Listed<ByDiagonals> = Listed {
+    fast: ByDiagonals,
     description: Description::new(
         "diagonals-cuda-slices",
         "diagonals of slices of 32 rows, lanes side by side for the columns of X, neighbouring rows in one thread",
@@ -30,7 +30,7 @@ pub(crate) const SLICES: Listed<OnDiagonals> = Listed {
 };
 static FILE: SourceFile = source_file!("spmm/cuda/fast/diagonals_cuda_slices.cu");
 
-/// `stencil27:100`, K = 32: 311 µs in f64 with blocks of 128, 305 with 256; in f32 more warps find room with 128.
+/// `stencil27:100`, K = 32: 311 µs in f64 with blocks of 128, 305 with 256; in f32 blocks of 256 would want 64 registers, which spill on sm_80.
 fn threads<S: Scalar>() -> u32 {
     if size_of::<S>() == 8 { 256 } else { 128 }
 }
@@ -60,7 +60,7 @@ fn rows(tiling: Tiling) -> u32 {
     tiling.lanes.min(ROWS)
 }
 
-impl<S: Scalar> Fast<S> for OnDiagonals {
+impl<S: Scalar> Fast<S> for ByDiagonals {
     fn source(&self, tiling: Tiling, loads: Loads) -> KernelSource {
         let (rows, x) = (rows(tiling), tiling.registers::<S>());
         // Sums, rows of X of a run, values of two diagonals, addresses.
@@ -89,7 +89,8 @@ impl<S: Scalar> Fast<S> for OnDiagonals {
     fn work(&self, _: &DeviceLimits, shape: &Shape, k: usize) -> Work {
         let tiling = tiling::<S>(k);
         let (rows_of_thread, nonzeros) = (f64::from(rows(tiling)), shape.nonzeros as f64);
-        let (filled, run) = (shape.diagonals.filled.max(1.0 / SLICE as f64), shape.diagonals.run.max(1.0));
+        let (filled, run) =
+            (shape.diagonals.filled.clamp(1.0 / SLICE as f64, 1.0), shape.diagonals.run.max(1.0));
         let threads = shape.rows as f64 / rows_of_thread;
         let (values, scalar_bytes) = (nonzeros / filled, size_of::<S>() as f64);
         let diagonals = values / shape.rows.max(1) as f64;
@@ -118,7 +119,7 @@ impl<S: Scalar> Fast<S> for OnDiagonals {
         let Diagonals { starts, runs, masks, values } = Diagonals::new(machine, device, a)?;
         let rows_of_block = u64::from(threads::<S>() / tiling.lanes * rows(tiling));
         Ok(Layout {
-            source: Box::new(move |loads| Fast::<S>::source(&OnDiagonals, tiling, loads)),
+            source: Box::new(move |loads| Fast::<S>::source(&ByDiagonals, tiling, loads)),
             tiling,
             k,
             units: a.rows() as u64,

@@ -105,9 +105,14 @@ fn every_variant_computes_the_same_bits() {
         }
         assert_eq!(*taken, *host, "{}", variant.name);
     }
-    for name in
-        ["csr-cuda-rows", "csr-cuda-shares", "csr-cuda-windows", "sell-cuda-slices", "csr-cuda-adaptive"]
-    {
+    for name in [
+        "csr-cuda-rows",
+        "csr-cuda-shares",
+        "csr-cuda-windows",
+        "diagonals-cuda-slices",
+        "sell-cuda-slices",
+        "csr-cuda-adaptive",
+    ] {
         assert!(stayed.iter().any(|stayed| stayed.starts_with(name)), "{name}: {stayed:?}");
     }
 }

@@ -12,6 +12,10 @@ use crate::spmm::cuda::fast::layout::row_list::{THREADS as COUNTERS, add_before}
 /// What A may take: so many values for a nonzero, or so many in all. Beyond that nothing can be gained by diagonals.
 const VALUES_PER_NONZERO: u64 = 8;
 const FEW_VALUES: u64 = 1 << 20;
+/// Of a row: a warp walks over its slice, half a microsecond for a diagonal, when A is rearranged and in every product.
+const LONGEST_ROW: usize = 1 << 15;
+/// Rows and columns: the kernel counts in 32 bits with a sign, a few more than a slice beyond the last.
+const MOST_COLUMNS: usize = i32::MAX as usize - 2 * SLICE;
 
 /// Slices on a device.
 #[derive(Debug)]
@@ -39,18 +43,20 @@ fn sparse<S: Scalar>(a: &Csr<S>, diagonals: u64) -> Refusal {
     let values = diagonals.saturating_mul(SLICE as u64);
     let per_nonzero = values as f64 / a.nnz().max(1) as f64;
     Refusal::Unsupported(format!(
-        "{per_nonzero:.0} places on diagonals for every nonzero: at most {VALUES_PER_NONZERO} are stored"
+        "{:.0} places on diagonals for every nonzero: at most {VALUES_PER_NONZERO} are stored",
+        per_nonzero.ceil()
     ))
 }
 
 impl<S: Scalar> Diagonals<S> {
     pub(crate) fn new(machine: &Machine, device: &Device, a: &Csr<S>) -> Result<Self, Refusal> {
         let most = FEW_VALUES.max(VALUES_PER_NONZERO.saturating_mul(a.nnz() as u64)) / SLICE as u64;
-        // One row alone has so many: nobody need count the others.
-        if a.longest_row() as u64 > most {
-            return Err(sparse(a, a.longest_row() as u64));
+        let longest = a.longest_row();
+        if longest > LONGEST_ROW {
+            let why = format!("a row has {longest} nonzeros: diagonals serve rows of {LONGEST_ROW} at most");
+            return Err(Refusal::Unsupported(why));
         }
-        if a.rows().max(a.cols()) > i32::MAX as usize {
+        if a.rows().max(a.cols()) > MOST_COLUMNS {
             let why =
                 format!("{} rows and {} columns: the kernel counts diagonals in 31 bits", a.rows(), a.cols());
             return Err(Refusal::Unsupported(why));
@@ -133,7 +139,13 @@ mod tests {
     fn what_is_not_on_diagonals_is_refused() {
         let scattered: Vec<(u32, u32)> = (0..40_000).map(|row| (row, row * 7919 % 40_000)).collect();
         let Some(made) = on_diagonals(40_000, 40_000, &scattered) else { return };
-        let refusal = made.unwrap_err().to_string();
-        assert_eq!(refusal, "32 places on diagonals for every nonzero: at most 8 are stored");
+        let refusal = |made: Result<Diagonals<f64>, Refusal>| made.unwrap_err().to_string();
+        assert_eq!(refusal(made), "32 places on diagonals for every nonzero: at most 8 are stored");
+        let long: Vec<(u32, u32)> = (0..32_769).map(|column| (0, column)).collect();
+        let made = on_diagonals(1, 40_000, &long).unwrap();
+        assert_eq!(refusal(made), "a row has 32769 nonzeros: diagonals serve rows of 32768 at most");
+        let made = on_diagonals(1, 1 << 31, &[(0, 7)]).unwrap();
+        let why = "1 rows and 2147483648 columns: the kernel counts diagonals in 31 bits";
+        assert_eq!(refusal(made), why);
     }
 }

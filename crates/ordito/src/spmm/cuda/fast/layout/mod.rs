@@ -1,5 +1,5 @@
 //! A rearranged on the device: kernels list its rows (`row_list`) and move the nonzeros there from CSR as it was uploaded (`entries`), into
-//! slices, windows, or rows with flags. The host looks at lengths of rows alone, and deals out what a kernel cannot: parts of long rows,
+//! slices, windows, diagonals, or rows with flags. The host looks at lengths of rows alone, and deals out what a kernel cannot: parts of long rows,
 //! teams, blocks of shares, windows of a mesh.
 
 pub(crate) mod by_class;
