@@ -28,38 +28,47 @@ impl OnDiagonals {
         let slices = a.rows().div_ceil(SLICE);
         let mean = (a.nnz() / slices.max(1)).clamp(1, NONZEROS_OF_SLICE);
         let looked_at = (NONZEROS / mean).clamp(LEAST_SLICES, SLICES).min(slices);
-        let (mut nonzeros, mut diagonals, mut runs, mut of_slice) = (0, 0, 0, Vec::new());
+        let (mut nonzeros, mut diagonals, mut runs, mut of_slice) = (0.0, 0.0, 0.0, Vec::new());
         for sample in 0..looked_at {
             let first = sample * slices / looked_at * SLICE;
-            let alone = list(a, first..a.rows().min(first + SLICE), &mut of_slice);
-            nonzeros += of_slice.len() + alone;
+            let Listed { alone, part } = list(a, first..a.rows().min(first + SLICE), &mut of_slice);
+            nonzeros += (of_slice.len() + alone) as f64 / part;
             of_slice.sort_unstable();
             of_slice.dedup();
-            diagonals += of_slice.len() + alone;
-            runs += count_runs(&of_slice) + alone;
+            diagonals += (of_slice.len() + alone) as f64 / part;
+            runs += (count_runs(&of_slice) + alone) as f64 / part;
         }
-        OnDiagonals {
-            filled: nonzeros as f64 / (diagonals * SLICE).max(1) as f64,
-            run: diagonals as f64 / runs.max(1) as f64,
-        }
+        OnDiagonals { filled: nonzeros / (diagonals * SLICE as f64).max(1.0), run: diagonals / runs.max(1.0) }
     }
+}
+
+/// What a list of diagonals leaves out.
+struct Listed {
+    /// Nonzeros that have a diagonal each to themselves.
+    alone: usize,
+    /// How much of the longest row was looked at: what is behind that is taken to be like it.
+    part: f64,
 }
 
 /// The diagonal of every nonzero of these rows, of long ones the first. Nonzeros of rows that do not rise, or have a column twice, have one
 /// each to themselves, as they are stored: those are counted.
-fn list<S: Scalar>(a: &Csr<S>, rows: std::ops::Range<usize>, diagonals: &mut Vec<i64>) -> usize {
+fn list<S: Scalar>(a: &Csr<S>, rows: std::ops::Range<usize>, diagonals: &mut Vec<i64>) -> Listed {
     diagonals.clear();
-    let (pattern, mut alone) = (a.pattern(), 0);
+    let (pattern, mut alone, mut part) = (a.pattern(), 0, 1.0_f64);
     for row in rows {
         let columns = &pattern.columns()[pattern.range(row)];
-        let columns = &columns[..columns.len().min(NONZEROS_OF_SLICE / SLICE)];
+        let (all, most) = (columns.len(), NONZEROS_OF_SLICE / SLICE);
+        let columns = &columns[..all.min(most)];
+        if all > most {
+            part = part.min(most as f64 / all as f64);
+        }
         if columns.is_sorted_by(|before, after| before < after) {
             diagonals.extend(columns.iter().map(|&column| i64::from(column) - row as i64));
         } else {
             alone += columns.len();
         }
     }
-    alone
+    Listed { alone, part }
 }
 
 /// Of diagonals that follow each other.
@@ -91,6 +100,8 @@ mod tests {
         assert!(uniform.filled < 0.1 && uniform.run < 1.5, "{uniform:?}");
         assert_eq!(on_diagonals("empty:0x0"), OnDiagonals::default());
         assert_eq!(on_diagonals("empty:5x5"), OnDiagonals::default());
+        let mostly_empty = on_diagonals("sketched:1");
+        assert!(mostly_empty.filled.is_finite() && mostly_empty.run.is_finite(), "{mostly_empty:?}");
     }
 
     #[test]
