@@ -186,8 +186,8 @@ mod tests {
         let names: Vec<String> = selected.iter().map(Selected::name).collect();
         let described = || selected.iter().flat_map(Selected::describe);
         assert_eq!(described().filter(|variant| variant.role == Role::Peer).count(), 11);
-        assert_eq!(described().filter(|variant| variant.role == Role::Ours).count(), 8);
+        assert_eq!(described().filter(|variant| variant.role == Role::Ours).count(), 9);
         assert!(names.contains(&"auto".to_owned()));
-        assert_eq!(names.len(), 11 + 8 + 1, "{names:?}");
+        assert_eq!(names.len(), 11 + 9 + 1, "{names:?}");
     }
 }
