@@ -100,14 +100,21 @@ mod tests {
         assert!(uniform.filled < 0.1 && uniform.run < 1.5, "{uniform:?}");
         assert_eq!(on_diagonals("empty:0x0"), OnDiagonals::default());
         assert_eq!(on_diagonals("empty:5x5"), OnDiagonals::default());
-        let mostly_empty = on_diagonals("sketched:1");
-        assert!(mostly_empty.filled.is_finite() && mostly_empty.run.is_finite(), "{mostly_empty:?}");
     }
 
     #[test]
     fn wide_bands_are_full() {
         let band = on_diagonals("band:3000x700");
         assert!(band.filled > 0.8, "{band:?}");
+    }
+
+    #[test]
+    fn empty_rows_beside_a_long_one_are_holes() {
+        let mut offsets = vec![300; 33];
+        offsets[0] = 0;
+        let a = Csr::from_parts(32, 300, offsets, (0..300).collect(), vec![1.0f32; 300]).unwrap();
+        let found = OnDiagonals::of(&a);
+        assert!((found.filled - 1.0 / 32.0).abs() < 1e-12 && found.run > 2.9, "{found:?}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Shape {
             &|| across(a, WARP, Rows::OfOneLength),
             &|| along(a, LANES),
         ]);
-        let [diagonals] = side_by_side([&|| OnDiagonals::of(a)]);
+        let diagonals = OnDiagonals::of(a);
         let gathered = foreseen(a, of_neighbours);
         let (rows, cols, nonzeros) = (a.rows(), a.cols(), a.nnz());
         let work = RowWork::of(a.pattern().offsets());

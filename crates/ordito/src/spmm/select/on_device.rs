@@ -67,8 +67,8 @@ impl KnownOnDevice {
         KnownOnDevice(Shape::of(a))
     }
 
-    /// The machine's device, or an H200 where it has none; every candidate that is thought of with its predicted time there in nanoseconds, the fastest
-    /// first.
+    /// The machine's device, or an H200 where it has none; every candidate that is thought of with its predicted time there in
+    /// nanoseconds, the fastest first.
     pub fn predictions<S: Scalar>(&self, machine: &Machine, k: usize) -> (String, Vec<(&'static str, f64)>) {
         let limits = limits(machine);
         let all = predictions::<S>(&limits, &self.0, k);

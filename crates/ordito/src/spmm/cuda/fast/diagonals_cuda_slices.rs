@@ -38,13 +38,14 @@ const WARP: u32 = 32;
 /// Lanes for the columns of X, at most: more of them would only multiply the reads of A.
 const LANES: u32 = 8;
 /// Bytes of a row of X up to which a lane has one load of it (f32, f64), measured on an H200 with `stencil27:100`, K = 1 to 64: in f64 two of
-/// them at K = 32 take 306 µs instead of 335, at K = 8 as long.
+/// them at K = 32 take 305 µs instead of 335, at K = 16 as long.
 const ONE_LOAD: [usize; 2] = [128, 64];
 /// Rows of a thread, at most. `stencil27:100` in f64, K = 8: one row 168 µs, two 133, four 124, eight 132.
 const ROWS: u32 = 4;
 /// Registers below which kernels spill that add up few columns, whose second try without holes needs them.
 const LEAST_REGISTERS: u32 = 40;
-/// Places on diagonals that have to hold a nonzero where `auto` thinks of this variant at all: emptier ones never were the fastest.
+/// Places on diagonals that have to hold a nonzero where `auto` thinks of this variant at all: chosen before anything was measured; of 44 real
+/// matrices none that is emptier was the fastest so.
 const FILLED: f64 = 0.4;
 /// Elements of X that lanes read from one line: neighbouring rows on a diagonal read neighbours.
 const NEIGHBOURS: PerLine = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
