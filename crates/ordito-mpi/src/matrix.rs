@@ -43,6 +43,8 @@ pub struct DistributedCsr<S> {
     pub(crate) halo: Halo,
     pub(crate) volume: Volume,
     pub(crate) nnz: u64,
+    /// Made for an X that ranks of a computer share: then it is so on all ranks.
+    pub(crate) x_is_shared: bool,
 }
 
 impl<S: Scalar> DistributedCsr<S> {
@@ -122,7 +124,29 @@ impl<S: Scalar> DistributedCsr<S> {
             halo,
             volume,
             nnz: total[0] as u64,
+            x_is_shared: false,
         })
+    }
+
+    /// The same for an X that ranks of a computer share, a [`SharedDense`](crate::SharedDense). One pass over rows of Y then multiplies what all of them hold, read where it lies: no row is
+    /// copied, none of Y is written twice. An X anywhere else is copied as a whole. Every rank calls it.
+    pub fn with_x_shared(mut self) -> Result<Self, Error> {
+        let ranks = self.ranks.clone();
+        let was_whole = self.near.is_whole;
+        let parts = match self.near.show_all(ranks.rank(), &self.cols) {
+            None => Ok((self.own, self.near_part)),
+            Some(numbers) => (|| {
+                let (first, all) = (self.near.first, self.near.total);
+                let own = match was_whole {
+                    true => split::renumbered(self.own, &numbers, all)?,
+                    false => split::together(&self.own, first, &self.near_part, &numbers, all)?,
+                };
+                Ok::<_, Error>((own, Outer::empty(all)?))
+            })(),
+        };
+        (self.own, self.near_part) = (*ranks).agree(parts)?;
+        self.x_is_shared = true;
+        Ok(self)
     }
 
     /// The same for a device, which holds only those rows of its computer that it multiplies.

@@ -92,6 +92,35 @@ impl Near {
         })
     }
 
+    /// From now on every rank of the computer shows all of its rows, one rank after the other. Tells the new number of each row that had one; nothing where this rank is alone, or rows are too many for numbers.
+    pub(crate) fn show_all(&mut self, rank: usize, of: &Partition) -> Option<Vec<u32>> {
+        let rows_before = |wanted| {
+            let before = self.members.iter().take_while(|&&member| member < wanted);
+            before.map(|&member| of.rows_of(member)).sum::<usize>()
+        };
+        let (mine, first, all) = (of.rows_of(rank), rows_before(rank), rows_before(usize::MAX));
+        if self.members.len() < 2 || u32::try_from(all).is_err() {
+            return None;
+        }
+        let place = |&column: &u64| {
+            let owner = of.owner(column);
+            rows_before(owner) as u32 + (column - of.range(owner).start) as u32
+        };
+        let places: Vec<u32> = self.halo.columns().iter().map(place).collect();
+        let mut numbers = vec![0; self.total];
+        if self.is_whole {
+            (0..mine).for_each(|row| numbers[self.first + row] = (first + row) as u32);
+        }
+        self.places.iter().zip(&places).for_each(|(&old, &new)| numbers[old as usize] = new);
+        self.published = (0..mine as u32).collect();
+        self.is_whole = true;
+        (self.first_published, self.first) = (first, first);
+        (self.all_published, self.total) = (all, all);
+        self.read = (all > 0).then_some(0..all).into_iter().collect();
+        self.places = places;
+        Some(numbers)
+    }
+
     /// From now on only what this rank's part multiplies has numbers, and is brought together: its own rows if it shows all of them, and those of `halo`.
     /// Tells the new number of each that has one.
     pub(crate) fn bring_together(&mut self) -> Vec<u32> {
@@ -114,11 +143,16 @@ impl Near {
     }
 }
 
-/// The ranks of this rank's computer, ascending, if they can share memory; else this rank alone, and all rows travel.
-pub(crate) fn members(ranks: &dyn Ranks) -> Result<Vec<usize>, RanksError> {
+/// The ranks of this rank's computer, ascending.
+pub(crate) fn on_this_computer(ranks: &dyn Ranks) -> Result<Vec<usize>, RanksError> {
     let hosts = ranks.all_gather(ranks.host().as_bytes())?;
     let mine = &hosts[ranks.rank()];
-    let members: Vec<usize> = (0..ranks.count()).filter(|&rank| hosts[rank] == *mine).collect();
+    Ok((0..ranks.count()).filter(|&rank| hosts[rank] == *mine).collect())
+}
+
+/// The same, if they can share memory; else this rank alone, and all rows travel.
+pub(crate) fn members(ranks: &dyn Ranks) -> Result<Vec<usize>, RanksError> {
+    let members = on_this_computer(ranks)?;
     let tried = SharedMemory::new(ranks, &members, size_of::<u64>())?;
     Ok(if tried.is_some() { members } else { vec![ranks.rank()] })
 }

@@ -9,6 +9,8 @@ use crate::ranks::{Collective, Ranks, RanksError};
 pub(crate) struct SharedMemory {
     #[cfg(target_os = "linux")]
     map: memmap2::MmapRaw,
+    #[cfg(target_os = "linux")]
+    identity: u64,
 }
 
 // What lies there is read and written by several processes. Whoever uses it sees to it, by messages, that nobody reads what is being written.
@@ -32,6 +34,14 @@ impl SharedMemory {
         ranks.sum(&mut failed)?;
         drop(made);
         Ok(opened.filter(|_| failed[0] == 0.0))
+    }
+
+    /// What tells it from other memory that these ranks share; never 0.
+    pub(crate) fn identity(&self) -> u64 {
+        #[cfg(target_os = "linux")]
+        return self.identity;
+        #[cfg(not(target_os = "linux"))]
+        1
     }
 
     /// From the first byte on.
@@ -90,7 +100,7 @@ mod system {
         let file = File::options().read(true).write(true).open(path).ok()?;
         let map = memmap2::MmapOptions::new().len(bytes).map_raw(&file).ok()?;
         let _ = map.advise(memmap2::Advice::HugePage); // fewer misses where the system allows it
-        Some(SharedMemory { map })
+        Some(SharedMemory { map, identity: found.ino().max(1) })
     }
 }
 

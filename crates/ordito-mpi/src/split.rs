@@ -15,6 +15,13 @@ pub(crate) struct Outer<S> {
     pub(crate) rows: Option<Vec<u32>>,
 }
 
+impl<S: Scalar> Outer<S> {
+    /// No row, of so many columns.
+    pub(crate) fn empty(width: usize) -> Result<Self, Error> {
+        Ok(Outer { a: Csr::from_parts(0, width, vec![0], Vec::new(), Vec::new())?, rows: Some(Vec::new()) })
+    }
+}
+
 /// Whose X a column multiplies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
@@ -123,6 +130,41 @@ fn some_columns<S: Scalar>(
         rows.push(&entries);
     }
     rows.build(width)
+}
+
+/// What multiplies own rows of X and what multiplies those of others, in one: own columns begin at `first`, the others have `numbers`.
+pub(crate) fn together<S: Scalar>(
+    own: &Csr<S>,
+    first: usize,
+    others: &Outer<S>,
+    numbers: &[u32],
+    width: usize,
+) -> Result<Csr<S>, Error> {
+    let mut rows = Rows::new(own.rows());
+    let mut entries = Vec::new();
+    // Rows of `others` that were passed, where only some are there.
+    let mut passed = 0;
+    for row in 0..own.rows() {
+        entries.clear();
+        entries.extend(entries_of(own, row).map(|(column, value)| (column + first as u32, value)));
+        let there = match &others.rows {
+            None => Some(row),
+            Some(list) => (list.get(passed) == Some(&(row as u32))).then_some(passed),
+        };
+        if let Some(at) = there {
+            passed += 1;
+            entries
+                .extend(entries_of(&others.a, at).map(|(column, value)| (numbers[column as usize], value)));
+            entries.sort_by_key(|entry| entry.0); // keeps the order of equal ones
+        }
+        rows.push(&entries);
+    }
+    rows.build(width)
+}
+
+fn entries_of<S: Scalar>(a: &Csr<S>, row: usize) -> impl Iterator<Item = (u32, S)> + '_ {
+    let range = a.row_offsets()[row]..a.row_offsets()[row + 1];
+    a.col_indices()[range.clone()].iter().copied().zip(a.values()[range].iter().copied())
 }
 
 /// The same with columns numbered anew, as many as said. Numbers ascend as those before them do.

@@ -1,10 +1,10 @@
 //! Matrices and vectors that all ranks read and write together.
 
 use crate::rank_options::RankOptions;
-use ordito::Scalar;
 use ordito::io::ReadOptions;
 use ordito::io::npy::Conversion;
 use ordito::matrix::{Dense, random_rows};
+use ordito::{Accelerator, Machine, Scalar};
 use ordito_bench::report::Record;
 use ordito_mpi::ranks::{Collective, Ranks};
 use ordito_mpi::reading::DistributedRows;
@@ -81,13 +81,27 @@ impl<S: Scalar> Input<S> {
         }
     }
 
-    /// Cut by whose X is multiplied, columns numbered anew.
-    pub(super) fn distribute(&self, ranks: &Arc<dyn Ranks>) -> Result<DistributedCsr<S>, Error> {
+    /// Cut by whose X is multiplied, columns numbered anew, for products on that machine: on CPUs X is shared.
+    pub(super) fn distribute(
+        &self,
+        ranks: &Arc<dyn Ranks>,
+        machine: &Machine,
+    ) -> Result<DistributedCsr<S>, Error> {
         let (rows, cols, local) = (self.rows.clone(), self.cols.clone(), self.local.clone());
-        DistributedCsr::with_teams(ranks, rows, cols, local, self.teams)
+        for_products(DistributedCsr::with_teams(ranks, rows, cols, local, self.teams)?, machine)
     }
 
     /// The same, in the place of what was read.
+    pub(super) fn into_distributed_for(
+        self,
+        ranks: &Arc<dyn Ranks>,
+        machine: &Machine,
+    ) -> Result<(DistributedCsr<S>, Order), Error> {
+        let (a, order) = self.into_distributed(ranks)?;
+        Ok((for_products(a, machine)?, order))
+    }
+
+    /// For an X that lies anywhere.
     pub(super) fn into_distributed(
         self,
         ranks: &Arc<dyn Ranks>,
@@ -119,6 +133,14 @@ impl<S: Scalar> Input<S> {
             None => x,
         };
         DistributedDense::from_local(ranks, &self.cols, local)
+    }
+}
+
+/// All ranks run on the same devices.
+fn for_products<S: Scalar>(a: DistributedCsr<S>, machine: &Machine) -> Result<DistributedCsr<S>, Error> {
+    match machine.accelerator() {
+        Accelerator::None => a.with_x_shared(),
+        _ => Ok(a),
     }
 }
 

@@ -74,7 +74,7 @@ const EXCHANGES: usize = 11;
 /// What an exchange takes alone.
 pub(super) fn exchange<S: Scalar>(
     plan: &Plan<S>,
-    operands: &Operands<'_, S>,
+    operands: &Operands<S>,
     record: &mut Record,
 ) -> Result<(), Error> {
     let mut times = Vec::new();

@@ -3,22 +3,22 @@
 use ordito::device::DeviceDense;
 use ordito::{Dense, RunError, Scalar};
 use ordito_mpi::ranks::Ranks;
-use ordito_mpi::{DistributedDense, Error, Plan};
+use ordito_mpi::{DistributedDense, Error, Plan, SharedDense};
 use std::time::Duration;
 
-pub(super) enum Operands<'a, S: Scalar> {
-    Host { x: &'a DistributedDense<S>, y: DistributedDense<S> },
+pub(super) enum Operands<S: Scalar> {
+    Host { x: SharedDense<S>, y: DistributedDense<S> },
     Device { x: DeviceDense<S>, y: DeviceDense<S> },
 }
 
-impl<'a, S: Scalar> Operands<'a, S> {
-    /// Y is poisoned.
-    pub(super) fn new(ranks: &dyn Ranks, plan: &Plan<S>, x: &'a DistributedDense<S>) -> Result<Self, Error> {
+impl<S: Scalar> Operands<S> {
+    /// A copy of X; Y is poisoned.
+    pub(super) fn new(ranks: &dyn Ranks, plan: &Plan<S>, x: &DistributedDense<S>) -> Result<Self, Error> {
         let k = x.local().cols();
         let Some(device) = plan.device() else {
             let mut y = DistributedDense::zeros(ranks, plan.rows(), k)?;
             y.local_mut().data_mut().fill(S::POISON);
-            return Ok(Operands::Host { x, y });
+            return Ok(Operands::Host { x: SharedDense::copy_of(ranks, x)?, y });
         };
         let mut there = DeviceDense::new(device, "X", x.local().rows(), k)?;
         there.write(x.view()).map_err(RunError::from)?;
@@ -29,7 +29,7 @@ impl<'a, S: Scalar> Operands<'a, S> {
     /// Y = A·X; it is there afterwards.
     pub(super) fn multiply(&mut self, plan: &Plan<S>) -> Result<(), Error> {
         match self {
-            Operands::Host { x, y } => plan.multiply(S::ONE, x, S::ZERO, y),
+            Operands::Host { x, y } => plan.apply_shared(S::ONE, x, S::ZERO, y.view_mut()),
             Operands::Device { x, y } => {
                 plan.apply_on_device(S::ONE, x.view(), S::ZERO, y.view_mut())?;
                 match plan.device() {
@@ -43,7 +43,7 @@ impl<'a, S: Scalar> Operands<'a, S> {
     /// What an exchange takes alone.
     pub(super) fn time_exchange(&self, plan: &Plan<S>) -> Result<Duration, Error> {
         match self {
-            Operands::Host { x, .. } => plan.time_exchange(x.view()),
+            Operands::Host { x, .. } => plan.time_shared_exchange(x),
             Operands::Device { x, .. } => plan.time_exchange_on_device(x.view()),
         }
     }

@@ -110,7 +110,7 @@ impl<S: Scalar> Judged<'_, S> {
     fn run(&self, selected: &Selected, machine: &Arc<Machine>) -> anyhow::Result<Record> {
         let all: &dyn Ranks = &**self.ranks;
         let k = self.x.local().cols();
-        let a = self.input.distribute(self.ranks)?;
+        let a = self.input.distribute(self.ranks, machine)?;
         let (nnz, local_nnz) = (a.nnz(), a.local_nnz());
         let mut record = Record {
             k: Some(k as u64),

@@ -14,7 +14,7 @@ use ordito::spmm::Spmm;
 use ordito_bench::report::{Outcome, Record};
 use ordito_bench::workbench::{OracleLimits, Selected};
 use ordito_mpi::ranks::{Collective, Ranks};
-use ordito_mpi::{DistributedDense, Plan};
+use ordito_mpi::{DistributedDense, Plan, SharedDense};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Consol
     let start = Instant::now();
     let k = x.local().cols();
     let (rows, template) = (input.rows.clone(), input.record(0));
-    let (a, order) = input.into_distributed(ranks)?;
+    let (a, order) = input.into_distributed_for(ranks, &machine)?;
     let nnz = a.nnz();
     let local_nnz = a.local_nnz();
     let plan = match selected {
@@ -62,11 +62,12 @@ fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Consol
     };
     notes::plan(&plan, &selected, k, local_nnz, &mut record)?;
     busy.say("multiplying");
+    let x = SharedDense::copy_of(all, &x)?;
     let mut y = DistributedDense::zeros(all, &rows, k)?;
     y.local_mut().data_mut().fill(S::POISON);
     all.barrier()?;
     let start = Instant::now();
-    plan.multiply(S::ONE, &x, S::ZERO, &mut y)?;
+    plan.apply_shared(S::ONE, &x, S::ZERO, y.view_mut())?;
     let took = start.elapsed().as_nanos() as f64;
     let [slowest] = super::timer::largest(all, [took])?;
     (record.mean_ns, record.min_ns, record.median_ns, record.samples) =

@@ -11,8 +11,16 @@ use ordito::{Dense, Scalar};
 /// Numbers of columns whose lines are kept: a solver alternates between a few, one that goes through many would fill the memory.
 const KEPT: usize = 4;
 
-/// Lines for the numbers of columns that were used last, the latest at the end. All ranks make the same calls, and so keep the same.
-pub(super) struct LastUsed<S: Scalar>(Vec<(usize, Lines<S>)>);
+/// What lines are for. On all ranks the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Use {
+    pub(super) k: usize,
+    /// X is read where it lies.
+    pub(super) in_place: bool,
+}
+
+/// Lines for what was used last, the latest at the end. All ranks make the same calls, and so keep the same.
+pub(super) struct LastUsed<S: Scalar>(Vec<(Use, Lines<S>)>);
 
 impl<S: Scalar> Default for LastUsed<S> {
     fn default() -> Self {
@@ -22,23 +30,23 @@ impl<S: Scalar> Default for LastUsed<S> {
 
 impl<S: Scalar> LastUsed<S> {
     pub(super) fn forget(&mut self, k: usize) {
-        self.0.retain(|(columns, _)| *columns != k);
+        self.0.retain(|(of, _)| of.k != k);
     }
 
-    /// Those for so many columns, which become the latest.
+    /// Those for this use, which become the latest.
     fn of(
         &mut self,
-        k: usize,
+        wanted: Use,
         make: impl FnOnce() -> Result<Lines<S>, Error>,
     ) -> Result<&mut Lines<S>, Error> {
-        match self.0.iter().position(|(columns, _)| *columns == k) {
+        match self.0.iter().position(|(of, _)| *of == wanted) {
             Some(at) => self.0[at..].rotate_left(1),
             None => {
                 // Before, so that both never are there at once.
                 if self.0.len() >= KEPT {
                     self.0.remove(0);
                 }
-                self.0.push((k, make()?));
+                self.0.push((wanted, make()?));
             }
         }
         let last = self.0.len() - 1;
@@ -80,7 +88,7 @@ pub(super) struct Back<S> {
 }
 
 impl<S: Scalar> Lines<S> {
-    pub(super) fn new(plan: &Plan<S>, k: usize) -> Result<Self, Error> {
+    pub(super) fn new(plan: &Plan<S>, Use { k, in_place }: Use) -> Result<Self, Error> {
         let (outgoing, incoming) = plan.halo.messages(k * size_of::<S>());
         let halo = plan.ranks.exchange(Tag::HALO, &outgoing, &incoming)?;
         let partial = match plan.teams.size() {
@@ -90,7 +98,7 @@ impl<S: Scalar> Lines<S> {
                 y: Dense::zeros(plan.team_rows(), k)?,
             }),
         };
-        let shown = Shown::new(plan, k)?;
+        let shown = if in_place { Shown::in_place(plan)? } else { Shown::new(plan, k)? };
         Ok(Lines { shown, halo, partial, near_scratch: None, far_scratch: None, on_device: None, back: None })
     }
 }
@@ -119,7 +127,15 @@ impl<S: Scalar> Plan<S> {
         all: &'a mut LastUsed<S>,
         k: usize,
     ) -> Result<&'a mut Lines<S>, Error> {
-        all.of(k, || Lines::new(self, k))
+        self.lines_of(all, Use { k, in_place: false })
+    }
+
+    pub(super) fn lines_of<'a>(
+        &self,
+        all: &'a mut LastUsed<S>,
+        wanted: Use,
+    ) -> Result<&'a mut Lines<S>, Error> {
+        all.of(wanted, || Lines::new(self, wanted))
     }
 
     /// Rows of all of the team.
@@ -166,7 +182,7 @@ mod tests {
             let (x, mut y) = (Dense::filled(1, k, 3.0).unwrap(), Dense::zeros(1, k).unwrap());
             plan.apply(1.0, x.view(), 0.0, y.view_mut()).unwrap();
             assert!(y.data().iter().all(|y| *y == 6.0));
-            crate::plan::unpoisoned(&plan.lines).0.iter().map(|(k, _)| *k).collect::<Vec<_>>()
+            crate::plan::unpoisoned(&plan.lines).0.iter().map(|(of, _)| of.k).collect::<Vec<_>>()
         };
         assert_eq!([1, 2, 3, 4].map(product)[3], [1, 2, 3, 4]);
         assert_eq!(product(2), [1, 3, 4, 2]);

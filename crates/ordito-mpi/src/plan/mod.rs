@@ -29,10 +29,11 @@ use crate::partition::Partition;
 use crate::plan::lines::LastUsed;
 use crate::plan::outer::Outer;
 use crate::plan::pieces::Piece;
+use crate::plan::product::X;
 use crate::plan::through_host::ThroughHost;
 use crate::ranks::{Collective, Ranks, RanksError};
 use crate::sums::Sums;
-use crate::{Halo, Teams, Volume};
+use crate::{Halo, SharedDense, Teams, Volume};
 use ordito::precision::compiled_here;
 use ordito::{Accelerator, Choice, DenseView, DenseViewMut, Machine, RunError, Scalar};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -89,12 +90,15 @@ pub struct Plan<S: Scalar> {
     /// Room for operands on devices whose product is computed from the host's memory; none before the first.
     through_host: Mutex<Option<ThroughHost<S>>>,
     times: Mutex<Times>,
+    /// A shared X is read where it lies: so on all ranks.
+    reads_in_place: bool,
     /// For solvers.
     pub(crate) sums: Arc<Sums>,
 }
 
 type Make<S> = fn(DistributedCsr<S>, &Arc<Machine>, Option<&str>) -> Result<Plan<S>, Error>;
-type Product<S> =
+type Product<S> = for<'s> fn(&'s Plan<S>, S, X<'_, S>, S, DenseViewMut<'_, S>) -> Result<Times, Error>;
+type TransposedProduct<S> =
     for<'s> fn(&'s Plan<S>, S, DenseView<'_, S>, S, DenseViewMut<'_, S>) -> Result<Times, Error>;
 
 /// What a panic leaves is messages under way, which the next product refuses to start anew.
@@ -116,6 +120,11 @@ impl<S: Scalar> Plan<S> {
     fn of(a: DistributedCsr<S>, machine: &Arc<Machine>, variant: Option<&str>) -> Result<Self, Error> {
         let ranks = a.ranks.clone();
         let is_on_device = machine.accelerator() != Accelerator::None;
+        let mut on_devices = [f64::from(is_on_device)];
+        if a.x_is_shared {
+            ranks.sum(&mut on_devices)?;
+        }
+        let reads_in_place = a.x_is_shared && on_devices[0] == 0.0;
         let made = (|| {
             let a = if is_on_device { a.with_near_rows_together()? } else { a };
             let exchanges = a.volume().total() > 0;
@@ -134,6 +143,7 @@ impl<S: Scalar> Plan<S> {
                 lines: Mutex::default(),
                 through_host: Mutex::default(),
                 times: Mutex::default(),
+                reads_in_place,
                 sums: Sums::new(&ranks),
                 ranks: a.ranks,
             })
@@ -159,10 +169,37 @@ impl<S: Scalar> Plan<S> {
 
     /// The same on the rows of X and Y that this rank has.
     pub fn apply(&self, alpha: S, x: DenseView<'_, S>, beta: S, y: DenseViewMut<'_, S>) -> Result<(), Error> {
+        self.apply_x(alpha, X { rows: x, shared: None }, beta, y)
+    }
+
+    /// The same with an X that ranks of a computer share: where the matrix was [cut for it](DistributedCsr::with_x_shared), none of its rows are copied. Partners have read it when this ends.
+    pub fn apply_shared(
+        &self,
+        alpha: S,
+        x: &SharedDense<S>,
+        beta: S,
+        y: DenseViewMut<'_, S>,
+    ) -> Result<(), Error> {
+        let x = self.shared_x(x)?;
+        self.apply_x(alpha, x, beta, y).inspect_err(|_| x.shared.into_iter().for_each(SharedDense::lose))
+    }
+
+    fn apply_x(&self, alpha: S, x: X<'_, S>, beta: S, y: DenseViewMut<'_, S>) -> Result<(), Error> {
         let product = compiled_here!(S, Plan::product, Product);
-        let times = self.telling(product(self, alpha, x, beta, y)).inspect_err(|_| self.forget(x.cols()))?;
+        let k = x.rows.cols();
+        let times = self.telling(product(self, alpha, x, beta, y)).inspect_err(|_| self.forget(k))?;
         *unpoisoned(&self.times) = times;
         Ok(())
+    }
+
+    /// Read in place where all ranks can.
+    fn shared_x<'a>(&self, x: &'a SharedDense<S>) -> Result<X<'a, S>, Error> {
+        let is_cut = match x.rows() == &self.cols {
+            true => x.view(),
+            false => Err(Error::Asked("X is not cut as the matrix is".into())),
+        };
+        let rows = self.telling(is_cut).inspect_err(|_| x.lose())?;
+        Ok(X { rows, shared: (self.reads_in_place && x.is_shared()).then_some(x) })
     }
 
     /// Y = αAᵀX + βY: here X is cut as rows of A are, Y as its columns. What belongs to rows of others is sent to them, and added in the order of ranks.
@@ -173,7 +210,7 @@ impl<S: Scalar> Plan<S> {
         beta: S,
         y: DenseViewMut<'_, S>,
     ) -> Result<(), Error> {
-        let product = compiled_here!(S, Plan::transposed_product, Product);
+        let product = compiled_here!(S, Plan::transposed_product, TransposedProduct);
         let times = self.telling(product(self, alpha, x, beta, y)).inspect_err(|_| self.forget(x.cols()))?;
         *unpoisoned(&self.times) = times;
         Ok(())
@@ -207,9 +244,19 @@ impl<S: Scalar> Plan<S> {
 
     /// What an exchange of X takes alone, with nothing computed meanwhile: what a product hides is held against it. Every rank calls it.
     pub fn time_exchange(&self, x: DenseView<'_, S>) -> Result<Duration, Error> {
-        type Exchange<S> = fn(&Plan<S>, DenseView<'_, S>) -> Result<Duration, Error>;
+        self.time_exchange_of(X { rows: x, shared: None })
+    }
+
+    /// The same of an X that ranks of a computer share.
+    pub fn time_shared_exchange(&self, x: &SharedDense<S>) -> Result<Duration, Error> {
+        let x = self.shared_x(x)?;
+        self.time_exchange_of(x).inspect_err(|_| x.shared.into_iter().for_each(SharedDense::lose))
+    }
+
+    fn time_exchange_of(&self, x: X<'_, S>) -> Result<Duration, Error> {
+        type Exchange<S> = fn(&Plan<S>, X<'_, S>) -> Result<Duration, Error>;
         let alone = compiled_here!(S, Plan::exchange_alone, Exchange);
-        self.telling(alone(self, x)).inspect_err(|_| self.forget(x.cols()))
+        self.telling(alone(self, x)).inspect_err(|_| self.forget(x.rows.cols()))
     }
 
     /// Rows of the whole matrix and whose they are; those of Y too.

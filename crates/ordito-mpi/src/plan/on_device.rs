@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::plan::device_lines::DeviceLines;
 use crate::plan::lines::Lines;
 use crate::plan::outer::Outer;
+use crate::plan::product::X;
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
 use ordito::device::{Device, DeviceView, DeviceViewMut};
@@ -90,7 +91,8 @@ impl<S: Scalar> Plan<S> {
         self.check([("X", shape_of_x, self.cols.rows_of(rank)), ("Y", shape_of_y, self.rows.rows_of(rank))])?;
         let device = self.device().ok_or(Refusal::NoDevice)?;
         if self.teams.size() > 1 {
-            return self.through_host(x, beta, y, |x, y| self.product(alpha, x, beta, y));
+            return self
+                .through_host(x, beta, y, |x, y| self.product(alpha, X { rows: x, shared: None }, beta, y));
         }
         let k = x.cols();
         let mut all = unpoisoned(&self.lines);

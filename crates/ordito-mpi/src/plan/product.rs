@@ -1,33 +1,44 @@
 //! Y = αAX + βY.
 
 use crate::error::Error;
-use crate::plan::lines::{Lines, Partial};
+use crate::plan::lines::{Lines, Partial, Use};
 use crate::plan::rows::gather;
 use crate::plan::rows_of_x::RowsOfX;
 use crate::plan::shown::Shown;
 use crate::plan::times::{Stopwatch, Times};
 use crate::plan::{Plan, unpoisoned};
 use crate::ranks::Exchange;
+use crate::shared_dense::SharedDense;
 use ordito::{DenseView, DenseViewMut, Scalar};
 use std::time::Duration;
+
+/// X of a product.
+#[derive(Clone, Copy)]
+pub(super) struct X<'a, S> {
+    /// The rows of this rank.
+    pub(super) rows: DenseView<'a, S>,
+    /// All of it, where ranks of a computer read it in place.
+    pub(super) shared: Option<&'a SharedDense<S>>,
+}
 
 impl<S: Scalar> Plan<S> {
     pub(super) fn product(
         &self,
         alpha: S,
-        x: DenseView<'_, S>,
+        x: X<'_, S>,
         beta: S,
         mut y: DenseViewMut<'_, S>,
     ) -> Result<Times, Error> {
         let rank = self.ranks.rank();
+        let X { rows: x, shared } = x;
         self.check([("X", x.shape(), self.cols.rows_of(rank)), ("Y", y.shape(), self.rows.rows_of(rank))])?;
         let k = x.cols();
         let mut all = unpoisoned(&self.lines);
-        let lines = self.lines_for(&mut all, k)?;
+        let lines = self.lines_of(&mut all, Use { k, in_place: shared.is_some() })?;
         let mut clock = Stopwatch::start();
         let mut times = Times::default();
         let Lines { shown, halo, partial, near_scratch, far_scratch, .. } = lines;
-        self.pack(&mut { x }, k, shown, &mut **halo)?;
+        self.open(X { rows: x, shared }, shown, &mut **halo)?;
         times.pack = clock.lap();
         // Alone, Y is written at once; in a team, a part of the sum first.
         let (own_beta, mut target) = match partial {
@@ -35,17 +46,24 @@ impl<S: Scalar> Plan<S> {
             Some(Partial { y: of_team, .. }) => (S::ZERO, of_team.view_mut()),
         };
         if self.near.is_whole {
-            shown.wait(&*self.ranks, &self.near)?;
+            let x = match shared {
+                Some(x) => shown.opened(&*self.ranks, x)?,
+                None => {
+                    shown.wait(&*self.ranks, &self.near)?;
+                    shown.rows(&self.near, k)?
+                }
+            };
             times.wait = clock.lap();
-            let x = shown.rows(&self.near, k)?;
             self.multiply_own((alpha, own_beta), x, target.reborrow(), || Ok(halo.poll()?))?;
             times.own = clock.lap();
+            shown.close(&*self.ranks)?;
+            times.wait += clock.lap();
         } else {
             let move_on = || Ok(shown.poll()? & halo.poll()?);
             self.multiply_own((alpha, own_beta), x, target.reborrow(), move_on)?;
             times.own = clock.lap();
             shown.wait(&*self.ranks, &self.near)?;
-            times.wait = clock.lap();
+            times.wait += clock.lap();
             let x = shown.rows(&self.near, k)?;
             self.near_part.add(alpha, x, near_scratch, target.reborrow())?;
             times.outer = clock.lap();
@@ -64,16 +82,32 @@ impl<S: Scalar> Plan<S> {
         Ok(times)
     }
 
-    pub(super) fn exchange_alone(&self, x: DenseView<'_, S>) -> Result<Duration, Error> {
-        let rows = self.cols.rows_of(self.ranks.rank());
-        self.check([("X", x.shape(), rows), ("X", x.shape(), rows)])?;
+    pub(super) fn exchange_alone(&self, x: X<'_, S>) -> Result<Duration, Error> {
+        let (rows, shape) = (self.cols.rows_of(self.ranks.rank()), x.rows.shape());
+        self.check([("X", shape, rows), ("X", shape, rows)])?;
         let mut all = unpoisoned(&self.lines);
-        let Lines { shown, halo, .. } = self.lines_for(&mut all, x.cols())?;
+        let wanted = Use { k: x.rows.cols(), in_place: x.shared.is_some() };
+        let Lines { shown, halo, .. } = self.lines_of(&mut all, wanted)?;
         let mut clock = Stopwatch::start();
-        self.pack(&mut { x }, x.cols(), shown, &mut **halo)?;
-        shown.wait(&*self.ranks, &self.near)?;
+        self.open(x, shown, &mut **halo)?;
+        match x.shared {
+            Some(x) => {
+                shown.opened(&*self.ranks, x)?;
+                shown.close(&*self.ranks)?;
+            }
+            None => shown.wait(&*self.ranks, &self.near)?,
+        }
         (*self.ranks).wait(&mut **halo)?;
         Ok(clock.lap())
+    }
+
+    /// X for others, on its way; or where they read it.
+    fn open(&self, x: X<'_, S>, shown: &mut Shown<S>, halo: &mut dyn Exchange) -> Result<(), Error> {
+        if let Some(shared) = x.shared {
+            shown.open(shared)?;
+        }
+        let mut rows = x.rows;
+        self.pack(&mut rows, x.rows.cols(), shown, halo)
     }
 
     /// Rows for others, on their way.

@@ -3,6 +3,8 @@
 //! Rows are written into common memory, and those who read them are told so by a message. There are two places, used in turn: what is read in one product is overwritten in the next but one at the earliest, and by then
 //! every reader has said, by its message of the product between, that it is done. Where memory cannot be shared, rows come as messages and are put where they would be read.
 //!
+//! Where X itself lies in common memory nothing is copied: all tell their partners that it can be read, and none leaves the product before its partners have said that they have read it.
+//!
 //! A device is given only rows that it multiplies, in one copy: where they lie in several ranges, they are brought together first, in memory that it copies
 //! from fastest. A copy of every range would be one that is waited for.
 
@@ -11,6 +13,7 @@ use crate::near::Near;
 use crate::plan::Plan;
 use crate::plan::rows_of_x::RowsOfX;
 use crate::ranks::{Exchange, Message, Ranks, Tag};
+use crate::shared_dense::SharedDense;
 use crate::shared_memory::SharedMemory;
 use ordito::device::PinnedDense;
 use ordito::{DenseView, Scalar};
@@ -31,6 +34,10 @@ pub(super) enum Shown<S> {
         exchange: Box<dyn Exchange>,
         rows: PinnedDense<S>,
     },
+    /// X itself lies in common memory.
+    InPlace {
+        told: Box<dyn Exchange>,
+    },
 }
 
 impl<S: Scalar> Shown<S> {
@@ -44,13 +51,7 @@ impl<S: Scalar> Shown<S> {
             return Ok(Shown::Nothing);
         }
         if let Some(memory) = memory {
-            let messages = |at: &[usize]| {
-                let message =
-                    |(index, &rank): (usize, &usize)| Message { rank, bytes: 8 * index..8 * index + 8 };
-                at.iter().enumerate().map(message).collect::<Vec<_>>()
-            };
-            let partners = messages(&near.partners);
-            let told = ranks.exchange(Tag::SHOWN, &partners, &partners)?;
+            let told = told(ranks, near)?;
             let is_one = near.read.len() <= 1;
             let together = if is_one { None } else { Some(plan.machine.pinned_dense(near.total, k)?) };
             return Ok(Shown::InMemory { memory, told, second: false, together });
@@ -60,10 +61,57 @@ impl<S: Scalar> Shown<S> {
         Ok(Shown::AsMessages { exchange, rows: plan.machine.pinned_dense(near.total, k)? })
     }
 
+    /// For an X that ranks of a computer share.
+    pub(super) fn in_place(plan: &Plan<S>) -> Result<Self, Error> {
+        Ok(Shown::InPlace { told: told(&*plan.ranks, &plan.near)? })
+    }
+
+    /// Tells partners that this rank's rows of X can be read where they lie.
+    pub(super) fn open(&mut self, x: &SharedDense<S>) -> Result<(), Error> {
+        let Shown::InPlace { told } = self else { return Ok(()) };
+        bytemuck::cast_slice_mut(told.outgoing()).fill(x.identity());
+        fence(Ordering::Release); // before anyone is told
+        Ok(told.start()?)
+    }
+
+    /// Until partners have read what they read of X where it lies. Then this rank may write its rows.
+    pub(super) fn close(&mut self, ranks: &dyn Ranks) -> Result<(), Error> {
+        let Shown::InPlace { told } = self else { return Ok(()) };
+        told.start()?;
+        ranks.wait(&mut **told)?;
+        fence(Ordering::Acquire); // nothing is written before they are done
+        Ok(())
+    }
+
+    /// The X of all partners is this one: those of others could change meanwhile.
+    fn is_of_all(told: &dyn Exchange, x: u64) -> Result<(), Error> {
+        let theirs: &[u64] = bytemuck::cast_slice(told.incoming());
+        match theirs.iter().all(|&their| their == x) {
+            true => Ok(()),
+            false => Err(Error::Asked("ranks multiply different shared X in one product".into())),
+        }
+    }
+
+    /// The X that all ranks of the computer share, once all partners have opened it.
+    pub(super) fn opened<'a>(
+        &mut self,
+        ranks: &dyn Ranks,
+        x: &'a SharedDense<S>,
+    ) -> Result<DenseView<'a, S>, Error> {
+        if let Shown::InPlace { told } = self {
+            ranks.wait(&mut **told)?;
+            fence(Ordering::Acquire);
+            Self::is_of_all(&**told, x.identity())?;
+        }
+        // SAFETY: rows that this rank's part multiplies are its own and those of partners. These have opened this very X, and do not leave the product before this rank has read it: `close`. Members that are no partners may
+        // write theirs: no result depends on them.
+        unsafe { x.rows_here() }
+    }
+
     /// Shows this rank's rows.
     pub(super) fn show(&mut self, near: &Near, k: usize, x: &mut impl RowsOfX<S>) -> Result<(), Error> {
         match self {
-            Shown::Nothing => Ok(()),
+            Shown::Nothing | Shown::InPlace { .. } => Ok(()),
             Shown::InMemory { memory, told, second, .. } => {
                 *second = !*second;
                 let first = near.first_published + if *second { near.all_published } else { 0 };
@@ -95,7 +143,7 @@ impl<S: Scalar> Shown<S> {
     pub(super) fn poll(&mut self) -> Result<bool, Error> {
         Ok(match self {
             Shown::Nothing => true,
-            Shown::InMemory { told, .. } => told.poll()?,
+            Shown::InMemory { told, .. } | Shown::InPlace { told } => told.poll()?,
             Shown::AsMessages { exchange, .. } => exchange.poll()?,
         })
     }
@@ -103,7 +151,7 @@ impl<S: Scalar> Shown<S> {
     /// Until what others show is there.
     pub(super) fn wait(&mut self, ranks: &dyn Ranks, near: &Near) -> Result<(), Error> {
         match self {
-            Shown::Nothing => {}
+            Shown::Nothing | Shown::InPlace { .. } => {}
             Shown::InMemory { memory, told, second, together } => {
                 ranks.wait(&mut **told)?;
                 fence(Ordering::Acquire);
@@ -134,7 +182,7 @@ impl<S: Scalar> Shown<S> {
     /// The rows that have numbers, after `wait`.
     pub(super) fn rows<'a>(&'a self, near: &Near, k: usize) -> Result<DenseView<'a, S>, Error> {
         Ok(match self {
-            Shown::Nothing => DenseView::new(&[], 0, k, k)?,
+            Shown::Nothing | Shown::InPlace { .. } => DenseView::new(&[], 0, k, k)?,
             Shown::InMemory { together: Some(rows), .. } | Shown::AsMessages { rows, .. } => rows.view(),
             Shown::InMemory { memory, second, .. } => {
                 let range = near.read.first().cloned().unwrap_or(0..0);
@@ -143,6 +191,13 @@ impl<S: Scalar> Shown<S> {
             }
         })
     }
+}
+
+/// Words of 8 bytes between partners, which say that rows are there.
+fn told(ranks: &dyn Ranks, near: &Near) -> Result<Box<dyn Exchange>, Error> {
+    let message = |(index, &rank): (usize, &usize)| Message { rank, bytes: 8 * index..8 * index + 8 };
+    let partners: Vec<Message> = near.partners.iter().enumerate().map(message).collect();
+    Ok(ranks.exchange(Tag::SHOWN, &partners, &partners)?)
 }
 
 /// A range of the rows of all members, in one of the two places.
