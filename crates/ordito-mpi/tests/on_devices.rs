@@ -274,6 +274,7 @@ fn what_enqueuing_takes_is_told() {
                 pack: Duration::MAX,
                 own: Duration::MAX,
                 wait: Duration::MAX,
+                release: Duration::MAX,
                 outer: Duration::MAX,
                 reduce: Duration::MAX,
             };

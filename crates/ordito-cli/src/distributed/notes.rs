@@ -61,8 +61,10 @@ pub(super) fn parts(ranks: &dyn Ranks, all: &[Times], record: &mut Record) -> Re
         median(|times| times.wait),
         median(|times| times.outer),
         median(|times| times.reduce),
+        median(|times| times.release),
     ];
-    let [pack, own, wait, outer, reduce] = largest(ranks, mine)?;
+    let [pack, own, wait, outer, reduce, release] = largest(ranks, mine)?;
+    record.release_ns = Some(release).filter(|&ns| ns > 0.0);
     (record.pack_ns, record.own_ns, record.wait_ns) = (Some(pack), Some(own), Some(wait));
     (record.outer_ns, record.reduce_ns) = (Some(outer), record.team.map(|_| reduce));
     Ok(())
@@ -77,13 +79,17 @@ pub(super) fn exchange<S: Scalar>(
     operands: &Operands<S>,
     record: &mut Record,
 ) -> Result<(), Error> {
+    // Where X is read in place, and nothing comes from other computers, nothing is exchanged.
+    let near_rows: u64 = plan.volume().near_rows.iter().filter(|_| !plan.reads_in_place()).sum();
+    if plan.volume().total() + near_rows == 0 {
+        return Ok(());
+    }
     let mut times = Vec::new();
     for _ in 0..2 * EXCHANGES {
         times.push(operands.time_exchange(plan)?.as_nanos() as f64);
     }
     let median = Quantiles::of(&times[EXCHANGES..]).map_or(0.0, |quantiles| quantiles.median);
     let [exchange] = largest(&**plan.ranks(), [median])?;
-    let others = plan.volume().total() + plan.volume().near_rows.iter().sum::<u64>();
-    record.exchange_ns = Some(exchange).filter(|_| others > 0);
+    record.exchange_ns = Some(exchange);
     Ok(())
 }

@@ -275,6 +275,10 @@ impl<S: Scalar> Plan<S> {
     pub fn ranks(&self) -> &Arc<dyn Ranks> {
         &self.ranks
     }
+    /// Is an X that ranks share read where it lies? Then none of its rows are copied on a computer.
+    pub fn reads_in_place(&self) -> bool {
+        self.reads_in_place
+    }
     /// The threads of this rank, and its device.
     pub fn machine(&self) -> &Arc<Machine> {
         &self.machine

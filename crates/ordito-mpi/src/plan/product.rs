@@ -56,14 +56,16 @@ impl<S: Scalar> Plan<S> {
             times.wait = clock.lap();
             self.multiply_own((alpha, own_beta), x, target.reborrow(), || Ok(halo.poll()?))?;
             times.own = clock.lap();
-            shown.close(&*self.ranks)?;
-            times.wait += clock.lap();
+            if shared.is_some() {
+                shown.close(&*self.ranks)?;
+                times.release = clock.lap();
+            }
         } else {
             let move_on = || Ok(shown.poll()? & halo.poll()?);
             self.multiply_own((alpha, own_beta), x, target.reborrow(), move_on)?;
             times.own = clock.lap();
             shown.wait(&*self.ranks, &self.near)?;
-            times.wait += clock.lap();
+            times.wait = clock.lap();
             let x = shown.rows(&self.near, k)?;
             self.near_part.add(alpha, x, near_scratch, target.reborrow())?;
             times.outer = clock.lap();

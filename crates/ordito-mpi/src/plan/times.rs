@@ -11,6 +11,8 @@ pub struct Times {
     pub own: Duration,
     /// Waiting for rows of X that had not come yet.
     pub wait: Duration,
+    /// Waiting for others of this computer to read an X that ranks share.
+    pub release: Duration,
     /// What multiplies X of others.
     pub outer: Duration,
     /// Adding up Y in a team, waiting for it included.
@@ -20,7 +22,7 @@ pub struct Times {
 impl Times {
     /// All of it.
     pub fn total(&self) -> Duration {
-        self.pack + self.own + self.wait + self.outer + self.reduce
+        self.pack + self.own + self.wait + self.release + self.outer + self.reduce
     }
 }
 

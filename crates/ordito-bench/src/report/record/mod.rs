@@ -261,7 +261,7 @@ record! {
     /// Ranks: median time of the fastest one; `median_ns` is that of the slowest.
     #[serde(skip_serializing_if = "not_finite")]
     fastest_rank_ns as "fastest_rank_ns": Option<f64>,
-    /// Ranks: packing, on the rank where that took longest; the next four likewise.
+    /// Ranks: packing, on the rank where that took longest; the next five likewise.
     #[serde(skip_serializing_if = "not_finite")]
     pack_ns as "pack_ns": Option<f64>,
     /// Ranks: what multiplies their own X.
@@ -270,6 +270,9 @@ record! {
     /// Ranks: waiting for X of others.
     #[serde(skip_serializing_if = "not_finite")]
     wait_ns as "wait_ns": Option<f64>,
+    /// Ranks: waiting for others to read an X that they share.
+    #[serde(skip_serializing_if = "not_finite")]
+    release_ns as "release_ns": Option<f64>,
     /// Ranks: what multiplies X of others.
     #[serde(skip_serializing_if = "not_finite")]
     outer_ns as "outer_ns": Option<f64>,

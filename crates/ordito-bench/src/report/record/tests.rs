@@ -61,6 +61,7 @@ pub(crate) fn full() -> Record {
         (Some(4), Some(2), Some(1 << 20), Some(3));
     (record.imbalance, record.fastest_rank_ns, record.exchange_ns) = (Some(1.1), Some(900.0), Some(80.0));
     (record.pack_ns, record.own_ns, record.wait_ns) = (Some(10.0), Some(800.0), Some(5.0));
+    record.release_ns = Some(7.0);
     (record.outer_ns, record.reduce_ns) = (Some(100.0), Some(60.0));
     record
 }

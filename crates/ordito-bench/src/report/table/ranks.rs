@@ -33,6 +33,7 @@ pub(crate) fn of_one(record: &Record) -> Option<String> {
         ("pack", record.pack_ns),
         ("own", record.own_ns),
         ("wait", record.wait_ns),
+        ("release", record.release_ns),
         ("outer", record.outer_ns),
         ("add up", record.reduce_ns),
     ];
