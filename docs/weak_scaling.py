@@ -35,25 +35,21 @@ def number(cube, grid):
 
 
 def counts(cube, grid, side):
-    """What the rank of this cube holds and gets: entries of its own, others, rows from near and far, neighbours near and far."""
-    nnz, own, rows, neighbours = 1, (3 * side - 2) ** 3, [0, 0], [0, 0]
-    for at, of in zip(cube, grid):
-        nnz *= 3 * side - (at == 0) - (at == of - 1)
+    """Of the rank of this cube: entries, rows of X and neighbours, on its node (itself is no neighbour, its rows not counted) and on others; rows with entries of others."""
+    nnz, rows, neighbours, far = [(3 * side - 2) ** 3, 0], [0, 0], [0, 0], []
     for step in itertools.product((-1, 0, 1), repeat=3):
         other = tuple(at + by for at, by in zip(cube, step))
         if any(step) and all(0 <= at < of for at, of in zip(other, grid)):
             is_far = node(other) != node(cube)
+            nnz[is_far] += (3 * side - 2) ** step.count(0)
             rows[is_far] += side ** step.count(0)
             neighbours[is_far] += 1
-    return own, nnz - own, rows, neighbours
-
-
-def outer_rows(cube, grid, side):
-    """Rows with entries of other cubes: all but those that lie inside, away from every neighbour."""
-    inside = 1
-    for at, of in zip(cube, grid):
-        inside *= side - (at > 0) - (at < of - 1)
-    return side**3 - inside
+            far += [step] * is_far
+    # Rows at the lower end, inside and at the upper end, in each direction: which of them touch a cube of another node?
+    many = {-1: 1, 0: side - 2, 1: 1}
+    touches = lambda place: any(all(by in (0, at) for at, by in zip(place, step)) for step in far)  # noqa: E731
+    places = filter(touches, itertools.product((-1, 0, 1), repeat=3))
+    return nnz, rows, neighbours, sum(many[x] * many[y] * many[z] for x, y, z in places)
 
 
 def predict(grid, side, k):
@@ -67,11 +63,11 @@ def predict(grid, side, k):
 
     found = []
     for cube in itertools.product(*map(range, grid)):
-        own_nnz, outer_nnz, (near, far), (near_ranks, far_ranks) = counts(cube, grid, side)
-        pack = 2 * (near + far) * row / memory
-        own = multiply(own_nnz, block, block)
+        (own_nnz, outer_nnz), (near, far), (near_ranks, far_ranks), outer_rows = counts(cube, grid, side)
+        pack = 2 * far * row / memory
+        own = multiply(own_nnz, block + near, block)
         exchange = near_ranks * NEAR_LATENCY + far_ranks * LATENCY + far * row / network
-        outer = multiply(outer_nnz, near + far, 2 * outer_rows(cube, grid, side)) if outer_nnz else 0
+        outer = multiply(outer_nnz, far, 2 * outer_rows) if outer_nnz else 0
         found.append((own, exchange, outer, pack + max(own, exchange) + outer, pack + own + exchange + outer, near + far))
     return [max(column) for column in zip(*found)]
 

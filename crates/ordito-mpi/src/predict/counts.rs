@@ -11,13 +11,13 @@ use ordito::precision::compiled_here;
 pub struct OfRank {
     /// Rows of Y.
     pub rows: u64,
-    /// Entries that multiply its own X.
+    /// Entries that multiply X of its node.
     pub own_nnz: u64,
-    /// Entries that multiply X of others.
+    /// Entries that multiply X of other nodes.
     pub outer_nnz: u64,
     /// Rows that have any of them: their Y is read and written once more.
     pub outer_rows: u64,
-    /// Rows of X that come from ranks of the same node.
+    /// Rows of X of other ranks of the same node: they are read where they lie.
     pub near_rows: u64,
     /// Rows of X that come from other nodes.
     pub far_rows: u64,
@@ -27,13 +27,6 @@ pub struct OfRank {
     pub far_neighbours: u64,
     /// Rows of partial sums that come from the rest of the team.
     pub partial_rows: u64,
-}
-
-impl OfRank {
-    /// Rows of X that come.
-    pub fn halo_rows(&self) -> u64 {
-        self.near_rows + self.far_rows
-    }
 }
 
 /// Everything of a partition that decides how long a product takes.
@@ -114,7 +107,7 @@ fn counts<S: Scalar>(
     let mut asked = vec![u32::MAX; a.cols()];
     // Whether that member has heard of an owner before.
     let mut heard = vec![usize::MAX; count * teams.size()];
-    // The last row in which a rank had an entry of others.
+    // The last row in which a rank had an entry of other nodes.
     let mut last_row = vec![usize::MAX; count];
     for team in 0..count / teams.size() {
         let first = team * teams.size();
@@ -128,12 +121,16 @@ fn counts<S: Scalar>(
                     continue;
                 }
                 let of = &mut ranks[holder];
-                of.outer_nnz += 1;
-                of.outer_rows += u64::from(std::mem::replace(&mut last_row[holder], row) != row);
+                let is_near = holder / ranks_per_node.max(1) == owner / ranks_per_node.max(1);
+                if is_near {
+                    of.own_nnz += 1;
+                } else {
+                    of.outer_nnz += 1;
+                    of.outer_rows += u64::from(std::mem::replace(&mut last_row[holder], row) != row);
+                }
                 if std::mem::replace(&mut asked[column], team as u32) == team as u32 {
                     continue;
                 }
-                let is_near = holder / ranks_per_node.max(1) == owner / ranks_per_node.max(1);
                 let known = &mut heard[owner * teams.size() + (holder - first)];
                 let is_new = std::mem::replace(known, team) != team;
                 let (of_rows, of_neighbours) = match is_near {

@@ -8,11 +8,11 @@ use crate::predict::counts::{Counts, OfRank};
 pub struct Prediction {
     /// Packing rows for others.
     pub pack: f64,
-    /// What multiplies a rank's own X.
+    /// What multiplies X of a rank's node, which its ranks share.
     pub own: f64,
     /// The exchange, if nothing else happened.
     pub exchange: f64,
-    /// What multiplies X of others.
+    /// What multiplies X of other nodes.
     pub outer: f64,
     /// Adding up in teams.
     pub reduce: f64,
@@ -32,7 +32,7 @@ impl Prediction {
             let moved = nnz as f64 * (bytes + 4) as f64 + rows_read as f64 * row + rows_written * row;
             (moved / memory).max(2.0 * nnz as f64 * k as f64 / cluster.flops_per_rank)
         };
-        // A node's ranks talk at once: each has its share of the network. What they show each other is read in place.
+        // A node's ranks talk at once: each has its share of the network. X of a node is read where it lies.
         let network = cluster.bandwidth / sharing;
         let travel =
             |(messages, rows): (u64, u64)| messages as f64 * cluster.latency + rows as f64 * row / network;
@@ -41,11 +41,11 @@ impl Prediction {
             let block = of.rows * team; // about: members have as many
             let mut one = Prediction {
                 // Read once, written once; about as much goes out as comes in.
-                pack: 2.0 * of.halo_rows() as f64 * row / memory,
-                own: multiply(of.own_nnz, of.rows, block as f64),
+                pack: 2.0 * of.far_rows as f64 * row / memory,
+                own: multiply(of.own_nnz, of.rows + of.near_rows, block as f64),
                 exchange: of.near_neighbours as f64 * cluster.near_latency
                     + travel((of.far_neighbours, of.far_rows)),
-                outer: multiply(of.outer_nnz, of.halo_rows(), 2.0 * of.outer_rows as f64),
+                outer: multiply(of.outer_nnz, of.far_rows, 2.0 * of.outer_rows as f64),
                 ..Prediction::default()
             };
             if team > 1 {
@@ -91,12 +91,14 @@ mod tests {
         let counts = counts("stencil27:8", 8);
         assert_eq!((counts.ranks[3].near_rows, counts.ranks[3].far_rows), (64, 64));
         assert_eq!((counts.ranks[3].near_neighbours, counts.ranks[3].far_neighbours), (1, 1));
-        assert_eq!((counts.ranks[0].halo_rows(), counts.ranks[1].halo_rows()), (64, 128));
+        assert_eq!((counts.ranks[0].near_rows, counts.ranks[0].far_rows), (64, 0));
         assert_eq!((counts.most(), counts.total()), (64, 6 * 64));
         let nnz: u64 = counts.ranks.iter().map(|of| of.own_nnz + of.outer_nnz).sum();
         assert_eq!(nnz, 22_u64.pow(3));
-        // A slab of one plane: every row has neighbours in the next.
+        // A slab of one plane: every row has neighbours in the next, and those of the other node are multiplied apart.
         assert_eq!((counts.ranks[3].outer_rows, counts.ranks[3].rows), (64, 64));
+        assert_eq!((counts.ranks[3].own_nnz, counts.ranks[3].outer_nnz), (2 * 22 * 22, 22 * 22));
+        assert_eq!((counts.ranks[0].outer_rows, counts.ranks[0].outer_nnz), (0, 0));
     }
 
     #[test]
