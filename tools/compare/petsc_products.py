@@ -120,7 +120,7 @@ def told(command):
 def compare(options, side, k):
     """Medians of all turns, and the least times: where others use the cores, those say more."""
     ranks, ours, theirs = str(options.ranks), [], {}
-    bench = ["bench", "spmm", f"stencil27:{side}", "--k", str(k), "--threads", "1", "--dtype", "f64", "--time", str(SECONDS), "--json"]
+    bench = ["bench", "spmm", f"stencil27:{side}", "--k", str(k), "--threads", "1", "--on", "cpu", "--dtype", "f64", "--time", str(SECONDS), "--json"]
     for _ in range(options.turns):
         found = told([*shlex.split(options.mpiexec), "-n", ranks, options.ordito, *bench])
         if found["outcome"] != "passed":
