@@ -89,6 +89,14 @@ fn by_owner(columns: &[u64], of: &Partition) -> Vec<(usize, Range<usize>)> {
 }
 
 #[cfg(test)]
+impl Halo {
+    /// Of nobody: only numbers.
+    pub(crate) fn of_columns(columns: Vec<u64>) -> Self {
+        Halo { columns, ..Halo::default() }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::ranks::{Patience, on_threads};

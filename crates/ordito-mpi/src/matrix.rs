@@ -129,9 +129,15 @@ impl<S: Scalar> DistributedCsr<S> {
     }
 
     /// The same for an X that ranks of a computer share, a [`SharedDense`](crate::SharedDense). One pass over rows of Y then multiplies what all of them hold, read where it lies: no row is
-    /// copied, none of Y is written twice. An X anywhere else is copied as a whole. Every rank calls it.
+    /// copied, none of Y is written twice. An X anywhere else is copied as a whole, and a product with Aᵀ has room for all rows of the computer on each of its ranks. Where these are 2³² or more
+    /// the matrix stays as it is. Every rank calls it.
     pub fn with_x_shared(mut self) -> Result<Self, Error> {
         let ranks = self.ranks.clone();
+        let mut too_many = [f64::from(!self.near.can_show_all(&self.cols))];
+        ranks.sum(&mut too_many)?;
+        if too_many[0] > 0.0 {
+            return Ok(self);
+        }
         let was_whole = self.near.is_whole;
         let parts = match self.near.show_all(ranks.rank(), &self.cols) {
             None => Ok((self.own, self.near_part)),

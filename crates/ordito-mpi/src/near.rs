@@ -92,19 +92,21 @@ impl Near {
         })
     }
 
-    /// From now on every rank of the computer shows all of its rows, one rank after the other. Tells the new number of each row that had one; nothing where this rank is alone, or rows are too many for numbers.
+    /// Rows of all members can have numbers of 32 bits.
+    pub(crate) fn can_show_all(&self, of: &Partition) -> bool {
+        u32::try_from(Abreast::new(&self.members, of).all).is_ok()
+    }
+
+    /// From now on every rank of the computer shows all of its rows, one rank after the other. Tells the new number of each row that had one; nothing where this rank is alone.
     pub(crate) fn show_all(&mut self, rank: usize, of: &Partition) -> Option<Vec<u32>> {
-        let rows_before = |wanted| {
-            let before = self.members.iter().take_while(|&&member| member < wanted);
-            before.map(|&member| of.rows_of(member)).sum::<usize>()
-        };
-        let (mine, first, all) = (of.rows_of(rank), rows_before(rank), rows_before(usize::MAX));
-        if self.members.len() < 2 || u32::try_from(all).is_err() {
+        if self.members.len() < 2 {
             return None;
         }
+        let abreast = Abreast::new(&self.members, of);
+        let (mine, first, all) = (of.rows_of(rank), abreast.first(rank), abreast.all);
         let place = |&column: &u64| {
             let owner = of.owner(column);
-            rows_before(owner) as u32 + (column - of.range(owner).start) as u32
+            (abreast.first(owner) as u64 + column - of.range(owner).start) as u32
         };
         let places: Vec<u32> = self.halo.columns().iter().map(place).collect();
         let mut numbers = vec![0; self.total];
@@ -143,6 +145,33 @@ impl Near {
     }
 }
 
+/// Rows of the ranks of one computer, those of one after those of the other.
+pub(crate) struct Abreast {
+    /// Ranks, ascending, and where the rows of each begin.
+    starts: Vec<(usize, usize)>,
+    /// How many rows there are.
+    pub(crate) all: usize,
+}
+
+impl Abreast {
+    pub(crate) fn new(members: &[usize], of: &Partition) -> Self {
+        let mut all = 0;
+        let start = |&member: &usize| {
+            let start = all;
+            all += of.rows_of(member);
+            (member, start)
+        };
+        let starts = members.iter().map(start).collect();
+        Abreast { starts, all }
+    }
+
+    /// Where the rows of this rank begin, one of them.
+    pub(crate) fn first(&self, rank: usize) -> usize {
+        let at = self.starts.partition_point(|(member, _)| *member < rank);
+        self.starts.get(at).map_or(self.all, |(_, start)| *start)
+    }
+}
+
 /// The ranks of this rank's computer, ascending.
 pub(crate) fn on_this_computer(ranks: &dyn Ranks) -> Result<Vec<usize>, RanksError> {
     let hosts = ranks.all_gather(ranks.host().as_bytes())?;
@@ -170,6 +199,35 @@ mod tests {
             places: places.to_vec(),
             ..Near::default()
         }
+    }
+
+    #[test]
+    fn rows_lie_in_the_order_of_ranks_and_have_numbers_of_32_bits() {
+        let of = Partition::new([0, 3, 3, 8, 10]).unwrap();
+        let some = Abreast::new(&[0, 2, 3], &of);
+        assert_eq!((some.all, [0, 2, 3].map(|rank| some.first(rank))), (10, [0, 3, 8]));
+        let on = |members: &[usize]| Near { members: members.to_vec(), ..Near::default() };
+        assert!(on(&[0, 2]).can_show_all(&of));
+        let many = Partition::new([0, 3 << 30, 6 << 30]).unwrap();
+        assert!(on(&[0]).can_show_all(&many) && !on(&[0, 1]).can_show_all(&many));
+    }
+
+    /// Rank 1 of ranks 1 and 3, with rows 3 to 7 of X; it reads rows 12 and 14 of rank 3, which shows these two alone.
+    #[test]
+    fn who_shows_all_has_the_numbers_of_all() {
+        let of = Partition::new([0, 3, 8, 11, 16]).unwrap();
+        for is_whole in [false, true] {
+            let shown = if is_whole { 5 } else { 0 };
+            let halo = Halo::of_columns(vec![12, 14]);
+            let (total, places) = (shown + 2, vec![shown as u32, shown as u32 + 1]);
+            let mut it = Near { members: vec![1, 3], halo, places, total, is_whole, ..Near::default() };
+            let numbers = it.show_all(1, &of).unwrap();
+            assert_eq!(it.places, [6, 8]);
+            assert_eq!(numbers[shown..], [6, 8]);
+            assert_eq!(numbers[..shown], [0, 1, 2, 3, 4][..shown]);
+            assert_eq!((it.first, it.total, &it.read[..], it.published.len()), (0, 10, &[0..10][..], 5));
+        }
+        assert_eq!(Near { members: vec![1], ..Near::default() }.show_all(1, &of), None);
     }
 
     #[test]

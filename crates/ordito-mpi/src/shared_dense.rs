@@ -2,7 +2,7 @@
 
 use crate::dense::DistributedDense;
 use crate::error::Error;
-use crate::near;
+use crate::near::{self, Abreast};
 use crate::partition::Partition;
 use crate::ranks::{Collective, Ranks};
 use crate::shared_memory::SharedMemory;
@@ -30,48 +30,61 @@ pub struct SharedDense<S> {
     cols: usize,
     /// Rows of this rank.
     mine: usize,
+    /// Where they begin among those of the ranks of the computer, and how many all of these are.
+    first: usize,
+    all: usize,
     memory: Memory<S>,
-    /// Memory is shared wherever several ranks are on a computer: the same on all ranks.
+    /// Memory is shared wherever several ranks are on a computer, or there is nothing to share: the same on all ranks.
     is_shared: bool,
-    /// A product with it failed: others may still read it.
+    /// A product with it has begun and has not ended well: others may still read it.
     is_lost: AtomicBool,
 }
 
 enum Memory<S> {
-    /// Rows of all ranks of the computer, in the order of ranks; where this rank's begin, and how many all are.
-    Common {
-        memory: SharedMemory,
-        first: usize,
-        all: usize,
-    },
+    /// Rows of all ranks of the computer, in the order of ranks.
+    Common(SharedMemory),
     Own(Dense<S>),
 }
 
 impl<S: Scalar> SharedDense<S> {
-    /// Zeros. Every rank calls it.
+    /// Zeros. Every rank calls it, with the same rows and columns.
     pub fn zeros(ranks: &dyn Ranks, rows: &Partition, cols: usize) -> Result<Self, Error> {
+        ranks.agree(match rows.ranks() == ranks.count() {
+            true => Ok(()),
+            false => Err(format!("rows are cut for {} ranks: there are {}", rows.ranks(), ranks.count())),
+        })?;
+        let asked = format!(
+            "{} rows (fingerprint {}), {cols} columns, {}",
+            rows.total(),
+            rows.fingerprint(),
+            S::NAME
+        );
+        ranks.same("a shared X", &asked)?;
         let members = near::on_this_computer(ranks)?;
-        let before = |wanted| {
-            let before = members.iter().take_while(|&&member| member < wanted);
-            before.map(|&member| rows.rows_of(member)).sum::<usize>()
-        };
-        let (first, all) = (before(ranks.rank()), before(usize::MAX));
+        let abreast = Abreast::new(&members, rows);
+        let (mine, first, all) = (rows.rows_of(ranks.rank()), abreast.first(ranks.rank()), abreast.all);
+        // A fingerprint can be that of other rows, and what two ranks can write must not overlap.
+        let told = ranks.all_gather(bytemuck::cast_slice(&[first as u64, mine as u64]))?;
+        let told = |member: &usize| bytemuck::pod_collect_to_vec::<u8, u64>(&told[*member]);
+        let expected = |member: &usize| vec![abreast.first(*member) as u64, rows.rows_of(*member) as u64];
         let bytes = all.checked_mul(cols).and_then(|numbers| numbers.checked_mul(size_of::<S>()));
-        let bytes =
-            bytes.ok_or_else(|| Error::Asked(format!("{all}×{cols} numbers are too many for memory")));
+        let bytes = match bytes.filter(|_| members.iter().all(|member| told(member) == expected(member))) {
+            Some(bytes) => Ok(bytes),
+            None => {
+                Err(format!("{all}×{cols} numbers are too many for memory, or cut otherwise on other ranks"))
+            }
+        };
         let bytes = ranks.agree(bytes)?;
         let common = SharedMemory::new(ranks, &members, bytes)?;
-        // Nothing is shared of nothing, and the same on all ranks of the computer.
         let mut failed = [f64::from(members.len() > 1 && bytes > 0 && common.is_none())];
         ranks.sum(&mut failed)?;
-        let mine = rows.rows_of(ranks.rank());
         let memory = match common {
-            Some(memory) => Ok(Memory::Common { memory, first, all }),
+            Some(memory) => Ok(Memory::Common(memory)),
             None => Dense::zeros(mine, cols).map(Memory::Own).map_err(Error::from),
         };
         let memory = ranks.agree(memory)?;
         let (rows, is_shared, is_lost) = (rows.clone(), failed[0] == 0.0, AtomicBool::new(false));
-        Ok(SharedDense { rows, cols, mine, memory, is_shared, is_lost })
+        Ok(SharedDense { rows, cols, mine, first, all, memory, is_shared, is_lost })
     }
 
     /// A copy of rows that lie elsewhere. Every rank calls it.
@@ -96,9 +109,9 @@ impl<S: Scalar> SharedDense<S> {
     pub fn view(&self) -> Result<DenseView<'_, S>, Error> {
         let data = match &self.memory {
             Memory::Own(dense) => dense.data(),
-            Memory::Common { memory, first, .. } => {
+            Memory::Common(memory) => {
                 // SAFETY: inside the memory of all rows; aligned, since rows come whole from a page's start. Nobody but this rank writes these, and only by `&mut self`.
-                unsafe { std::slice::from_raw_parts(self.start(memory, *first), self.mine * self.cols) }
+                unsafe { std::slice::from_raw_parts(self.start(memory, self.first), self.mine * self.cols) }
             }
         };
         Ok(DenseView::new(data, self.mine, self.cols, self.cols)?)
@@ -111,19 +124,19 @@ impl<S: Scalar> SharedDense<S> {
                 "a product with this shared X failed, and other ranks may still read it: make it anew";
             return Err(Error::Asked(sentence.into()));
         }
-        let (mine, cols) = (self.mine, self.cols);
+        let (mine, cols, first) = (self.mine, self.cols, self.first);
         let data = match &mut self.memory {
             Memory::Own(dense) => dense.data_mut(),
-            Memory::Common { memory, first, .. } => {
-                let start = memory.start().cast::<S>().wrapping_add(*first * cols);
-                // SAFETY: as in `view`. Others read these rows only in products that this rank takes part in, and which it does not leave before they are done: meanwhile `self` is borrowed. If one fails it is lost.
+            Memory::Common(memory) => {
+                let start = memory.start().cast::<S>().wrapping_add(first * cols);
+                // SAFETY: as in `view`. Others read these rows only in products that this rank takes part in, and which it does not leave before they are done: meanwhile `self` is borrowed. If it leaves one otherwise it is lost.
                 unsafe { std::slice::from_raw_parts_mut(start, mine * cols) }
             }
         };
         Ok(DenseViewMut::new(data, mine, cols, cols)?)
     }
 
-    /// Is it where others can read it, on all ranks?
+    /// Can others read it wherever there are any, on all ranks?
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared
     }
@@ -131,14 +144,22 @@ impl<S: Scalar> SharedDense<S> {
     /// What tells it from others of this computer.
     pub(crate) fn identity(&self) -> u64 {
         match &self.memory {
-            Memory::Common { memory, .. } => memory.identity(),
+            Memory::Common(memory) => memory.identity(),
             Memory::Own(_) => 0,
         }
     }
 
-    /// From now on this rank must not write its rows.
-    pub(crate) fn lose(&self) {
+    /// Where the rows of this rank begin among those of the computer, and how many all of these are.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        (self.first, self.all)
+    }
+
+    /// What others do until it returns well: else, also by a panic, this rank must not write its rows any more.
+    pub(crate) fn while_read<T, E>(&self, product: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         self.is_lost.store(true, Ordering::Relaxed);
+        let done = product()?;
+        self.is_lost.store(false, Ordering::Relaxed);
+        Ok(done)
     }
 
     /// The rows of all ranks of this computer, in the order of ranks.
@@ -147,11 +168,13 @@ impl<S: Scalar> SharedDense<S> {
     /// Nobody writes those of them that anyone looks at, as long as the view lives.
     pub(crate) unsafe fn rows_here(&self) -> Result<DenseView<'_, S>, Error> {
         match &self.memory {
-            Memory::Own(_) => self.view(),
-            Memory::Common { memory, all, .. } => {
+            Memory::Own(_) if self.all == self.mine => self.view(),
+            // Of several ranks, and yet not shared: no numbers.
+            Memory::Own(_) => Ok(DenseView::new(&[], self.all, self.cols, self.cols)?),
+            Memory::Common(memory) => {
                 // SAFETY: all of the memory; the rest is the caller's promise.
-                let data = unsafe { std::slice::from_raw_parts(self.start(memory, 0), all * self.cols) };
-                Ok(DenseView::new(data, *all, self.cols, self.cols)?)
+                let data = unsafe { std::slice::from_raw_parts(self.start(memory, 0), self.all * self.cols) };
+                Ok(DenseView::new(data, self.all, self.cols, self.cols)?)
             }
         }
     }

@@ -141,6 +141,8 @@ pub(crate) fn together<S: Scalar>(
     width: usize,
 ) -> Result<Csr<S>, Error> {
     let mut rows = Rows::new(own.rows());
+    rows.columns.reserve_exact(own.nnz() + others.a.nnz());
+    rows.values.reserve_exact(own.nnz() + others.a.nnz());
     let mut entries = Vec::new();
     // Rows of `others` that were passed, where only some are there.
     let mut passed = 0;

@@ -8,7 +8,7 @@ use oracle::{assert_near, balanced, oracle};
 use ordito::matrix::random_dense;
 use ordito::{Csr, Dense, DenseView, DenseViewMut, Machine, Scalar};
 use ordito_mpi::ranks::{Patience, Ranks, on_hosts, on_threads};
-use ordito_mpi::{DistributedCsr, DistributedDense, LocalRows, Partition, Plan, SharedDense, Teams};
+use ordito_mpi::{DistributedCsr, DistributedDense, LocalRows, Partition, Plan, Teams};
 use std::sync::Arc;
 
 /// Products of all kinds on so many ranks, put together.
@@ -52,53 +52,9 @@ fn products<S: Scalar>(
             .unwrap();
         [first, second, y.local().data().to_vec()]
     });
-    put_together(parts)
-}
-
-/// Of every rank the same products.
-fn put_together<S, const N: usize>(parts: Vec<[Vec<S>; N]>) -> [Vec<S>; N] {
-    let mut all = [const { Vec::new() }; N];
+    let mut all = [const { Vec::new() }; 3];
     parts.into_iter().for_each(|part| all.iter_mut().zip(part).for_each(|(all, part)| all.extend(part)));
     all
-}
-
-/// With an X that ranks of a computer share: AX + Y, twice, and with Aᵀ.
-fn shared_products<S: Scalar>(
-    a: &Csr<S>,
-    (count, per_host): (usize, usize),
-    shared_times: usize,
-    k: usize,
-    teams: Option<Teams>,
-) -> [Vec<S>; 3] {
-    let (rows, cols) = (balanced(a, count), Partition::even(a.cols() as u64, count));
-    let parts = on_hosts(count, per_host, Patience::default(), |ranks| {
-        let ranks: Arc<dyn Ranks> = Arc::new(ranks.sharing_memory_only(shared_times));
-        let local = LocalRows::of_csr(a, rows.range(ranks.rank()));
-        let cut = DistributedCsr::with_teams(&ranks, rows.clone(), cols.clone(), local, teams).unwrap();
-        let local_nnz = cut.local_nnz();
-        let cut = cut.with_x_shared().unwrap();
-        assert_eq!(cut.local_nnz(), local_nnz);
-        let plan = Plan::new(cut, &Machine::with_threads(1).unwrap()).unwrap();
-        let random = |rows: &Partition, seed| DistributedDense::<S>::random(&*ranks, rows, k, seed).unwrap();
-        let mut shared = SharedDense::<S>::zeros(&*ranks, &cols, k).unwrap();
-        let [first, second] = [1, 5].map(|seed| {
-            let x = random(&cols, seed);
-            shared.view_mut().unwrap().data_mut().copy_from_slice(x.local().data());
-            let (mut y, mut y_of_any) = (random(&rows, 2), random(&rows, 2));
-            plan.apply_shared(S::ONE, &shared, S::ONE, y.view_mut()).unwrap();
-            // Nobody reads it any more.
-            shared.view_mut().unwrap().data_mut().fill(S::from_f64(f64::NAN));
-            plan.multiply(S::ONE, &x, S::ONE, &mut y_of_any).unwrap();
-            assert!(y == y_of_any, "X anywhere: the same bits");
-            plan.time_shared_exchange(&shared).unwrap();
-            y.local().data().to_vec()
-        });
-        let mut y = random(&cols, 3);
-        plan.apply_transposed(S::from_f64(2.0), random(&rows, 4).view(), S::from_f64(-1.0), y.view_mut())
-            .unwrap();
-        [first, second, y.local().data().to_vec()]
-    });
-    put_together(parts)
 }
 
 /// Rows with three elements between them.
@@ -120,8 +76,6 @@ fn check<S: Scalar>(name: &str, a: &Csr<S>, counts: &[usize], ks: &[usize]) {
             oracle(a, -1.5, &x, 0.5, &y),
             oracle(&transposed, 2.0, &dense(a.rows(), 4), -1.0, &dense(a.cols(), 3)),
         ];
-        let of = |seed| oracle(a, 1.0, &dense(a.cols(), seed), 1.0, &y);
-        let right_if_shared = [of(1), of(5), right[2].clone()];
         for &count in counts {
             let sizes = (2..=count).filter_map(|size| Teams::of(size, count)).map(Some);
             for teams in [None, Some(Teams::ALONE)].into_iter().chain(sizes) {
@@ -139,17 +93,6 @@ fn check<S: Scalar>(name: &str, a: &Csr<S>, counts: &[usize], ks: &[usize]) {
                     let again = products(a, (count, per_host), shared_times, k, teams);
                     assert!(found == again, "{what}: the same bits");
                 }
-                // Where memory cannot be shared at all, and where it cannot for X.
-                for (per_host, shared_times) in [(2, usize::MAX), (count, usize::MAX), (count, 0), (count, 1)]
-                {
-                    let found = shared_products(a, (count, per_host), shared_times, k, teams);
-                    let what = format!(
-                        "{name}, X shared by {per_host} of {count}, memory {shared_times} times, K = {k}, {teams:?}"
-                    );
-                    for (found, right) in found.iter().zip(&right_if_shared) {
-                        assert_near(found, right, longest + count, &what);
-                    }
-                }
             }
         }
     }
@@ -160,29 +103,6 @@ fn named<S: Scalar>(name: &str) -> Csr<S> {
 }
 
 const COUNTS: &[usize] = &[1, 2, 3, 4, 8];
-
-/// Two matrices cut for it: one X cannot be read by some ranks and another one by others.
-#[test]
-fn a_shared_x_is_one_of_all_ranks() {
-    let a = named::<f64>("stencil5:12");
-    let rows = Partition::even(a.rows() as u64, 2);
-    let ends = on_threads(2, Patience::default(), |ranks| {
-        let ranks: Arc<dyn Ranks> = Arc::new(ranks);
-        let local = LocalRows::of_csr(&a, rows.range(ranks.rank()));
-        let cut = DistributedCsr::from_local_rows(&ranks, rows.clone(), rows.clone(), local).unwrap();
-        let plan = Plan::new(cut.with_x_shared().unwrap(), &Machine::with_threads(1).unwrap()).unwrap();
-        let mut both = [0, 1].map(|_| SharedDense::zeros(&*ranks, &rows, 2).unwrap());
-        let mut y = DistributedDense::zeros(&*ranks, &rows, 2).unwrap();
-        let mine = ranks.rank();
-        let told = plan.apply_shared(1.0, &both[mine], 0.0, y.view_mut()).unwrap_err().to_string();
-        // What others may still read must not be written.
-        let lost = both[mine].view_mut().unwrap_err().to_string();
-        assert!(both[1 - mine].view_mut().is_ok());
-        (told, lost)
-    });
-    assert!(ends.iter().any(|(told, _)| told.contains("different shared X")), "{ends:?}");
-    assert!(ends.iter().all(|(_, lost)| lost.contains("make it anew")), "{ends:?}");
-}
 
 #[test]
 fn synthetic_matrices_of_every_shape() {

@@ -40,6 +40,11 @@ impl<S: Scalar> Operands<S> {
         }
     }
 
+    /// Does no row of X travel or lie twice on a computer?
+    pub(super) fn are_read_in_place(&self, plan: &Plan<S>) -> bool {
+        matches!(self, Operands::Host { x, .. } if plan.reads_in_place(x))
+    }
+
     /// What an exchange takes alone.
     pub(super) fn time_exchange(&self, plan: &Plan<S>) -> Result<Duration, Error> {
         match self {

@@ -62,12 +62,13 @@ fn multiply<S: Scalar>(args: &SpmmArgs, ranks: &Arc<dyn Ranks>, console: &Consol
     };
     notes::plan(&plan, &selected, k, local_nnz, &mut record)?;
     busy.say("multiplying");
-    let x = SharedDense::copy_of(all, &x)?;
+    let shared = SharedDense::copy_of(all, &x)?;
+    drop(x);
     let mut y = DistributedDense::zeros(all, &rows, k)?;
     y.local_mut().data_mut().fill(S::POISON);
     all.barrier()?;
     let start = Instant::now();
-    plan.apply_shared(S::ONE, &x, S::ZERO, y.view_mut())?;
+    plan.apply_shared(S::ONE, &shared, S::ZERO, y.view_mut())?;
     let took = start.elapsed().as_nanos() as f64;
     let [slowest] = super::timer::largest(all, [took])?;
     (record.mean_ns, record.min_ns, record.median_ns, record.samples) =

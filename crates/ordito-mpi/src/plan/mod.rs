@@ -172,7 +172,8 @@ impl<S: Scalar> Plan<S> {
         self.apply_x(alpha, X { rows: x, shared: None }, beta, y)
     }
 
-    /// The same with an X that ranks of a computer share: where the matrix was [cut for it](DistributedCsr::with_x_shared), none of its rows are copied. Partners have read it when this ends.
+    /// The same with an X that ranks of a computer share: where the matrix was [cut for it](DistributedCsr::with_x_shared), none of its rows are copied. Others have read it when this ends.
+    /// Every rank calls it, with the X that they made together.
     pub fn apply_shared(
         &self,
         alpha: S,
@@ -180,8 +181,7 @@ impl<S: Scalar> Plan<S> {
         beta: S,
         y: DenseViewMut<'_, S>,
     ) -> Result<(), Error> {
-        let x = self.shared_x(x)?;
-        self.apply_x(alpha, x, beta, y).inspect_err(|_| x.shared.into_iter().for_each(SharedDense::lose))
+        x.while_read(|| self.apply_x(alpha, self.shared_x(x)?, beta, y))
     }
 
     fn apply_x(&self, alpha: S, x: X<'_, S>, beta: S, y: DenseViewMut<'_, S>) -> Result<(), Error> {
@@ -194,12 +194,15 @@ impl<S: Scalar> Plan<S> {
 
     /// Read in place where all ranks can.
     fn shared_x<'a>(&self, x: &'a SharedDense<S>) -> Result<X<'a, S>, Error> {
-        let is_cut = match x.rows() == &self.cols {
+        let is_in_place = self.reads_in_place(x);
+        // On other ranks than the plan's rows would lie elsewhere: at least one rank sees it.
+        let lies_otherwise =
+            is_in_place && self.near.is_whole && x.place() != (self.near.first, self.near.total);
+        let rows = match x.rows() == &self.cols && !lies_otherwise {
             true => x.view(),
-            false => Err(Error::Asked("X is not cut as the matrix is".into())),
+            false => Err(Error::Asked("X is not cut as the matrix is, or made by other ranks".into())),
         };
-        let rows = self.telling(is_cut).inspect_err(|_| x.lose())?;
-        Ok(X { rows, shared: (self.reads_in_place && x.is_shared()).then_some(x) })
+        Ok(X { rows: self.telling(rows)?, shared: is_in_place.then_some(x) })
     }
 
     /// Y = αAᵀX + βY: here X is cut as rows of A are, Y as its columns. What belongs to rows of others is sent to them, and added in the order of ranks.
@@ -249,8 +252,7 @@ impl<S: Scalar> Plan<S> {
 
     /// The same of an X that ranks of a computer share.
     pub fn time_shared_exchange(&self, x: &SharedDense<S>) -> Result<Duration, Error> {
-        let x = self.shared_x(x)?;
-        self.time_exchange_of(x).inspect_err(|_| x.shared.into_iter().for_each(SharedDense::lose))
+        x.while_read(|| self.time_exchange_of(self.shared_x(x)?))
     }
 
     fn time_exchange_of(&self, x: X<'_, S>) -> Result<Duration, Error> {
@@ -275,9 +277,9 @@ impl<S: Scalar> Plan<S> {
     pub fn ranks(&self) -> &Arc<dyn Ranks> {
         &self.ranks
     }
-    /// Is an X that ranks share read where it lies? Then none of its rows are copied on a computer.
-    pub fn reads_in_place(&self) -> bool {
-        self.reads_in_place
+    /// Is this X read where it lies? Then none of its rows are copied on a computer. The same on all ranks.
+    pub fn reads_in_place(&self, x: &SharedDense<S>) -> bool {
+        self.reads_in_place && x.is_shared()
     }
     /// The threads of this rank, and its device.
     pub fn machine(&self) -> &Arc<Machine> {

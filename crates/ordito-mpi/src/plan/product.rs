@@ -61,6 +61,7 @@ impl<S: Scalar> Plan<S> {
                 times.release = clock.lap();
             }
         } else {
+            debug_assert!(shared.is_none() || self.near.partners.is_empty(), "whoever reads here shows all");
             let move_on = || Ok(shown.poll()? & halo.poll()?);
             self.multiply_own((alpha, own_beta), x, target.reborrow(), move_on)?;
             times.own = clock.lap();

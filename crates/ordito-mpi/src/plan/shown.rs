@@ -83,7 +83,7 @@ impl<S: Scalar> Shown<S> {
         Ok(())
     }
 
-    /// The X of all partners is this one: those of others could change meanwhile.
+    /// The X of all partners is this one, or 0 where each has its own: those of others could change meanwhile.
     fn is_of_all(told: &dyn Exchange, x: u64) -> Result<(), Error> {
         let theirs: &[u64] = bytemuck::cast_slice(told.incoming());
         match theirs.iter().all(|&their| their == x) {
@@ -155,6 +155,7 @@ impl<S: Scalar> Shown<S> {
             Shown::InMemory { memory, told, second, together } => {
                 ranks.wait(&mut **told)?;
                 fence(Ordering::Acquire);
+                Self::is_of_all(&**told, 0)?;
                 if let Some(rows) = together {
                     let k = rows.view().cols();
                     let mut to = rows.data_mut();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub struct Times {
     /// Packing rows for others, and starting messages.
     pub pack: Duration,
-    /// What multiplies X of this rank, moving messages on between pieces.
+    /// What multiplies X of this rank, or of all of its computer where they show or share it, moving messages on between pieces.
     pub own: Duration,
     /// Waiting for rows of X that had not come yet.
     pub wait: Duration,
