@@ -9,6 +9,7 @@ mod checks;
 
 use ordito_mpi::ranks::mpi::Flavour;
 use ordito_mpi::ranks::{Collective, Message, Mpi, Patience, Ranks, RanksError, Sum, Tag};
+use std::io::Write;
 use std::process::{Command, ExitCode, exit};
 use std::time::{Duration, Instant};
 
@@ -24,10 +25,16 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("ranks_selftest: {error}");
+            say(&error.to_string());
             ExitCode::from(2)
         }
     }
+}
+
+/// In one piece: several ranks may say the same at once, and lines that are written word by word would mix.
+fn say(what: &str) {
+    let line = format!("ranks_selftest: {what}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes()); // nobody else could be told
 }
 
 fn run(what: &str, mpi: &Mpi) -> Result<bool, RanksError> {
@@ -76,7 +83,7 @@ fn check(ranks: &dyn Ranks) -> bool {
     let mut is_well = true;
     for (name, check) in checks::ALL {
         if let Err(why) = check(ranks) {
-            eprintln!("ranks_selftest: rank {} of {}: {name}: {why}", ranks.rank(), ranks.count());
+            say(&format!("rank {} of {}: {name}: {why}", ranks.rank(), ranks.count()));
             is_well = false;
         }
     }
@@ -129,7 +136,7 @@ fn trouble(fault: &str, mpi: &Mpi) -> Result<(), RanksError> {
             "sleeps" => std::thread::sleep(Duration::from_secs(60)),
             "aborts" => mpi.abort(7),
             other => {
-                eprintln!("ranks_selftest: what is {other:?}?");
+                say(&format!("what is {other:?}?"));
                 exit(64);
             }
         }
