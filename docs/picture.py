@@ -1,6 +1,6 @@
 """Draws docs/picture.svg from kept measurements: `python3 docs/picture.py` in the root of the repository.
 
-Both are of real matrices, to none of which what `auto` chooses by was fitted.
+Both are of real matrices; what `auto` chooses by was fitted to none of their times.
 """
 
 import csv

@@ -154,11 +154,11 @@ impl<S: Scalar> SharedDense<S> {
         (self.first, self.all)
     }
 
-    /// What others do until it returns well: else, also by a panic, this rank must not write its rows any more.
+    /// Others may read it until `product` returns well. If it does not, or panics, this rank must not write its rows any more, whatever comes after: another product need not wait for those who still read.
     pub(crate) fn while_read<T, E>(&self, product: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        self.is_lost.store(true, Ordering::Relaxed);
+        let was_lost = self.is_lost.swap(true, Ordering::Relaxed);
         let done = product()?;
-        self.is_lost.store(false, Ordering::Relaxed);
+        self.is_lost.store(was_lost, Ordering::Relaxed);
         Ok(done)
     }
 
@@ -181,5 +181,26 @@ impl<S: Scalar> SharedDense<S> {
 
     fn start(&self, memory: &SharedMemory, row: usize) -> *const S {
         memory.start().cast::<S>().wrapping_add(row * self.cols)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::One;
+
+    #[test]
+    fn what_a_product_has_lost_stays_lost() {
+        let mut x = SharedDense::<f64>::zeros(&One::default(), &Partition::even(3, 1), 2).unwrap();
+        assert_eq!(x.while_read(|| Ok::<_, Error>(1)).unwrap(), 1);
+        assert!(x.view_mut().is_ok());
+        assert!(x.while_read(|| Err::<(), _>("no")).is_err());
+        assert!(x.while_read(|| Ok::<_, Error>(())).is_ok());
+        assert!(x.view_mut().is_err() && x.view().is_ok());
+
+        let mut x = SharedDense::<f64>::zeros(&One::default(), &Partition::even(3, 1), 2).unwrap();
+        let product = || x.while_read(|| -> Result<(), Error> { std::panic::resume_unwind(Box::new(())) });
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(product)).is_err());
+        assert!(x.view_mut().is_err());
     }
 }

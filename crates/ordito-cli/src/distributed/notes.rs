@@ -80,7 +80,10 @@ pub(super) fn exchange<S: Scalar>(
     record: &mut Record,
 ) -> Result<(), Error> {
     // Where X is read in place, and nothing comes from other computers, nothing is exchanged.
-    let near_rows: u64 = plan.volume().near_rows.iter().filter(|_| !operands.are_read_in_place(plan)).sum();
+    let near_rows: u64 = match operands.are_read_in_place(plan) {
+        true => 0,
+        false => plan.volume().near_rows.iter().sum(),
+    };
     if plan.volume().total() + near_rows == 0 {
         return Ok(());
     }

@@ -77,6 +77,7 @@ impl<S: Scalar> Shown<S> {
     /// Until partners have read what they read of X where it lies. Then this rank may write its rows.
     pub(super) fn close(&mut self, ranks: &dyn Ranks) -> Result<(), Error> {
         let Shown::InPlace { told } = self else { return Ok(()) };
+        fence(Ordering::Release); // all is read before anyone is told
         told.start()?;
         ranks.wait(&mut **told)?;
         fence(Ordering::Acquire); // nothing is written before they are done
