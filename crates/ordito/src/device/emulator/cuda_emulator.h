@@ -78,6 +78,7 @@ struct alignas(128) EmulatorTable {
     void (*fill_bytes)(void* state, void* to, unsigned char value, unsigned long bytes, const void* caller);
     void (*stack_is_full)(void* state, const void* from);
     void (*basic_block)(void* state, const void* from);
+    struct EmulatorPage* page;
 };
 static __attribute__((section("emulator_table"))) EmulatorTable emulator;
 
@@ -268,14 +269,73 @@ static EMULATOR_RAW void emulator_describe(void (*)(P...), EmulatorDescription* 
 
 // ---- what the compiler calls before every access ---------------------------------------------------------------
 
+#ifdef EMULATOR_XRAY
+// As in trace.rs and notes.rs.
+enum EmulatorPlace : unsigned char { EMULATOR_BLOCK };
+enum EmulatorDoing : unsigned char { EMULATOR_LOAD, EMULATOR_FRESH_LOAD, EMULATOR_STORE };
+struct EmulatorEvent {
+    unsigned long address;
+    unsigned site;
+    unsigned short bytes;
+    unsigned char place, doing;
+};
+struct EmulatorSeen {
+    unsigned long start, bytes, origin;
+    unsigned char place;
+};
+struct EmulatorPage {
+    EmulatorEvent *next, *end;
+    EmulatorSeen seen[64];
+};
+static EMULATOR_RAW unsigned emulator_site(const void* from) { return unsigned(static_cast<const char*>(from) - &__ehdr_start); }
+
+// What is as always, aligned and where this access went last, is noted here. The rest is a matter for the program.
+static EMULATOR_RAW __attribute__((always_inline)) inline void emulator_access(const void* p, unsigned long bytes, unsigned kind, const void* from) {
+    EmulatorPage* const page = emulator.page;
+    const unsigned site = emulator_site(from);
+    const EmulatorSeen& seen = page->seen[site % 64];
+    const unsigned long address = reinterpret_cast<unsigned long>(p), offset = address - seen.start;
+    EmulatorEvent* const event = page->next;
+    if (offset < seen.bytes && bytes <= seen.bytes - offset && address % bytes == 0 && event != page->end) {
+        event->address = address - seen.origin;
+        event->site = site;
+        event->bytes = (unsigned short)bytes;
+        event->place = seen.place;
+        event->doing = kind == EMULATOR_READ ? EMULATOR_LOAD : kind == EMULATOR_WRITE ? EMULATOR_STORE : EMULATOR_FRESH_LOAD;
+        page->next = event + 1;
+        return;
+    }
+    emulator.access(emulator.state, p, bytes, kind, from);
+}
+static EMULATOR_RAW __attribute__((always_inline)) inline void emulator_basic_block(const void* from) {
+    EmulatorPage* const page = emulator.page;
+    if (!page) return;  // while the library is loaded
+    EmulatorEvent* const event = page->next;
+    if (event == page->end) return emulator.basic_block(emulator.state, from);
+    event->address = 0;
+    event->site = emulator_site(from);
+    event->bytes = 0;
+    event->place = EMULATOR_BLOCK;
+    event->doing = EMULATOR_LOAD;
+    page->next = event + 1;
+}
+#else
+static EMULATOR_RAW __attribute__((always_inline)) inline void emulator_access(const void* p, unsigned long bytes, unsigned kind, const void* from) {
+    emulator.access(emulator.state, p, bytes, kind, from);
+}
+static EMULATOR_RAW __attribute__((always_inline)) inline void emulator_basic_block(const void* from) {
+    if (emulator.place) emulator.basic_block(emulator.state, from);  // not while the library is loaded
+}
+#endif
+
 #ifdef EMULATOR_CHECKS
 #define EMULATOR_ACCESS(bytes)                                                                                        \
-    EMULATOR_HOOK void __tsan_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_READ, EMULATOR_HERE); }    \
-    EMULATOR_HOOK void __tsan_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }  \
+    EMULATOR_HOOK void __tsan_read##bytes(void* p) { emulator_access(p, bytes, EMULATOR_READ, EMULATOR_HERE); }        \
+    EMULATOR_HOOK void __tsan_write##bytes(void* p) { emulator_access(p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }      \
     EMULATOR_HOOK void __tsan_unaligned_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_READ, EMULATOR_HERE); }   \
     EMULATOR_HOOK void __tsan_unaligned_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_UNALIGNED | EMULATOR_WRITE, EMULATOR_HERE); } \
-    EMULATOR_HOOK void __tsan_volatile_read##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_FRESH | EMULATOR_READ, EMULATOR_HERE); }\
-    EMULATOR_HOOK void __tsan_volatile_write##bytes(void* p) { emulator.access(emulator.state, p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }
+    EMULATOR_HOOK void __tsan_volatile_read##bytes(void* p) { emulator_access(p, bytes, EMULATOR_FRESH | EMULATOR_READ, EMULATOR_HERE); } \
+    EMULATOR_HOOK void __tsan_volatile_write##bytes(void* p) { emulator_access(p, bytes, EMULATOR_WRITE, EMULATOR_HERE); }
 EMULATOR_ACCESS(1)
 EMULATOR_ACCESS(2)
 EMULATOR_ACCESS(4)
@@ -292,9 +352,7 @@ EMULATOR_HOOK void __tsan_func_entry(void*) {
 }
 EMULATOR_HOOK void __tsan_func_exit() {}
 EMULATOR_HOOK void __tsan_init() {}
-EMULATOR_HOOK void __sanitizer_cov_trace_pc() {
-    if (emulator.place) emulator.basic_block(emulator.state, EMULATOR_HERE);
-}
+EMULATOR_HOOK void __sanitizer_cov_trace_pc() { emulator_basic_block(EMULATOR_HERE); }
 // Copies that kernels ask for, and those that the compiler makes of an assignment. The program moves the bytes.
 #define EMULATOR_BYTES(name)                                                                        \
     EMULATOR_HOOK void* name##memcpy(void* to, const void* from, unsigned long bytes) {             \

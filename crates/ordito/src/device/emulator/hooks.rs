@@ -5,6 +5,7 @@ use crate::device::emulator::copies::AsyncCopy;
 use crate::device::emulator::fault::Fault;
 use crate::device::emulator::scheduler::Pause;
 use crate::device::emulator::state::State;
+use crate::device::emulator::xray::Page;
 use std::ffi::{CStr, c_char, c_void};
 
 /// Where a thread is; as in `cuda_emulator.h`.
@@ -40,6 +41,8 @@ pub(crate) struct Table {
     fill_bytes: unsafe extern "C" fn(*mut State, usize, u8, usize, usize),
     stack_is_full: unsafe extern "C" fn(*mut State, usize),
     basic_block: unsafe extern "C" fn(*mut State, usize),
+    /// Where a kernel that is counted notes what it does; else null.
+    page: *mut Page,
 }
 
 impl Table {
@@ -48,12 +51,13 @@ impl Table {
     pub(crate) unsafe fn new(state: *mut State) -> Self {
         // SAFETY: only the address of a field is taken.
         let place = unsafe { &raw const (*state).place };
-        // SAFETY: nobody else has the state yet. Who counts has functions of its own, so that others pay nothing.
-        let counted = unsafe { (*state).tracer.is_some() };
+        // SAFETY: nobody else has the state yet.
+        let page = unsafe { (*state).tracer.as_ref().map(|tracer| tracer.page()) };
         Table {
             state,
             place,
-            access: if counted { access_traced } else { access },
+            // Who counts has functions of its own, so that others pay nothing.
+            access: if page.is_some() { access_traced } else { access },
             collective,
             barrier,
             fence,
@@ -66,6 +70,7 @@ impl Table {
             fill_bytes,
             stack_is_full,
             basic_block,
+            page: page.unwrap_or(std::ptr::null_mut()),
         }
     }
 }

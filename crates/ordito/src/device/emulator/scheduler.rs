@@ -146,11 +146,14 @@ impl<'a> Scheduler<'a> {
         Ok(advanced)
     }
 
-    #[inline]
+    /// Always inlined: a processor foretells where functions return to, and a function that returns on another stack than it was called
+    /// on spoils that.
+    #[inline(always)]
     fn resume(&mut self, worker: usize) -> Result<(), Fault> {
-        let stack = self.workers[worker].stack.clone();
-        self.with(|state| state.set_stack(&stack));
-        let pause = match self.workers[worker].fiber.resume(()) {
+        let Worker { fiber, stack } = &mut self.workers[worker];
+        // SAFETY: as in `with`.
+        unsafe { (*self.state).set_stack(stack) };
+        let pause = match fiber.resume(()) {
             CoroutineResult::Yield(pause) => pause,
             CoroutineResult::Return(never) => match never {},
         };
@@ -162,10 +165,12 @@ impl<'a> Scheduler<'a> {
             Pause::Idle => self.idle.push(worker),
             Pause::Stopped => {}
         }
-        match self.with(|state| state.fault.take()) {
-            Some(fault) => Err(fault),
-            None => Ok(()),
-        }
+        if self.with(|state| state.fault.is_some()) { self.fault() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn fault(&mut self) -> Result<(), Fault> {
+        self.with(|state| state.fault.take()).map_or(Ok(()), Err)
     }
 
     fn idle_worker(&mut self) -> Result<usize, Fault> {

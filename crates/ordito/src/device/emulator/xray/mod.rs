@@ -22,6 +22,7 @@ mod gpus;
 mod instructions;
 mod launch;
 mod memory_system;
+mod notes;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use caches::CacheShape;
 pub use cost::{Bound, Prediction};
 pub use counts::{Access, AccessCounts, Arithmetic, BlockCounts, Space};
 pub use gpus::{GPUS, GpuModel, SM_80, SM_90};
+pub(crate) use notes::Page;
 pub use report::{CacheCounts, LaunchXray, LineAccess, LineBlocks, Picture};
 pub(crate) use trace::Where;
 pub(crate) use tracer::Tracer;

@@ -1,6 +1,6 @@
 //! What each lane of a warp did since the warp was last looked at: its basic blocks and what it touched in them, in order.
 
-/// Where memory lies, or what else a thread did.
+/// Where memory lies, or what else a thread did; numbers as in `cuda_emulator.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Where {
@@ -20,7 +20,7 @@ pub(crate) enum Where {
     Tensor,
 }
 
-/// What is done to memory.
+/// What is done to memory; numbers as in `cuda_emulator.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Doing {
@@ -33,8 +33,9 @@ pub(crate) enum Doing {
     Copy,
 }
 
-/// One thing that one thread did.
+/// One thing that one thread did; as in `cuda_emulator.h`.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub(crate) struct Event {
     pub(crate) address: u64,
     /// Where in the library the call stands that told of it.

@@ -6,6 +6,7 @@ use crate::device::emulator::copies::AsyncCopy;
 use crate::device::emulator::fault::Fault;
 use crate::device::emulator::state::{Located, State};
 use crate::device::emulator::xray::collector::Collector;
+use crate::device::emulator::xray::notes::{Notes, Page, Seen};
 use crate::device::emulator::xray::trace::{Doing, Event, LANES, WarpTrace, Where};
 
 /// Events that a core has room for at most, beyond which it is a fault: those of a warp are kept until all its lanes have come to a
@@ -18,19 +19,6 @@ const FEWEST_EVENTS: usize = 64;
 
 /// Flops of one product of tensor cores by a warp: 16 × 8 × 8 times 2.
 const TENSOR_FLOPS: u64 = 2048;
-
-/// Where an access in the code went last: mostly it goes there again.
-#[derive(Debug, Clone, Copy)]
-struct Seen {
-    start: usize,
-    len: usize,
-    place: Where,
-    /// What counts as 0 there.
-    origin: usize,
-}
-
-/// Of so many accesses in the code it is remembered.
-const SEEN: usize = 64;
 
 /// Too many events.
 #[derive(Debug)]
@@ -51,13 +39,12 @@ pub(crate) struct Tracer {
     /// Of a block.
     warps: usize,
     trace: WarpTrace,
-    /// The lane that runs, and what it did: its place in `trace` is empty meanwhile.
+    /// The lane that runs: its events in `trace` are open in `notes`.
     lane: usize,
-    present: Vec<Event>,
+    notes: Notes,
     /// Events that all lanes have room for, and may have.
     room: usize,
     most_events: usize,
-    seen: [Seen; SEEN],
     pub(crate) collector: Collector,
 }
 
@@ -70,10 +57,9 @@ impl Tracer {
             warps: threads.div_ceil(LANES),
             trace: WarpTrace::new(),
             lane: 0,
-            present: Vec::new(),
+            notes: Notes::new(),
             room: 0,
             most_events,
-            seen: [Seen { start: 0, len: 0, place: Where::Global, origin: 0 }; SEEN],
             collector: Collector::default(),
         }
     }
@@ -82,19 +68,37 @@ impl Tracer {
         self.collector.start_block(number, self.warps);
     }
 
+    /// Where a kernel notes what it does by itself.
+    pub(crate) fn page(&self) -> *mut Page {
+        self.notes.page()
+    }
+
+    #[inline]
+    fn open(&mut self) {
+        // SAFETY: the events of this lane are used by `closed` alone, which closes them first.
+        unsafe { self.notes.open(&mut self.trace.lanes[self.lane]) };
+    }
+
+    /// The events of all lanes, none of which notes anything now.
+    #[inline]
+    fn closed(&mut self) -> &mut WarpTrace {
+        // SAFETY: this lane's events were opened last.
+        unsafe { self.notes.close(&mut self.trace.lanes[self.lane]) };
+        &mut self.trace
+    }
+
     /// From now on this thread tells what it does. All of its warp do before those of another one.
     #[inline]
     pub(crate) fn enter(&mut self, thread: usize) {
-        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
+        self.closed();
         self.lane = thread % LANES;
-        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
+        self.open();
     }
 
     /// All lanes of the warp wait for other warps, or have ended.
     pub(crate) fn warp_pauses(&mut self, warp: usize) {
-        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
+        self.closed();
         self.collector.warp(warp, &mut self.trace);
-        std::mem::swap(&mut self.present, &mut self.trace.lanes[self.lane]);
     }
 
     /// Where in the library; 0 for what does not lie in it.
@@ -106,12 +110,15 @@ impl Tracer {
 
     #[cold]
     fn make_room(&mut self) -> Result<(), Full> {
-        let more = self.present.capacity().max(FEWEST_EVENTS);
+        let lane = self.lane;
+        let more = self.trace.lanes[lane].capacity().max(FEWEST_EVENTS);
         self.room += more;
         if self.room > self.most_events {
             return Err(Full);
         }
-        self.present.try_reserve_exact(more).map_err(|_| Full)
+        let made = self.closed().lanes[lane].try_reserve_exact(more).map_err(|_| Full);
+        self.open();
+        made
     }
 }
 
@@ -128,7 +135,7 @@ impl State {
         let access = Access::new(address, bytes, kind);
         let Some(tracer) = &mut self.tracer else { return Ok(()) };
         let site = tracer.site(from);
-        let Seen { start, len, place, origin } = tracer.seen[site as usize % SEEN];
+        let Seen { start, len, place, origin } = *tracer.notes.seen(site);
         let offset = address.wrapping_sub(start);
         if offset < len && bytes <= len - offset && !access.misaligned() {
             return self.note(access.event(site, place, address - origin), from);
@@ -149,7 +156,7 @@ impl State {
         }
         // Every fiber has a stack of its own, and tables are not written: who asks next might not go there.
         if let (Some(tracer), Where::Global | Where::Shared) = (&mut self.tracer, place) {
-            tracer.seen[site as usize % SEEN] = Seen { start: range.start, len: range.len(), place, origin };
+            *tracer.notes.seen(site) = Seen { start: range.start, len: range.len(), origin, place };
         }
         self.note(access.event(site, place, at), from)
     }
@@ -196,13 +203,8 @@ impl State {
     /// The present lane did something.
     #[inline]
     fn note(&mut self, event: Event, from: usize) -> Result<(), Fault> {
-        match &mut self.tracer {
-            Some(tracer) if tracer.present.len() < tracer.present.capacity() => {
-                tracer.present.push(event);
-                Ok(())
-            }
-            _ => self.note_in_new_room(event, from),
-        }
+        let noted = self.tracer.as_mut().is_some_and(|tracer| tracer.notes.note(event));
+        if noted { Ok(()) } else { self.note_in_new_room(event, from) }
     }
 
     /// The same where there is no room left. (Apart, so that where there is some nothing is paid for that.)
@@ -217,7 +219,7 @@ impl State {
             );
             return Err(self.fault_here(what, from));
         }
-        tracer.present.push(event);
+        tracer.notes.note(event);
         Ok(())
     }
 }
