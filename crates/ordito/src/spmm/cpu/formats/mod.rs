@@ -10,6 +10,7 @@ mod side_by_side;
 mod sorted_csr;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(crate) use diagonal_runs::{DiagonalRuns, Run, Runs};
 pub(crate) use ordered_csr::OrderedCsr;
@@ -18,3 +19,4 @@ pub(crate) use row_groups::{Group, Order, RowGroups};
 pub(crate) use row_windows::MOST_ROWS;
 pub(crate) use sell::{Border, Sell, Steps, Window};
 pub(crate) use sorted_csr::{SIDE_BY_SIDE, SortedCsr, Stretch};
+pub(crate) use values::Part;

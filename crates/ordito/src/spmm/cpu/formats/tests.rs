@@ -256,6 +256,22 @@ fn new_numbers_come_to_their_places<S: Scalar>(pattern: &Csr<f64>, name: &str) {
     sell.set_values(new.view());
     assert!(sell == Sell::from_csr(&new), "{name}");
     assert!(sell.to_csr().unwrap() == new, "{name}");
+    // From one value that all entries have, and back to it.
+    let ones = || vec![S::ONE; pattern.nnz()];
+    let same = Csr::from_parts(
+        pattern.rows(),
+        pattern.cols(),
+        pattern.row_offsets().to_vec(),
+        pattern.col_indices().to_vec(),
+        ones(),
+    );
+    let same = same.unwrap();
+    sell.set_values(same.view());
+    assert!(sell == Sell::from_csr(&same) && sell.to_csr().unwrap() == same, "{name}");
+    let bytes = sell.bytes();
+    sell.set_values(new.view());
+    assert!(sell == Sell::from_csr(&new) && sell.to_csr().unwrap() == new, "{name}");
+    assert!(sell.bytes() + 1024 > bytes + (pattern.nnz() * size_of::<S>()) as u64, "{name}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::Scalar;
 use crate::simd::avx512::{AnyLanes, Vector};
 use crate::simd::{Gather, Lanes, prefetch};
-use crate::spmm::cpu::formats::Window;
+use crate::spmm::cpu::formats::{Part, Window};
 use crate::spmm::cpu::kernels::target::Target;
 
 /// Bytes of A that are asked for before they are needed: a page, at whose end the processor's own prefetching stops.
@@ -46,6 +46,9 @@ unsafe fn slices<S: Scalar, const GATHERS: bool, const WIDE: bool, const FAR: bo
 ) {
     let lanes = Vector::<S>::COUNT;
     let (mut column, mut value) = (window.columns.as_ptr(), window.values.as_ptr());
+    // How far the values of the next step are: 0 where all are the same.
+    let own = window.values.own();
+    let (step_values, two_steps_values) = (lanes & own, 2 * lanes & own);
     // SAFETY: entries of a slice follow each other as its lengths say; base and column together are below the number of
     // columns. Lanes of a slice are rows of these slices.
     unsafe {
@@ -66,21 +69,22 @@ unsafe fn slices<S: Scalar, const GATHERS: bool, const WIDE: bool, const FAR: bo
                 sums = Vector::<S>::load(value)
                     .mul_add(fetch::<S, GATHERS, WIDE>(x, column, Vector::<S>::ALL), sums);
                 let next = column.add(halves * lanes);
-                more = Vector::<S>::load(value.add(lanes))
+                more = Vector::<S>::load(value.add(step_values))
                     .mul_add(fetch::<S, GATHERS, WIDE>(x, next, Vector::<S>::ALL), more);
-                (column, value, step) = (column.add(2 * halves * lanes), value.add(2 * lanes), step + 2);
+                (column, value, step) =
+                    (column.add(2 * halves * lanes), value.add(two_steps_values), step + 2);
             }
             if step < slice.shortest {
                 sums = Vector::<S>::load(value)
                     .mul_add(fetch::<S, GATHERS, WIDE>(x, column, Vector::<S>::ALL), sums);
-                (column, value, step) = (column.add(halves * lanes), value.add(lanes), step + 1);
+                (column, value, step) = (column.add(halves * lanes), value.add(step_values), step + 1);
             }
             while step < slice.longest {
                 let mask = Vector::<S>::lanes_above(lengths, step);
                 let count = mask.count_ones() as usize;
                 more = Vector::<S>::load_lanes(value, mask)
                     .mul_add(fetch::<S, GATHERS, WIDE>(x, column, mask), more);
-                (column, value, step) = (column.add(halves * count), value.add(count), step + 1);
+                (column, value, step) = (column.add(halves * count), value.add(count & own), step + 1);
             }
             let sums = sums.add(more);
             if slice.consecutive {
@@ -121,17 +125,22 @@ unsafe fn fetch<S: Scalar, const GATHERS: bool, const WIDE: bool>(
 /// # Safety
 /// As for [`multiply`]; as many columns as values.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi1,bmi2,popcnt")]
-pub(crate) unsafe fn piece<S: Scalar, const GATHERS: bool>(columns: &[u32], values: &[S], x: *const S) -> S {
+pub(crate) unsafe fn piece<S: Scalar, const GATHERS: bool>(
+    columns: &[u32],
+    values: Part<'_, S>,
+    x: *const S,
+) -> S {
     let lanes = Vector::<S>::COUNT;
     // SAFETY: the mask ends with the entries.
     unsafe {
         let mut sums = [Vector::<S>::zero(); 4];
         let add = |sum: &mut Vector<S>, entry: usize| {
-            let mask = Vector::<S>::first_lanes(values.len().saturating_sub(entry));
+            let mask = Vector::<S>::first_lanes(columns.len().saturating_sub(entry));
             let x = fetch::<S, GATHERS, true>(x, columns.as_ptr().wrapping_add(entry).cast(), mask);
-            *sum = Vector::<S>::load_lanes(values.as_ptr().wrapping_add(entry), mask).mul_add(x, *sum);
+            *sum = Vector::<S>::load_lanes(values.as_ptr().wrapping_add(entry & values.own()), mask)
+                .mul_add(x, *sum);
         };
-        for entry in (0..values.len()).step_by(4 * lanes) {
+        for entry in (0..columns.len()).step_by(4 * lanes) {
             for (j, sum) in sums.iter_mut().enumerate() {
                 add(sum, entry + j * lanes);
             }

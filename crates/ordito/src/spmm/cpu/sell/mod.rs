@@ -83,8 +83,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 
     fn bytes(&self) -> u64 {
-        let (nonzeros, rows) = self.a.before(self.a.slices());
-        Csr::<S>::bytes_for(rows, nonzeros).unwrap_or(u64::MAX) // never more than CSR
+        self.a.bytes()
     }
 }
 
@@ -199,7 +198,7 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
         snap(&mut borders, &a.windows().collect::<Vec<_>>(), |slice| work[slice]);
         let borders = borders.into_iter().map(|slice| a.border(slice)).collect();
         let shape = (rows, a.cols());
-        let far = is_far(machine, Csr::<S>::bytes_for(rows, nonzeros).unwrap_or(u64::MAX));
+        let far = is_far(machine, a.bytes());
         let kernel = Kernel { a, machine: machine.clone(), borders, far };
         Ok(OnHost::boxed(machine, kernel, shape, 1))
     }

@@ -2,7 +2,7 @@
 
 use crate::Scalar;
 use crate::matrix::DenseView;
-use crate::spmm::cpu::formats::Window;
+use crate::spmm::cpu::formats::{Part, Window};
 use crate::spmm::cpu::kernels::target::Target;
 
 /// The rows of a window's slices, compiled for AVX2.
@@ -38,7 +38,7 @@ fn multiply<S: Scalar, const FUSED: bool>(window: Window<'_, S>, x: DenseView<'_
             }
             for sum in &mut sums[..active] {
                 let x = x.row(window.column(entry) as usize)[0];
-                let value = window.values[entry];
+                let value = window.values.get(entry);
                 *sum = if FUSED { value.mul_add(x, *sum) } else { *sum + value * x };
                 entry += 1;
             }
@@ -56,10 +56,10 @@ fn multiply<S: Scalar, const FUSED: bool>(window: Window<'_, S>, x: DenseView<'_
 }
 
 /// The sum of a piece of a long row: four sums side by side.
-pub(crate) fn piece<S: Scalar>(columns: &[u32], values: &[S], x: DenseView<'_, S>) -> S {
+pub(crate) fn piece<S: Scalar>(columns: &[u32], values: Part<'_, S>, x: DenseView<'_, S>) -> S {
     let mut sums = [S::ZERO; 4];
-    for (entry, (&col, &value)) in columns.iter().zip(values).enumerate() {
-        sums[entry % 4] += value * x.row(col as usize)[0];
+    for (entry, &col) in columns.iter().enumerate() {
+        sums[entry % 4] += values.get(entry) * x.row(col as usize)[0];
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }

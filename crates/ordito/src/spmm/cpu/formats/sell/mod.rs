@@ -14,6 +14,7 @@ use crate::matrix::{Csr, CsrSlices, lanes};
 use crate::spmm::cpu::formats::row_windows::row_windows;
 use crate::spmm::cpu::formats::sell::make::{Made, place};
 use crate::spmm::cpu::formats::side_by_side::fill_parts;
+use crate::spmm::cpu::formats::values::{Part, Values, same_value};
 use std::ops::Range;
 
 /// A sparse matrix in windows of rows and, inside them, slices of as many rows as a vector of 64 bytes has lanes
@@ -37,10 +38,10 @@ pub(crate) struct Sell<S> {
     places: Vec<u16>,
     lengths: Vec<u16>,
     columns: Vec<u16>,
-    values: Vec<S>,
+    values: Values<S>,
     pieces: Vec<Piece>,
     piece_columns: Vec<u32>,
-    piece_values: Vec<S>,
+    piece_values: Values<S>,
 }
 
 /// Entries of a piece of a long row. A fixed number, so that sums do not depend on the number of threads.
@@ -122,8 +123,8 @@ pub(crate) struct Window<'a, S> {
     pub columns: &'a [u16],
     /// Are columns 32 bits wide?
     pub wide: bool,
-    /// Values.
-    pub values: &'a [S],
+    /// Values, and perhaps more behind them.
+    pub values: Part<'a, S>,
 }
 
 impl<S: Scalar> Sell<S> {
@@ -166,8 +167,8 @@ impl<S: Scalar> Sell<S> {
             places: made.iter().flat_map(|window| window.places.iter().copied()).collect(),
             lengths: made.iter().flat_map(|window| window.lengths.iter().copied()).collect(),
             columns,
-            values: vec![S::ZERO; end.value],
-            piece_values: vec![S::ZERO; piece_columns.len()],
+            values: Values::of(end.value),
+            piece_values: Values::of(piece_columns.len()),
             pieces,
             piece_columns,
         };
@@ -179,18 +180,23 @@ impl<S: Scalar> Sell<S> {
     /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
     pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
         let (windows, slices, places, lengths) = (&self.windows, &self.slices, &self.places, &self.lengths);
-        let ends = windows[1..].iter().map(|next| next.value);
-        fill_parts(&mut self.values, ends, |window, to| {
-            let of_window = windows[window].slice..windows[window + 1].slice;
-            let of_lanes = of_window.start * lanes::<S>()..of_window.end * lanes::<S>();
-            let lanes = (&places[of_lanes.clone()], &lengths[of_lanes]);
-            place(a, windows[window].first_row::<S>(), &slices[of_window], lanes, to);
+        let same = same_value(a.values());
+        self.values.set(same, |values| {
+            let ends = windows[1..].iter().map(|next| next.value);
+            fill_parts(values, ends, |window, to| {
+                let of_window = windows[window].slice..windows[window + 1].slice;
+                let of_lanes = of_window.start * lanes::<S>()..of_window.end * lanes::<S>();
+                let lanes = (&places[of_lanes.clone()], &lengths[of_lanes]);
+                place(a, windows[window].first_row::<S>(), &slices[of_window], lanes, to);
+            });
         });
         // The pieces of a row follow each other.
         let long_rows: Vec<&[Piece]> = self.pieces.chunk_by(|piece, next| piece.row == next.row).collect();
-        let ends = long_rows.iter().filter_map(|pieces| Some(pieces.last()?.entries.end));
-        fill_parts(&mut self.piece_values, ends, |index, to| {
-            to.copy_from_slice(&a.values()[a.range(long_rows[index][0].row)]);
+        self.piece_values.set(same, |values| {
+            let ends = long_rows.iter().filter_map(|pieces| Some(pieces.last()?.entries.end));
+            fill_parts(values, ends, |index, to| {
+                to.copy_from_slice(&a.values()[a.range(long_rows[index][0].row)]);
+            });
         });
     }
 
@@ -206,10 +212,6 @@ impl<S: Scalar> Sell<S> {
     /// Number of slices.
     pub(crate) fn slices(&self) -> usize {
         self.slices.len()
-    }
-    /// Entries of the slices before this one, and rows.
-    pub(crate) fn before(&self, slice: usize) -> (usize, usize) {
-        (self.border(slice).entry, (slice * lanes::<S>()).min(self.rows))
     }
     /// Of each slice: entries of its longest row.
     pub(crate) fn steps(&self) -> impl Iterator<Item = usize> {
@@ -258,7 +260,7 @@ impl<S: Scalar> Sell<S> {
             lengths: &self.lengths[lanes],
             columns: &self.columns[column(first)..column(last)],
             wide: from.wide,
-            values: &self.values[first.entry..last.entry],
+            values: self.values.from(first.entry),
         }
     }
     /// The pieces of long rows, those of a row one after the other.
@@ -266,9 +268,16 @@ impl<S: Scalar> Sell<S> {
         &self.pieces
     }
     /// Columns and values of a piece.
-    pub(crate) fn piece(&self, piece: usize) -> (&[u32], &[S]) {
+    pub(crate) fn piece(&self, piece: usize) -> (&[u32], Part<'_, S>) {
         let entries = self.pieces[piece].entries.clone();
-        (&self.piece_columns[entries.clone()], &self.piece_values[entries])
+        (&self.piece_columns[entries.clone()], self.piece_values.from(entries.start))
+    }
+    /// Bytes that it takes, but for a few.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of_lanes = size_of_val(&*self.places) + size_of_val(&*self.lengths);
+        let of_columns = size_of_val(&*self.columns) + size_of_val(&*self.piece_columns);
+        let of_slices = size_of_val(&*self.slices);
+        (of_lanes + of_columns + of_slices) as u64 + self.values.bytes() + self.piece_values.bytes()
     }
 
     /// The matrix by rows.
@@ -280,7 +289,7 @@ impl<S: Scalar> Sell<S> {
         }
         for (index, piece) in self.pieces.iter().enumerate() {
             let (columns, values) = self.piece(index);
-            rows[piece.row].extend(columns.iter().zip(values).map(|(&col, &value)| (col, value)));
+            rows[piece.row].extend((0..columns.len()).map(|entry| (columns[entry], values.get(entry))));
         }
         let mut offsets = vec![0];
         for row in &rows {
@@ -330,7 +339,7 @@ impl<S: Scalar> Window<'_, S> {
             let lengths = &self.lengths[index * lanes::<S>()..][..lanes::<S>()];
             for step in 0..slice.longest {
                 for lane in (0..lanes::<S>()).take_while(|&lane| lengths[lane] > step) {
-                    visit(self.row(index, lane), self.column(entry), self.values[entry]);
+                    visit(self.row(index, lane), self.column(entry), self.values.get(entry));
                     entry += 1;
                 }
             }
