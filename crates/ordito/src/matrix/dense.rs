@@ -1,7 +1,7 @@
 //! Dense matrices, row-major, with a leading dimension: rows may lie farther apart than they are long.
 
 use crate::Scalar;
-use crate::matrix::{FormatError, check_dimensions};
+use crate::matrix::{FormatError, check_dimensions, huge_pages};
 
 /// A dense row-major matrix that owns its numbers.
 ///
@@ -111,6 +111,7 @@ impl<S: Scalar> Dense<S> {
         let bytes = (elements as u64).checked_mul(size_of::<S>() as u64);
         let mut data = Vec::new();
         data.try_reserve_exact(elements).map_err(|_| FormatError::NoMemory { what, bytes })?;
+        huge_pages::advise(data.spare_capacity_mut());
         data.resize(elements, value);
         Ok(Dense { rows, cols, leading_dimension: cols, data })
     }

@@ -9,6 +9,7 @@ mod avx512_many;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod rows_avx512;
+mod tiles;
 
 use crate::Scalar;
 use crate::cpu::SimdLevel;
@@ -17,7 +18,7 @@ use crate::matrix::{Csr, DenseView, DenseViewMut};
 use crate::op::{Description, Place, Variant};
 use crate::refusal::Refusal;
 use crate::source_file;
-use crate::spmm::cpu::formats::{DiagonalRuns, Runs};
+use crate::spmm::cpu::formats::{DiagonalRuns, Run, Runs};
 use crate::spmm::cpu::host::{HostKernel, OnHost, refill};
 use crate::spmm::cpu::kernels::compact_x::{compact, compacted};
 use crate::spmm::cpu::kernels::fetch::{NARROW_COLUMNS, gathers};
@@ -25,14 +26,18 @@ use crate::spmm::cpu::kernels::target::Target;
 use crate::spmm::cpu::partition::{chunk_count, even_borders};
 use crate::spmm::cpu::prefetch::is_far;
 use crate::spmm::product::{Product, Spmm, Subject};
+use std::ops::Range;
 use std::sync::Arc;
+use tiles::Groups;
 
 pub(crate) struct DiagonalsThreadsChunks;
 
 struct Kernel<S> {
     a: Arc<DiagonalRuns<S>>,
     machine: Arc<Machine>,
-    /// Stretches at which what a thread takes at a time begins and ends.
+    /// Stretches in the order in which they are taken.
+    pieces: Vec<Range<usize>>,
+    /// Pieces at which what a thread takes at a time begins and ends.
     borders: Vec<usize>,
     /// A does not lie in the caches of the cores.
     far: bool,
@@ -45,15 +50,52 @@ impl<S: Scalar> Kernel<S> {
         // X is read in order: a nonzero costs as much as one column beside its columns, no more. (`band:3000x3`, one column, f32,
         // two cores: 1.3 µs on one thread, 2.2 on two.)
         let chunks = chunk_count(machine.threads(), before(a.stretches()).saturating_mul(k + 1));
-        let borders = even_borders(a.stretches(), chunks, before);
         let far = is_far(machine, a.bytes());
-        Kernel { a, machine: machine.clone(), borders, far }
+        let tiles = machine.cpu().l2_bytes.and_then(|l2_bytes| {
+            let rows_of_stretch = a.first_row(1.min(a.stretches()));
+            groups(&a)?.in_tiles(a.stretches(), rows_of_stretch, k * size_of::<S>(), l2_bytes)
+        });
+        let Some(pieces) = tiles else {
+            let borders = even_borders(a.stretches(), chunks, before);
+            let pieces: Vec<Range<usize>> = borders.windows(2).map(|pair| pair[0]..pair[1]).collect();
+            return Kernel {
+                borders: (0..=pieces.len()).collect(),
+                a,
+                machine: machine.clone(),
+                pieces,
+                far,
+            };
+        };
+        let mut work = vec![0];
+        for piece in &pieces {
+            work.push(work[work.len() - 1] + before(piece.end) - before(piece.start));
+        }
+        let borders = even_borders(pieces.len(), chunks, |piece| work[piece]);
+        Kernel { a, machine: machine.clone(), pieces, borders, far }
     }
 
     /// With few columns vectors hold several rows of X, which must follow each other without gaps.
     fn wants_compact_x(&self, k: usize) -> bool {
         self.machine.cpu().simd == SimdLevel::Avx512 && self.a.cols() <= NARROW_COLUMNS && is_few::<S>(k)
     }
+}
+
+/// Stretches that are looked at for the groups that diagonals stand in.
+const LOOKED_AT: usize = 32;
+
+/// Of the run with the most diagonals among some: at the edges of a grid a few are missing.
+fn groups<S: Scalar>(a: &DiagonalRuns<S>) -> Option<Groups> {
+    let looked_at = a.stretches().min(LOOKED_AT);
+    let first_runs = (0..looked_at).filter_map(|sample| {
+        let stretch = sample * a.stretches() / looked_at;
+        match a.runs(stretch..stretch + 1).next()? {
+            Run::Diagonals { diagonals, .. } => Some((a.first_row(stretch) as i64, diagonals)),
+            Run::Rows { .. } => None,
+        }
+    });
+    let (first_row, most) = first_runs.max_by_key(|(_, diagonals)| diagonals.len())?;
+    let from_main = |&diagonal: &u32| i64::from(diagonal as i32) - first_row;
+    Groups::of(&most.iter().map(from_main).collect::<Vec<i64>>())
 }
 
 /// Columns of X for which there is a kernel with whole vectors of them. (Rows of 8 f32 would leave half of a vector empty: 0.5
@@ -88,12 +130,14 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
         let (a, simd) = (&self.a, self.machine.cpu().simd);
         let y = Target::new(alpha, beta, y);
         self.machine.run_chunks(self.borders.len() - 1, move |share| {
-            let stretches = self.borders[share]..self.borders[share + 1];
-            let (first_row, end_row) = (a.first_row(stretches.start), a.first_row(stretches.end));
             let gathers = gathers(&self.machine, a.cols());
-            let part = Part { runs: a.runs(stretches), first_row, end_row, cols: a.cols(), gathers };
-            // Shares are disjoint ranges of rows: nobody else writes to those of this one.
-            multiply_part(simd, part, self.far, x, y);
+            for stretches in &self.pieces[self.borders[share]..self.borders[share + 1]] {
+                let (first_row, end_row) = (a.first_row(stretches.start), a.first_row(stretches.end));
+                let part =
+                    Part { runs: a.runs(stretches.clone()), first_row, end_row, cols: a.cols(), gathers };
+                // Pieces are disjoint ranges of rows: nobody else writes to those of this one.
+                multiply_part(simd, part, self.far, x, y);
+            }
         });
     }
 
@@ -162,5 +206,52 @@ impl<S: Scalar> Variant<Spmm<S>> for DiagonalsThreadsChunks {
         let a = machine.pool().install(|| DiagonalRuns::from_csr(&subject.a))?;
         let shape = (a.rows(), a.cols());
         Ok(OnHost::boxed(machine, Kernel::new(machine, Arc::new(a), subject.k), shape, subject.k))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::CpuInfo;
+    use crate::machine::Limits;
+    use crate::matrix::{Coo, Duplicates};
+
+    /// A grid of so many points in each direction; every point with all of its neighbours.
+    fn grid(side: usize) -> Arc<Csr<f64>> {
+        let near = |at: usize| at.saturating_sub(1)..(at + 2).min(side);
+        let (mut rows, mut cols) = (Vec::new(), Vec::new());
+        for row in 0..side * side * side {
+            let (z, y, x) = (row / (side * side), row / side % side, row % side);
+            for z in near(z) {
+                for y in near(y) {
+                    for x in near(x) {
+                        rows.push(row as u32);
+                        cols.push(((z * side + y) * side + x) as u32);
+                    }
+                }
+            }
+        }
+        let values = (0..rows.len()).map(|i| (i % 1013) as f64 / 64.0 - 7.0).collect();
+        let n = side * side * side;
+        Arc::new(Csr::from_coo(&Coo::new(n, n, rows, cols, values).unwrap(), Duplicates::Keep))
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn tiles_change_no_bit() {
+        let (a, k) = (grid(40), 16);
+        let x: Vec<f64> = (0..a.cols() * k).map(|i| (i % 127) as f64 / 8.0 - 5.0).collect();
+        let x = DenseView::new(&x, a.cols(), k, k).unwrap();
+        let product = |l2_bytes: Option<u64>| {
+            let cpu = CpuInfo { l2_bytes, ..CpuInfo::detect() };
+            let machine = Arc::new(Machine::new(cpu.clone(), 2, Limits::of(&cpu)).unwrap());
+            let kernel = Kernel::new(&machine, Arc::new(DiagonalRuns::from_csr(&a).unwrap()), k);
+            let mut y = vec![f64::NAN; a.rows() * k];
+            kernel.multiply(1.5, x, &[], 0.0, DenseViewMut::new(&mut y, a.rows(), k, k).unwrap());
+            (kernel.pieces.is_sorted_by_key(|piece| piece.start), y)
+        };
+        let ((in_order, plain), (in_order_of_tiles, tiled)) = (product(None), product(Some(320 << 10)));
+        assert!(in_order && !in_order_of_tiles);
+        assert!(plain == tiled);
     }
 }

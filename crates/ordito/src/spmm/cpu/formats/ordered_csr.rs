@@ -58,9 +58,7 @@ impl<S: Scalar> OrderedCsr<S> {
             end += a.range(row as usize).len() as u32; // checked: all entries fit
             end
         }));
-        let (mut columns, mut values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
-        huge_pages::advise(&mut columns);
-        huge_pages::advise(&mut values);
+        let (columns, values) = (huge_pages::zeros(a.nnz()), huge_pages::zeros(a.nnz()));
         let mut ordered = OrderedCsr { cols: a.cols(), windows, starts, order, columns, values };
         place(&ordered.starts, &ordered.order, (a.offsets(), a.columns()), &mut ordered.columns);
         ordered.set_values(a);

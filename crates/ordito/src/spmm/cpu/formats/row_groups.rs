@@ -6,7 +6,7 @@ use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
 use crate::matrix::concat::concat_into;
-use crate::matrix::{CsrSlices, FormatError};
+use crate::matrix::{CsrSlices, FormatError, huge_pages};
 use crate::spmm::cpu::formats::side_by_side::{alternate, fill_parts};
 
 /// Rows that one group may have: so many sums fit the registers, and what a fifth would save is little.
@@ -62,7 +62,7 @@ impl<S: Scalar> RowGroups<S> {
         let tasks = a.rows().div_ceil(ROWS_PER_TASK);
         let found: Vec<Vec<Group>> = parallel::map_index(tasks, |task| find(a, task));
         let shared: usize = found.iter().filter_map(|groups| Some(groups.last()?.column as usize)).sum();
-        let (mut columns, mut values) = (vec![0; shared], vec![S::ZERO; a.nnz()]);
+        let (mut columns, mut values) = (huge_pages::zeros(shared), huge_pages::zeros(a.nnz()));
         let mut groups = Vec::with_capacity(found.iter().map(Vec::len).sum::<usize>() + 1);
         let (mut column_rest, mut value_rest) = (&mut columns[..], &mut values[..]);
         let mut work = Vec::with_capacity(tasks);

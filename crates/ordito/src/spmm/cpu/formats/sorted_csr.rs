@@ -5,7 +5,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::Coo;
-use crate::matrix::{CsrSlices, FormatError};
+use crate::matrix::{CsrSlices, FormatError, huge_pages};
 use crate::spmm::cpu::formats::row_windows::{by_length, row_windows};
 use crate::spmm::cpu::formats::side_by_side::{alternate, fill_parts};
 
@@ -65,7 +65,7 @@ impl<S: Scalar> SortedCsr<S> {
         });
         let end = Stretch { place: a.rows() as u32, entry: a.nnz() as u32, length: 0 }; // both checked
         let stretches = found.into_iter().flatten().chain([end]).collect();
-        let (columns, values) = (vec![0; a.nnz()], vec![S::ZERO; a.nnz()]);
+        let (columns, values) = (huge_pages::zeros(a.nnz()), huge_pages::zeros(a.nnz()));
         let mut sorted = SortedCsr { cols: a.cols(), windows, stretches, order, columns, values };
         place(&sorted.stretches, &sorted.order, (a.offsets(), a.columns()), &mut sorted.columns);
         sorted.set_values(a);

@@ -3,6 +3,7 @@
 
 use crate::Scalar;
 use crate::cpu::parallel;
+use crate::matrix::huge_pages;
 
 /// Values that are compared by one thread at a time.
 const COMPARED_AT_ONCE: usize = 1 << 16;
@@ -33,7 +34,7 @@ impl<S: Scalar> Values<S> {
             return;
         }
         if self.own == 0 {
-            (self.numbers, self.own) = (vec![S::ZERO; self.entries], usize::MAX);
+            (self.numbers, self.own) = (huge_pages::zeros(self.entries), usize::MAX);
         }
         place(&mut self.numbers);
     }

@@ -48,7 +48,7 @@ unsafe fn slices<S: Scalar, const GATHERS: bool, const WIDE: bool, const FAR: bo
     let (mut column, mut value) = (window.columns.as_ptr(), window.values.as_ptr());
     // How far the values of the next step are: 0 where all are the same.
     let own = window.values.own();
-    let (step_values, two_steps_values) = (lanes & own, 2 * lanes & own);
+    let (step_values, two_steps_values) = (lanes & own, (2 * lanes) & own);
     // SAFETY: entries of a slice follow each other as its lengths say; base and column together are below the number of
     // columns. Lanes of a slice are rows of these slices.
     unsafe {

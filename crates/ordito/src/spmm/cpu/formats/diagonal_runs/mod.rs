@@ -11,7 +11,7 @@ use crate::Scalar;
 use crate::cpu::parallel;
 use crate::matrix::concat::concat_into;
 use crate::matrix::lanes;
-use crate::matrix::{Csr, CsrSlices, FormatError};
+use crate::matrix::{Csr, CsrSlices, FormatError, huge_pages};
 use crate::spmm::cpu::formats::diagonal_runs::find::ChunkDiagonals;
 use crate::spmm::cpu::formats::diagonal_runs::grow::{Growing, Room};
 use crate::spmm::cpu::formats::diagonal_runs::place::place;
@@ -110,14 +110,14 @@ impl<S: Scalar> DiagonalRuns<S> {
         let mut words = vec![0; end.word];
         concat_into(made.iter().map(|stretch| &stretch.words[..]), &mut words);
         drop(made);
-        let on_diagonals = vec![S::ZERO; end.on_diagonals + lanes::<S>()];
+        let on_diagonals = huge_pages::zeros::<S>(end.on_diagonals + lanes::<S>());
         let aligned = on_diagonals.as_ptr().align_offset(64).min(lanes::<S>());
         let mut runs = DiagonalRuns {
             rows: a.rows(),
             cols: a.cols(),
             words,
             on_diagonals,
-            in_rows: vec![S::ZERO; end.in_rows],
+            in_rows: huge_pages::zeros(end.in_rows),
             aligned,
             stretches,
         };

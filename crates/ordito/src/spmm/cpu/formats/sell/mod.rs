@@ -10,7 +10,7 @@ use crate::cpu::parallel;
 #[cfg(test)]
 use crate::matrix::FormatError;
 use crate::matrix::concat::concat_into;
-use crate::matrix::{Csr, CsrSlices, lanes};
+use crate::matrix::{Csr, CsrSlices, huge_pages, lanes};
 use crate::spmm::cpu::formats::row_windows::row_windows;
 use crate::spmm::cpu::formats::sell::make::{Made, place};
 use crate::spmm::cpu::formats::side_by_side::fill_parts;
@@ -157,7 +157,7 @@ impl<S: Scalar> Sell<S> {
                 pieces.push(Piece { index: pieces.len(), row, entries: first..piece_columns.len() });
             }
         }
-        let mut columns = vec![0; end.column];
+        let mut columns = huge_pages::zeros(end.column);
         concat_into(made.iter().map(|window| &window.columns[..]), &mut columns);
         let mut sell = Sell {
             rows: a.rows(),
