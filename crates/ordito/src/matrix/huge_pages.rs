@@ -1,6 +1,6 @@
 //! Large memory in pages of 2 MiB instead of 4 KiB, where Linux leaves that to the program: it is entered for the first time
 //! once in 2 MiB, not 512 times. Half of the time that the system took for a file of 48 MB. And the processor finds it without
-//! looking it up: products whose X, Y and A lie in small pages take so many times as long as in large ones (medians of three, two threads of
+//! looking it up: products whose X, Y and A lie in small pages take so many times as long as in large ones (`auto`, medians of three, two threads of
 //! a Sapphire Rapids, f64, K = 1, 8, 32): uniform:300000x12 1.07, 1.49, 1.59; powerlaw:1000000x16 1.08, 1.12, 1.15; mdual 1.07, 1.19, 1.09.
 
 /// So many zeros in it.

@@ -287,9 +287,11 @@ struct EmulatorPage {
     EmulatorEvent *next, *end;
     EmulatorSeen seen[64];
 };
+static_assert(sizeof(EmulatorEvent) == 16 && sizeof(EmulatorSeen) == 32 && sizeof(EmulatorPage) == 16 + 64 * 32, "as in trace.rs and notes.rs");
 static EMULATOR_RAW unsigned emulator_site(const void* from) { return unsigned(static_cast<const char*>(from) - &__ehdr_start); }
 
-// What is as always, aligned and where this access went last, is noted here. The rest is a matter for the program.
+// An aligned access to the part of memory that this one in the code went to last is noted here; everything else the program sees to. A kernel
+// that is counted always has a page while it runs.
 static EMULATOR_RAW __attribute__((always_inline)) inline void emulator_access(const void* p, unsigned long bytes, unsigned kind, const void* from) {
     EmulatorPage* const page = emulator.page;
     const unsigned site = emulator_site(from);

@@ -23,7 +23,7 @@ pub enum UpdateError {
 
 impl<S: Scalar> Plan<S> {
     /// New numbers for the pattern that it has, in the order of the CSR arrays. On the CPU that is one pass over them: what was
-    /// chosen and how A lies stays. On a device what was prepared is prepared again. A matrix that the caller keeps another
+    /// chosen and how A lies stays (but for a form that knows that all values are the same: if that changes, it is prepared again when it is needed). On a device what was prepared is prepared again. A matrix that the caller keeps another
     /// [`Arc`] of stays as it is there, and its pattern is copied.
     pub fn update_values(&mut self, values: Vec<S>) -> Result<(), UpdateError> {
         self.a.check_values(&values)?;

@@ -28,6 +28,10 @@ pub(crate) struct Page {
     seen: [Seen; SEEN],
 }
 
+// `cuda_emulator.h` says the same of its side.
+const _: () =
+    assert!(size_of::<Event>() == 16 && size_of::<Seen>() == 32 && size_of::<Page>() == 16 + SEEN * 32);
+
 /// A page that a kernel and the emulator write to in turns, in the room behind the events of a lane.
 pub(crate) struct Notes {
     page: Box<UnsafeCell<Page>>,

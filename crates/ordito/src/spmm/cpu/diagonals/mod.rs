@@ -55,22 +55,8 @@ impl<S: Scalar> Kernel<S> {
             let rows_of_stretch = a.first_row(1.min(a.stretches()));
             groups(&a)?.in_tiles(a.stretches(), rows_of_stretch, k * size_of::<S>(), l2_bytes)
         });
-        let Some(pieces) = tiles else {
-            let borders = even_borders(a.stretches(), chunks, before);
-            let pieces: Vec<Range<usize>> = borders.windows(2).map(|pair| pair[0]..pair[1]).collect();
-            return Kernel {
-                borders: (0..=pieces.len()).collect(),
-                a,
-                machine: machine.clone(),
-                pieces,
-                far,
-            };
-        };
-        let mut work = vec![0];
-        for piece in &pieces {
-            work.push(work[work.len() - 1] + before(piece.end) - before(piece.start));
-        }
-        let borders = even_borders(pieces.len(), chunks, |piece| work[piece]);
+        let all: Range<usize> = 0..a.stretches();
+        let (pieces, borders) = shared_out(&tiles.unwrap_or_else(|| vec![all]), chunks, before);
         Kernel { a, machine: machine.clone(), pieces, borders, far }
     }
 
@@ -83,19 +69,62 @@ impl<S: Scalar> Kernel<S> {
 /// Stretches that are looked at for the groups that diagonals stand in.
 const LOOKED_AT: usize = 32;
 
-/// Of the run with the most diagonals among some: at the edges of a grid a few are missing.
+/// Those of the run with the most diagonals among some, if most have groups like them.
 fn groups<S: Scalar>(a: &DiagonalRuns<S>) -> Option<Groups> {
     let looked_at = a.stretches().min(LOOKED_AT);
-    let first_runs = (0..looked_at).filter_map(|sample| {
+    let found = (0..looked_at).filter_map(|sample| {
         let stretch = sample * a.stretches() / looked_at;
-        match a.runs(stretch..stretch + 1).next()? {
-            Run::Diagonals { diagonals, .. } => Some((a.first_row(stretch) as i64, diagonals)),
-            Run::Rows { .. } => None,
-        }
+        let Run::Diagonals { diagonals, .. } = a.runs(stretch..stretch + 1).next()? else { return None };
+        let first_row = a.first_row(stretch) as i64;
+        let from_main: Vec<i64> =
+            diagonals.iter().map(|&diagonal| i64::from(diagonal as i32) - first_row).collect();
+        Some((diagonals.len(), Groups::of(&from_main)?))
     });
-    let (first_row, most) = first_runs.max_by_key(|(_, diagonals)| diagonals.len())?;
-    let from_main = |&diagonal: &u32| i64::from(diagonal as i32) - first_row;
-    Groups::of(&most.iter().map(from_main).collect::<Vec<i64>>())
+    let found: Vec<(usize, Groups)> = found.collect();
+    let &(_, most) = found.iter().max_by_key(|(diagonals, _)| diagonals)?;
+    let alike = found.iter().filter(|(_, groups)| groups.is_like(most)).count();
+    (2 * alike > looked_at).then_some(most)
+}
+
+/// Pieces, which hold every stretch once, cut where shares of about equal work begin; and where among them each share begins and ends.
+fn shared_out(
+    pieces: &[Range<usize>],
+    shares: usize,
+    before: impl Fn(usize) -> usize,
+) -> (Vec<Range<usize>>, Vec<usize>) {
+    let work_of = |stretches: Range<usize>| before(stretches.end) - before(stretches.start);
+    // Stretches and work before each piece, and in all.
+    let mut starts = vec![(0, 0)];
+    for piece in pieces {
+        let (stretches, work) = starts[starts.len() - 1];
+        starts.push((stretches + piece.len(), work + work_of(piece.clone())));
+    }
+    let (count, all_work) = starts[pieces.len()];
+    // The piece that a place in the order lies in, and how far.
+    let find = |place: usize| {
+        let piece = starts.partition_point(|&(stretches, _)| stretches <= place) - 1;
+        (piece, place - starts[piece].0)
+    };
+    let work_before = |place: usize| match find(place) {
+        (piece, inside) if piece < pieces.len() => {
+            let start = pieces[piece].start;
+            starts[piece].1 + work_of(start..start + inside)
+        }
+        _ => all_work,
+    };
+    let (mut cut, mut borders) = (Vec::new(), vec![0]);
+    for share in even_borders(count, shares, work_before).windows(2) {
+        let mut place = share[0];
+        while place < share[1] {
+            let (piece, inside) = find(place);
+            let start = pieces[piece].start + inside;
+            let end = pieces[piece].end.min(start + share[1] - place);
+            place += end - start;
+            cut.push(start..end);
+        }
+        borders.push(cut.len());
+    }
+    (cut, borders)
 }
 
 /// Columns of X for which there is a kernel with whole vectors of them. (Rows of 8 f32 would leave half of a vector empty: 0.5
@@ -237,9 +266,20 @@ mod tests {
     }
 
     #[test]
+    fn shares_have_even_work_and_hold_every_stretch_once() {
+        let before = |stretch: usize| 10 * stretch;
+        let (all, none): (Range<usize>, Range<usize>) = (0..10, 0..0);
+        assert_eq!(shared_out(&[all], 3, before), (vec![0..4, 4..7, 7..10], vec![0, 1, 2, 3]));
+        let (cut, borders) = shared_out(&[0..3, 6..9, 3..6, 9..12], 5, before);
+        assert_eq!(cut, [0..3, 6..8, 8..9, 3..5, 5..6, 9..10, 10..12]);
+        assert_eq!(borders, [0, 1, 2, 4, 6, 7]);
+        assert_eq!(shared_out(&[none], 2, before), (vec![], vec![0, 0, 0]));
+    }
+
+    #[test]
     #[cfg_attr(miri, ignore = "takes minutes")]
     fn tiles_change_no_bit() {
-        let (a, k) = (grid(40), 16);
+        let (a, k) = (grid(40), 32);
         let x: Vec<f64> = (0..a.cols() * k).map(|i| (i % 127) as f64 / 8.0 - 5.0).collect();
         let x = DenseView::new(&x, a.cols(), k, k).unwrap();
         let product = |l2_bytes: Option<u64>| {
@@ -250,7 +290,7 @@ mod tests {
             kernel.multiply(1.5, x, &[], 0.0, DenseViewMut::new(&mut y, a.rows(), k, k).unwrap());
             (kernel.pieces.is_sorted_by_key(|piece| piece.start), y)
         };
-        let ((in_order, plain), (in_order_of_tiles, tiled)) = (product(None), product(Some(320 << 10)));
+        let ((in_order, plain), (in_order_of_tiles, tiled)) = (product(None), product(Some(800 << 10)));
         assert!(in_order && !in_order_of_tiles);
         assert!(plain == tiled);
     }

@@ -14,41 +14,38 @@ const LANES: usize = 16;
 #[derive(Debug)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Values<S> {
-    entries: usize,
     /// One for each entry; or else [`LANES`] times the same, for all of them.
     numbers: Vec<S>,
-    /// See [`Part::own`].
+    /// All ones, or 0 where all entries have the same: see [`Part::own`].
     own: usize,
 }
 
 impl<S: Scalar> Values<S> {
-    /// Of entries that get them by [`set`](Self::set).
-    pub(crate) fn of(entries: usize) -> Self {
-        Values { entries, numbers: Vec::new(), own: 0 }
+    /// Of so many entries, which all have this one; or else of entries that get theirs by [`set`](Self::set).
+    pub(crate) fn new(entries: usize, same: Option<S>) -> Self {
+        match same {
+            Some(number) => Values { numbers: vec![number; LANES], own: 0 },
+            None => Values { numbers: huge_pages::zeros(entries), own: usize::MAX },
+        }
     }
 
-    /// The one that all of `given` have; or else what `place` writes, which brings each to its entry.
+    /// Do all entries have the same?
+    pub(crate) fn are_same(&self) -> bool {
+        self.own == 0
+    }
+
+    /// Other numbers: the one that all have, where all had one before; else `place` brings each to its entry.
     pub(crate) fn set(&mut self, same: Option<S>, place: impl FnOnce(&mut [S])) {
-        if let Some(number) = same {
-            (self.numbers, self.own) = (vec![number; LANES], 0);
-            return;
+        match same.filter(|_| self.are_same()) {
+            Some(number) => self.numbers.fill(number),
+            None => place(&mut self.numbers),
         }
-        if self.own == 0 {
-            (self.numbers, self.own) = (huge_pages::zeros(self.entries), usize::MAX);
-        }
-        place(&mut self.numbers);
     }
 
     /// Of the entries from this one on.
     #[inline]
     pub(crate) fn from(&self, entry: usize) -> Part<'_, S> {
         Part { numbers: &self.numbers[entry & self.own..], own: self.own }
-    }
-
-    /// How many entries there are.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.entries
     }
 
     /// Bytes that they take.
@@ -84,7 +81,8 @@ impl<S: Scalar> Part<'_, S> {
     }
 }
 
-/// The value that all of these have, bit by bit; `None`: there are several, or none at all.
+/// The value that all of these have, the same one for a computer: 0 and −0 are two, all NaN of one sign and payload one. `None`: there are several, or
+/// none at all.
 pub(crate) fn same_value<S: Scalar>(values: &[S]) -> Option<S> {
     let &first = values.first()?;
     let bits = |value: &S| value.to_f64().to_bits();
@@ -101,15 +99,14 @@ mod tests {
 
     #[test]
     fn one_for_all_or_one_for_each() {
-        let mut values = Values::of(40);
-        values.set(Some(3.0), |_| panic!("nothing is placed"));
-        assert_eq!((values.from(39).get(0), values.from(7).get(32), values.len()), (3.0, 3.0, 40));
-        assert_eq!(values.bytes(), 8 * LANES as u64);
-        values.set(None, |to| to.iter_mut().zip(1..).for_each(|(to, i)| *to = f64::from(i)));
-        assert_eq!((values.from(39).get(0), values.from(7).get(32)), (40.0, 40.0));
-        assert_eq!((values.from(7).own(), values.bytes()), (usize::MAX, 320));
-        values.set(Some(2.0), |_| panic!("nothing is placed"));
-        assert_eq!((values.from(12).get(20), values.bytes()), (2.0, 8 * LANES as u64));
+        let mut same = Values::new(40, Some(3.0));
+        assert_eq!((same.from(39).get(0), same.from(7).get(32), same.are_same()), (3.0, 3.0, true));
+        same.set(Some(2.0), |_| panic!("nothing is placed"));
+        assert_eq!((same.from(12).get(20), same.bytes()), (2.0, 8 * LANES as u64));
+        let mut each = Values::new(40, None);
+        each.set(None, |to| to.iter_mut().zip(1..).for_each(|(to, i)| *to = f64::from(i)));
+        assert_eq!((each.from(39).get(0), each.from(7).get(32)), (40.0, 40.0));
+        assert_eq!((each.from(7).own(), each.bytes(), each.are_same()), (usize::MAX, 320, false));
     }
 
     #[test]

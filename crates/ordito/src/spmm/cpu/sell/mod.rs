@@ -78,8 +78,7 @@ impl<S: Scalar> HostKernel<S> for Kernel<S> {
     }
 
     fn set_values(&mut self, a: &Arc<Csr<S>>) -> bool {
-        self.machine.pool().install(|| self.a.set_values(a.view()));
-        true
+        self.machine.pool().install(|| self.a.set_values(a.view()))
     }
 
     fn bytes(&self) -> u64 {
@@ -198,7 +197,9 @@ impl<S: Scalar> Variant<Spmm<S>> for SellThreadsSlices {
         snap(&mut borders, &a.windows().collect::<Vec<_>>(), |slice| work[slice]);
         let borders = borders.into_iter().map(|slice| a.border(slice)).collect();
         let shape = (rows, a.cols());
-        let far = is_far(machine, a.bytes());
+        let of_csr = Csr::<S>::bytes_for(rows, nonzeros).unwrap_or(u64::MAX);
+        let of_values = if a.has_one_value() { (nonzeros * size_of::<S>()) as u64 } else { 0 };
+        let far = is_far(machine, of_csr.saturating_sub(of_values));
         let kernel = Kernel { a, machine: machine.clone(), borders, far };
         Ok(OnHost::boxed(machine, kernel, shape, 1))
     }

@@ -124,6 +124,26 @@ fn columns_that_read_a_alike_share_it() {
     assert_eq!(plan.bytes(), bytes, "one form for both");
 }
 
+/// Where all values are the same they are stored once; others make the form anew.
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
+fn values_may_become_the_same_and_differ_again() {
+    let machine = small_caches(SimdLevel::supported(), 2);
+    let a = named::<f64>("powerlaw:3000x9");
+    let plan_of = |a: &Csr<f64>| Plan::with_variant("sell-threads-slices", a.clone(), &machine).unwrap();
+    let graph = a.with_values(vec![0.5; a.nnz()]).unwrap();
+    let (mut plan, fresh, of_graph) = (plan_of(&a), plan_of(&a), plan_of(&graph));
+    let expected = [product(&fresh, 1), product(&of_graph, 1)];
+    assert!(of_graph.bytes() + 8 * a.nnz() as u64 <= fresh.bytes() + 1024);
+    assert_eq!(product(&plan, 1), expected[0]);
+    for _ in 0..2 {
+        plan.update_values(graph.values().to_vec()).unwrap();
+        assert_eq!((product(&plan, 1), plan.bytes()), (expected[1].clone(), of_graph.bytes()));
+        plan.update_values(a.values().to_vec()).unwrap();
+        assert_eq!((product(&plan, 1), plan.bytes()), (expected[0].clone(), fresh.bytes()));
+    }
+}
+
 fn updated_values<S: Scalar>(name: &str, variant: Option<&str>) {
     let machine = small_caches(SimdLevel::supported(), 2);
     let a = named::<S>(name);

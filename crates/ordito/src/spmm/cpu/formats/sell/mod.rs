@@ -23,6 +23,7 @@ use std::ops::Range;
 /// padded. Rows are sorted by length inside a window where that saves steps; where not, a slice holds consecutive rows.
 /// Rows much longer than the others are kept apart, in pieces of 16 K entries.
 ///
+/// Where all entries have the same value, it is stored once.
 /// Columns take 16 bits where those of a window are near each other, counted from its base.
 ///
 /// Invariant: every entry stands in one slice or one piece; columns are below `cols`. `places` and `lengths` have one element
@@ -157,6 +158,7 @@ impl<S: Scalar> Sell<S> {
                 pieces.push(Piece { index: pieces.len(), row, entries: first..piece_columns.len() });
             }
         }
+        let same = same_value(a.values());
         let mut columns = huge_pages::zeros(end.column);
         concat_into(made.iter().map(|window| &window.columns[..]), &mut columns);
         let mut sell = Sell {
@@ -167,20 +169,29 @@ impl<S: Scalar> Sell<S> {
             places: made.iter().flat_map(|window| window.places.iter().copied()).collect(),
             lengths: made.iter().flat_map(|window| window.lengths.iter().copied()).collect(),
             columns,
-            values: Values::of(end.value),
-            piece_values: Values::of(piece_columns.len()),
+            values: Values::new(end.value, same),
+            piece_values: Values::new(piece_columns.len(), same),
             pieces,
             piece_columns,
         };
         drop(made);
-        sell.set_values(a);
+        sell.place(a, same);
         sell
     }
 
-    /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of.
-    pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) {
-        let (windows, slices, places, lengths) = (&self.windows, &self.slices, &self.places, &self.lengths);
+    /// New numbers in the pattern that it was made of, in one pass over them. `a` has the pattern that it was made of. `false`: all have the same
+    /// now, or no longer, and it has to be made anew.
+    pub(crate) fn set_values(&mut self, a: CsrSlices<'_, S>) -> bool {
         let same = same_value(a.values());
+        let lies_as_before = same.is_some() == self.values.are_same();
+        if lies_as_before {
+            self.place(a, same);
+        }
+        lies_as_before
+    }
+
+    fn place(&mut self, a: CsrSlices<'_, S>, same: Option<S>) {
+        let (windows, slices, places, lengths) = (&self.windows, &self.slices, &self.places, &self.lengths);
         self.values.set(same, |values| {
             let ends = windows[1..].iter().map(|next| next.value);
             fill_parts(values, ends, |window, to| {
@@ -207,7 +218,7 @@ impl<S: Scalar> Sell<S> {
     /// Number of stored entries.
     #[cfg(test)]
     pub(crate) fn nnz(&self) -> usize {
-        self.values.len() + self.piece_values.len()
+        self.lengths.iter().map(|&length| length as usize).sum::<usize>() + self.piece_columns.len()
     }
     /// Number of slices.
     pub(crate) fn slices(&self) -> usize {
@@ -271,6 +282,10 @@ impl<S: Scalar> Sell<S> {
     pub(crate) fn piece(&self, piece: usize) -> (&[u32], Part<'_, S>) {
         let entries = self.pieces[piece].entries.clone();
         (&self.piece_columns[entries.clone()], self.piece_values.from(entries.start))
+    }
+    /// Do all entries have the same value?
+    pub(crate) fn has_one_value(&self) -> bool {
+        self.values.are_same()
     }
     /// Bytes that it takes, but for a few.
     pub(crate) fn bytes(&self) -> u64 {
