@@ -34,7 +34,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ),
     (
         "ordito/src/device/emulator/xray",
-        "trace counts coalesce banks caches gpus converge collector memory_system instructions report cost described tracer assemble \
+        "trace notes counts coalesce banks caches gpus converge collector memory_system instructions report cost described tracer assemble \
          launch",
     ),
     ("ordito/src/gemm", "product operands reference cpu cuda select plan registry"),

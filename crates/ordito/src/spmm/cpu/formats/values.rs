@@ -70,12 +70,14 @@ impl<S: Scalar> Part<'_, S> {
 
     /// Where they are: as many as there are entries, or as a vector has lanes.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // for kernels with vectors
     pub(crate) fn as_ptr(&self) -> *const S {
         self.numbers.as_ptr()
     }
 
     /// What the number of an entry, or of so many more, is anded with to find its value: all ones, or 0 where all have the first.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(crate) fn own(&self) -> usize {
         self.own
     }
